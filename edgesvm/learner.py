@@ -4,6 +4,10 @@ load.
 The whole state of a learner is in its arena. The public class holds parameters and checks; the core
 (compiled, or its reference in NumPy) holds state and step. A subclass adds its parameters,
 `_check_params`, `_arrays`, the class of its core and `_core_params`.
+
+Other packages of edgesvm, such as fleet, export and compat, also use `core`, `like_new`,
+`with_capacity`, `n_classes_planned`, `n_classes_allocated`, `takes_labels` and `snapshot`, of a
+wrapper `inner`, and of a learner with a kernel `kernel_for`.
 """
 
 from __future__ import annotations
@@ -261,7 +265,7 @@ class Learner(Estimator, Saved):
             one_of("class_weight", self.class_weight, "balanced")
         n_features = whole("n_features", n_features, 1, MAX_FEATURES)
         self._check_params()
-        arrays = [*common_arrays(self._n_classes), *self._arrays(n_features)]
+        arrays = [*common_arrays(self.n_classes_planned), *self._arrays(n_features)]
         part = self._part(n_features)
         return MemoryPlan.of(arrays, {} if part is None else {PARTS: part})
 
@@ -287,7 +291,7 @@ class Learner(Estimator, Saved):
         """
         plan = self.plan(n_features)
         plan.check_buffer(buffer, f"{self!r} with {n_features} features")
-        labels = Labels(classes, self._n_classes)
+        labels = Labels(classes, self.n_classes_planned)
         arena = Arena(plan.total, buffer)
         with self._guard:
             self._adopt(plan, arena, labels, n_features)
@@ -302,23 +306,23 @@ class Learner(Estimator, Saved):
         """Make `core`, which was built with the current parameters, this learner's core. Another
         thread may still have the old one: if its memory is the same, it passes calls on."""
         old = None if self._state is None else self._state.core
-        self._state = State(core, self._like_new().get_params(deep=False))
+        self._state = State(core, self.like_new().get_params(deep=False))
         if old is not None and old is not core and old.arena is core.arena:
             old.successor = core
 
     def _at_work(self: Self, core: Any, engine: str) -> Self:
         """A learner with the same parameters, on a core in another learner's memory."""
-        learner = self._like_new()
+        learner = self.like_new()
         learner._engine = engine
         learner._own_guard = core.guard
         learner._hold(core)
         return learner
 
-    def _like_new(self: Self) -> Self:
+    def like_new(self: Self) -> Self:
         """An unfitted learner with the same parameters, including those of a wrapped learner."""
         params = self.get_params(deep=False)
         return type(self)(
-            **{k: v._like_new() if isinstance(v, Learner) else v for k, v in params.items()}
+            **{k: v.like_new() if isinstance(v, Learner) else v for k, v in params.items()}
         )
 
     @classmethod
@@ -348,7 +352,7 @@ class Learner(Estimator, Saved):
         """
         n_bytes = parse_bytes(budget)
         least, most = self._capacity_range()
-        smallest = self if fixed else self._of_capacity(least)
+        smallest = self if fixed else self.with_capacity(least)
         required = smallest.plan(n_features).total
         if required > n_bytes:
             raise MemoryBudgetError(
@@ -361,11 +365,11 @@ class Learner(Estimator, Saved):
             return self
         while least < most:
             middle = (least + most + 1) // 2
-            if self._of_capacity(middle)._fits(n_bytes, n_features):
+            if self.with_capacity(middle)._fits(n_bytes, n_features):
                 least = middle
             else:
                 most = middle - 1
-        return self._of_capacity(least)
+        return self.with_capacity(least)
 
     def _fits(self, n_bytes: int, n_features: int) -> bool:
         try:
@@ -373,7 +377,7 @@ class Learner(Estimator, Saved):
         except BeyondAnyMachine:
             return False
 
-    def _of_capacity(self: Self, capacity: int) -> Self:
+    def with_capacity(self: Self, capacity: int) -> Self:
         """The same learner with another capacity, if it has one."""
         if not self._capacity:
             return self
@@ -392,10 +396,10 @@ class Learner(Estimator, Saved):
     @property
     def arena(self) -> Arena:
         """The learner's memory; ``bytes(learner.arena)`` is its whole state."""
-        return self._allocated.arena
+        return self.core.arena
 
     @property
-    def _allocated(self) -> Any:
+    def core(self) -> Any:
         """The core, when no other thread is learning with it; AttributeError if there is no memory
         yet."""
         return self._held_state.core
@@ -432,7 +436,7 @@ class Learner(Estimator, Saved):
             labels = Labels.restore(known.in_slots, known.closed, known.room)
         else:
             labels = Labels(known.in_slots if known.closed else None, known.room)
-        if plan.total != core.arena.nbytes or labels.room != self._n_classes:
+        if plan.total != core.arena.nbytes or labels.room != self.n_classes_planned:
             self._state = None
         else:
             self._adopt(plan, core.arena, labels, core.n_features)
@@ -440,17 +444,17 @@ class Learner(Estimator, Saved):
     def _fresh_labels(self) -> Labels:
         """Labels for a new start: those given in advance, else none."""
         known = Labels() if self._state is None else self._state.core.labels
-        return Labels(known.in_slots if known.closed else None, self._n_classes)
+        return Labels(known.in_slots if known.closed else None, self.n_classes_planned)
 
     def _start_over(self, n_features: int, labels: Labels) -> None:
         """Start with empty memory and these labels, in a `fit` that has checked its data."""
         plan = self.plan(n_features)
         if self.nbytes == plan.total and self.n_features_in_ == n_features:
-            self._zero(self._allocated)
+            self._zero(self.core)
         else:
             self._state = None
             self.allocate(n_features)
-        self._adopt(plan, self._allocated.arena, labels, n_features)
+        self._adopt(plan, self.core.arena, labels, n_features)
 
     def _zero(self, core: Any) -> None:
         """Zero the memory."""
@@ -488,7 +492,7 @@ class Learner(Estimator, Saved):
             row = guard.call(self._row, x)
             if self._state is None:  # else another thread's sample was the first
                 self.allocate(len(row))
-            return self._allocated.learn_one(row, y, weight)
+            return self.core.learn_one(row, y, weight)
 
     @property
     def _dtype(self) -> np.dtype:
@@ -564,7 +568,7 @@ class Learner(Estimator, Saved):
                 return self
             core = self._state.core
             if classes is not None and not core.labels.in_slots:
-                named = guard.call(Labels, classes, self._n_classes)
+                named = guard.call(Labels, classes, self.n_classes_planned)
                 with self._first_samples():
                     self._adopt(self.plan(core.n_features), core.arena, named, core.n_features)
                     self._learn_rows(rows, labels, weights)
@@ -587,7 +591,7 @@ class Learner(Estimator, Saved):
 
     def _learn_rows(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         """Learn them in order, by the thread that is alone."""
-        core = self._allocated
+        core = self.core
         slots, n_known, new_labels = self._guard.call(core.labels.encode, y)
         n_learned, status = core.learn_many(X, slots[:n_known], weights, new_labels)
         if status <= Status.CHANGED and n_known < len(y):
@@ -629,7 +633,7 @@ class Learner(Estimator, Saved):
                 " required."
             )
         y = as_labels(y, len(rows), owner)
-        check_labels(y, owner, self._n_classes)
+        check_labels(y, owner, self.n_classes_planned)
         weights = as_weights(sample_weight, len(rows))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row: nothing to learn")
@@ -795,11 +799,11 @@ class Learner(Estimator, Saved):
     @property
     def classes_(self) -> np.ndarray:
         """The labels so far, sorted, ndarray of shape (n_labels,)."""
-        return self._allocated.labels.classes
+        return self.core.labels.classes
 
     @property
     def n_features_in_(self) -> int:
-        return self._allocated.n_features
+        return self.core.n_features
 
     @property
     def feature_names_in_(self) -> np.ndarray:
@@ -812,16 +816,16 @@ class Learner(Estimator, Saved):
     @property
     def n_seen_(self) -> int:
         """Samples seen, including those of weight zero."""
-        return int(self._allocated.views["n_seen"])
+        return int(self.core.views["n_seen"])
 
     @property
     def n_updates_(self) -> int:
         """Samples that changed the model."""
-        return int(self._allocated.views["n_updates"])
+        return int(self.core.views["n_updates"])
 
     # -- saving and loading ------------------------------------------------------------------------
 
-    def _snapshot(self) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         """The contents of this learner's snapshot; the arena is not copied."""
         core, params = self._held_state
         described = self._described(params)
@@ -836,9 +840,9 @@ class Learner(Estimator, Saved):
         )
 
     @property
-    def _most_labels(self) -> int:
+    def n_classes_allocated(self) -> int:
         """Largest number of labels in the allocated memory."""
-        return int(self._allocated.labels.room)
+        return int(self.core.labels.room)
 
     def _described(self, params: dict[str, Any]) -> Wrapped:
         """Class name and parameters, including those of a wrapped learner."""
@@ -892,9 +896,9 @@ class Learner(Estimator, Saved):
         """Load a saved arena. Raises CorruptModelError if its contents are inconsistent."""
         arena = self.allocate(n_features, buffer=buffer).arena
         arena.memory[:] = np.frombuffer(memory, np.uint8)
-        restored = Labels.restore(labels, closed, self._n_classes)
+        restored = Labels.restore(labels, closed, self.n_classes_planned)
         self._adopt(self.plan(n_features), arena, restored, n_features)
-        self._check(self._allocated)
+        self._check(self.core)
 
     def _check(self, core: Any) -> None:
         """Raise CorruptModelError if no stream of samples could have produced this arena."""

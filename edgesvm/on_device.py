@@ -109,7 +109,7 @@ class OnDevice:
             self._keep(model)
         else:
             self._giving = True
-            self.link.give(pack(self.model._snapshot()))
+            self.link.give(pack(self.model.snapshot()))
 
     def _end_gift(self) -> None:
         outcome = self.link.gift.outcome if self.link.gift is not None else None

@@ -24,7 +24,7 @@ class Board:
     """Has a model; loses the frames whose number is in `lost`; may take snapshots."""
 
     def __init__(self, learner, takes=wire.RESTORED, lost=()):
-        self.snapshot = pack(learner._snapshot())
+        self.snapshot = pack(learner.snapshot())
         self.takes, self.lost = takes, set(lost)
         self.boot_id, self.asked, self.given = 7, 0, bytearray()
         self._decoder, self._sent = FrameDecoder(), 0
@@ -82,7 +82,7 @@ def test_a_model_is_fetched_whatever_pages_are_lost(lost):
     board = Board(model(9), lost=lost)
     job, _, kept = at_work(board)
     steps(job)
-    assert [pack(m._snapshot()) for m in kept] == [board.snapshot]
+    assert [pack(m.snapshot()) for m in kept] == [board.snapshot]
     assert job.fetched == 1 and (board.asked > 1) == bool(lost)
 
 
@@ -91,7 +91,7 @@ def test_a_board_that_knows_less_gets_the_hosts_model(lost):
     board, known = Board(model(3), lost=lost), model(20)
     job, _, kept = at_work(board, known)
     steps(job, 100)
-    assert board.snapshot == pack(known._snapshot()) and not kept
+    assert board.snapshot == pack(known.snapshot()) and not kept
     assert (job.given, job.model) == (1, known)
 
 
@@ -100,7 +100,7 @@ def test_a_restart_is_seen_and_mended_at_once():
     job, port, kept = at_work(board, every_s=1e6)
     steps(job)
     assert len(kept) == 1
-    board.snapshot, board.boot_id = pack(model(0)._snapshot()), 8
+    board.snapshot, board.boot_id = pack(model(0).snapshot()), 8
     port.inbox += board.heartbeat()
     steps(job)
     assert (job.restarts, job.given, job.fetched) == (1, 1, 2)

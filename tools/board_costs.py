@@ -186,11 +186,11 @@ def write_tables(learner, folder, without=""):
 
 def filled(learner, n_features, n_classes):
     """A learner that has learned, and rows to go on with."""
-    one_class = not learner._takes_labels
+    one_class = not learner.takes_labels
     classes = (-1, 1) if one_class else tuple(range(n_classes))
     rows = samples(FILLED + COUNTED, n_features, n_classes, learner.dtype, one_class)
-    allocated = learner._like_new().allocate(n_features, classes=classes)
-    allocated._allocated.learn_many(*(a[:FILLED] for a in rows))
+    allocated = learner.like_new().allocate(n_features, classes=classes)
+    allocated.core.learn_many(*(a[:FILLED] for a in rows))
     return allocated, [a[FILLED:] for a in rows]
 
 

@@ -155,7 +155,7 @@ int decide(const float *x) {{
 
 def larger(model: Any) -> int:
     """Class index of the label 1."""
-    return model._allocated.labels.in_slots.index(1)
+    return model.core.labels.in_slots.index(1)
 
 
 def runtime(folder: Path) -> list[Path]:

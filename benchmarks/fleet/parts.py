@@ -65,13 +65,13 @@ def ijcnn(n: int) -> Any:
 def rows(learner: Any, name: str, data: Any, parts: tuple[int, ...]) -> list[list[Any]]:
     """Of the merged models, and of the mean of those that they were merged of."""
     X, y, X_test, y_test = data
-    one = learner._like_new().partial_fit(X, y)
+    one = learner.like_new().partial_fit(X, y)
     together: list[Any] = [name, percent(one, X_test, y_test)]
     apart: list[Any] = ["the mean of its parts", None]
     for order in (np.random.default_rng(0).permutation(len(X)), np.argsort(X[:, 0], kind="stable")):
         for n in parts:
             pieces = [np.random.default_rng(n).permutation(p) for p in np.array_split(order, n)]
-            own = [learner._like_new().partial_fit(X[at], y[at]) for at in pieces]
+            own = [learner.like_new().partial_fit(X[at], y[at]) for at in pieces]
             together.append(of_merged(own, X_test, y_test))
             apart.append(round(float(np.mean([percent(m, X_test, y_test) for m in own])), 1))
     return [together, apart]

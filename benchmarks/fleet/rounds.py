@@ -37,7 +37,7 @@ def parts_of(X: np.ndarray, n: int, is_sorted: bool) -> list[np.ndarray]:
 def in_rounds(learner: Any, data: Any, parts: list[np.ndarray]) -> list[float]:
     """Accuracy after the rounds that are shown."""
     X, y, X_test, y_test = data
-    model: Any = start([learner._like_new().fit(X[at], y[at]) for at in parts])
+    model: Any = start([learner.like_new().fit(X[at], y[at]) for at in parts])
     found = []
     for k in range(SHOWN[-1]):
         own = [copy.deepcopy(model).partial_fit(X[at], y[at]) for at in parts]
@@ -50,7 +50,7 @@ def in_rounds(learner: Any, data: Any, parts: list[np.ndarray]) -> list[float]:
 def alone(learner: Any, data: Any) -> list[float]:
     """Accuracy of one learner of all rows, after as many passes."""
     X, y, X_test, y_test = data
-    model, found = learner._like_new(), []
+    model, found = learner.like_new(), []
     at = np.random.default_rng(0).permutation(len(X))
     for k in range(SHOWN[-1]):
         model.partial_fit(X[at], y[at])

@@ -140,7 +140,7 @@ def worker_plan(model: RandSVM, violators: int, n_files: int, n_workers: int) ->
     numbers of its rows that violate, twice while those of a file are put together; a chunk of rows,
     as read, as converted, and some numbers of each; the rows drawn."""
     d = N_FEATURES
-    solver = model._inner.plan(d).total
+    solver = model.inner.plan(d).total
     own = 8 * violators // n_workers + 2 * 8 * violators // n_files
     chunk = CHUNK_ROWS * (2 * 4 * d + 64)
     drawn = model._room * (4 * d + 24)
@@ -152,7 +152,7 @@ def client_plan(model: RandSVM, n_files: int) -> int:
     in their order, and numbers a partition."""
     d = N_FEATURES
     return (
-        model.nbytes + model._inner.plan(d).total + 3 * model._room * (4 * d + 24) + 1000 * n_files
+        model.nbytes + model.inner.plan(d).total + 3 * model._room * (4 * d + 24) + 1000 * n_files
     )
 
 
@@ -306,7 +306,7 @@ def single_costs(client: Any) -> dict[str, Any]:
             FourierSVM(),
             TwinVectorMachine(max_twins=100, kernel=RBF(GAMMA)),
         ):
-            pair = [model._like_new().fit(X[k::2], y[k::2]) for k in range(2)]
+            pair = [model.like_new().fit(X[k::2], y[k::2]) for k in range(2)]
             path = Path(name) / "model"
             pair[0].save(path)
             fleet.merged(pair)

@@ -123,7 +123,7 @@ class Counted:
 
         def fitted(n: int) -> Call:
             X, y = self._rows(width, self.taught)
-            return over(lambda _: self.learner._like_new().fit(X, y), range(n))
+            return over(lambda _: self.learner.like_new().fit(X, y), range(n))
 
         if self.whole:
             yield Door(subject, width, f"fit, {self.taught} rows", fitted, 1)
@@ -136,7 +136,7 @@ class Counted:
     @cache  # noqa: B019, as many as there are learners
     def _taught(self, width: int) -> bytes:
         X, y = self._rows(width, self.taught)
-        model: Any = self.learner._like_new()
+        model: Any = self.learner.like_new()
         if self.whole:
             model.fit(X, y)
         else:

@@ -109,9 +109,9 @@ class Calibrated(Shell):
     # -- memory ------------------------------------------------------------------------------------
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        inner = self._inner._arrays(n_features)
+        inner = self.inner._arrays(n_features)
         several = any(name == "scores" for name, *_ in inner)
-        n = self._n_classes if several else 1
+        n = self.n_classes_planned if several else 1
         return [
             ("score_size", "f8", ()),
             ("slope", "f8", (n,)),
@@ -139,12 +139,12 @@ class Calibrated(Shell):
     @property
     def unseen_labels_(self) -> list[Any]:
         """Labels with a cost or a min_recall that no label so far equals."""
-        plain = [label for label in self._allocated.labels.in_slots if type(label) in PLAIN]
+        plain = [label for label in self.core.labels.in_slots if type(label) in PLAIN]
         given = [*(self.cost or ()), *(self.min_recall or ())]
         return [label for label in given if label not in plain]
 
-    def _like_new(self) -> Calibrated:
-        new = super()._like_new()
+    def like_new(self) -> Calibrated:
+        new = super().like_new()
         new.cost = None if self.cost is None else dict(self.cost)  # the user's may change
         new.min_recall = None if self.min_recall is None else dict(self.min_recall)
         return new
@@ -201,14 +201,14 @@ class Calibrated(Shell):
     @property
     def slope_(self) -> np.ndarray:
         """Factor of the score in each log-odds, ndarray of shape (1,) or (n_classes,)."""
-        views = self._allocated.views
+        views = self.core.views
         size = float(views["score_size"])
         return views["slope"] / size if size > 0 else np.zeros_like(views["slope"])
 
     @property
     def offset_(self) -> np.ndarray:
         """What is added to it, ndarray of shape (1,) or (n_classes,), a copy."""
-        return self._allocated.views["offset"].copy()
+        return self.core.views["offset"].copy()
 
 
 def named(parameter: str, by_label: Any) -> list[tuple[Any, Any]]:

@@ -107,7 +107,7 @@ def as_text(numbers: dict[int | str, float]) -> str:
 
 def within(learner: Learner) -> Learner:
     """The learner that `Calibrated` is around, as given; else `learner`."""
-    return learner._inner if is_a(learner, "Calibrated") else learner
+    return learner.inner if is_a(learner, "Calibrated") else learner
 
 
 def check_labels(learner: Learner) -> bool:
@@ -120,7 +120,7 @@ def check_labels(learner: Learner) -> bool:
     """
     unseen = remarks(learner)
     known = learner.classes_.tolist()
-    if unseen and len(known) == learner._most_labels:
+    if unseen and len(known) == learner.n_classes_allocated:
         raise ValueError(f"{unseen[0]}; the labels are {known}")
     return not unseen
 

@@ -213,11 +213,14 @@ class LearnerSettings:
         scaled = decision_options.within(learner)
         if self.raw and isinstance(scaled, Scaler):
             found.append(("standardized features", "--raw"))
-        stage = scaled._inner if isinstance(scaled, Scaler) else scaled
+        stage = scaled.inner if isinstance(scaled, Scaler) else scaled
         features = stage if is_a(stage, "FourierFeatures") else None
         for name, text in sorted(self.parameters.items()):
             found += _differing(name, text, [inner] if features is None else [inner, features])
-        has: dict[str, Any] = {"fourier": features is not None, "classes": learner._n_classes}
+        has: dict[str, Any] = {
+            "fourier": features is not None,
+            "classes": learner.n_classes_planned,
+        }
         has |= {"multiclass": _many_kind(scaled), "scale": _scale(scaled)}
         for name, held in has.items():
             asked = getattr(self, name)
@@ -239,7 +242,7 @@ def _differing(name: str, text: str, owners: list[Learner]) -> list[tuple[str, s
         return [(f"no {parameters.spelled(name)}", given)]
     held = owner.get_params(deep=False)[name]
     if name in {"kernel", "gamma"} and hasattr(owner, "kernel"):
-        kernel = owner._kernel(owner.n_features_in_)  # type: ignore[attr-defined]
+        kernel = owner.kernel_for(owner.n_features_in_)  # type: ignore[attr-defined]
         names = [of for of, kind in KERNELS.items() if isinstance(kernel, kind)]
         held = names[0] if name == "kernel" else getattr(kernel, "gamma", None)
     if held == parameters.parsed(type(owner), name, text):
@@ -261,14 +264,14 @@ def of_kind(kind: str, given: Mapping[str, object]) -> Learner:
 def innermost(learner: Learner) -> Learner:
     """The learner behind all stages, or of each part of a multiclass learner."""
     while isinstance(learner, Wrapper) and not is_a(learner, "RandSVM"):
-        learner = learner._inner
+        learner = learner.inner
     return learner
 
 
 def _many_kind(learner: Learner) -> str | None:
     """The name of ``--multiclass`` that stands for this learner's class, if there is one."""
     while isinstance(learner, Stage):
-        learner = learner._inner
+        learner = learner.inner
     return next((name for name, of in OF_MANY.items() if is_a(learner, of)), None)
 
 

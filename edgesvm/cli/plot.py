@@ -123,7 +123,7 @@ def panel_of(
     """
     from edgesvm.cli.model_picture import Panel
 
-    if learner._n_classes > 2:
+    if learner.n_classes_planned > 2:
         raise ValueError("cannot draw a model of more than two classes")
     found = stored_points(learner)
     drawn = _features(learner, features)

@@ -151,11 +151,11 @@ class SavingSettings:
         if model is None:
             return None, None
         learner = learner_of(model, str(source))
-        if labels and not learner._takes_labels:
+        if labels and not learner.takes_labels:
             raise ValueError(
                 f"the model in {source} learns without labels; this command needs them"
             )
-        if learner._takes_labels and not labels:
+        if learner.takes_labels and not labels:
             raise ValueError(f"the model in {source} learns with labels; this command has none")
         if differing := contradicted(model, learner):
             raise ValueError(

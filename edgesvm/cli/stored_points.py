@@ -61,7 +61,7 @@ def stored_points(learner: Learner) -> StoredPoints | None:
 
 def has_margins(learner: Learner) -> bool:
     """Whether the decision values 1 and -1 are margins, as in the Kuhn-Tucker conditions."""
-    within = learner._inner if isinstance(learner, Scaler) else learner
+    within = learner.inner if isinstance(learner, Scaler) else learner
     return hasattr(within, "kt_residual")
 
 

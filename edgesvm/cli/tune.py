@@ -151,7 +151,7 @@ def _candidates(
         learner = replace(asked, parameters={**asked.parameters, **_texts(chosen)}).build(
             n_features, n_classes
         )
-        if learner._n_classes < n_classes:
+        if learner.n_classes_planned < n_classes:
             raise ValueError(
                 f"{options.file} has {n_classes} classes: give --positive LABEL to learn one"
                 " against all others, or --multiclass one-vs-one"

@@ -156,14 +156,14 @@ class Graph:
             support_vectors=vectors[order].ravel().tolist(),
             vectors_per_class=[n_first, len(coef) - n_first],
             rho=[-b],
-            **kernel_attributes(learner._kernel(learner.n_features_in_)),
+            **kernel_attributes(learner.kernel_for(learner.n_features_in_)),
             **self.labels,
         )
         self.add("Neg", "both", to=("scores",))
 
     def fourier(self, learner: FourierSVM, x: str) -> None:
         """W [a cos(2 pi T x), a sin(2 pi T x), a x, a], a being the amplitudes."""
-        core, n = learner._allocated, int(learner.n_directions)
+        core, n = learner.core, int(learner.n_directions)
         drawn = Directions(core, n=n, **learner._drawn_by(core.n_features))
         turns = np.stack([drawn.along(e) for e in np.eye(core.n_features, dtype=core.dtype)])
         amplitudes = learner.amplitudes_
@@ -238,7 +238,7 @@ def has_vectors(learner: Learner) -> bool:
 
 def plane_of_vectors(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """The plane of a linear kernel: sums over many vectors would round more."""
-    is_linear = isinstance(learner._kernel(learner.n_features_in_), Linear)
+    is_linear = isinstance(learner.kernel_for(learner.n_features_in_), Linear)
     if not is_linear or getattr(learner, "normalize", False):
         return None
     vectors, coef, intercept = expansion_of(learner)
@@ -246,7 +246,7 @@ def plane_of_vectors(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def planes_of_parts(learner: OneVsRest) -> tuple[np.ndarray, np.ndarray] | None:
-    parts = [learner.parts_[slot] for slot in learner._allocated.labels.sorted_slots]
+    parts = [learner.parts_[slot] for slot in learner.core.labels.sorted_slots]
     planes = [None if scales_by_norm(part) else plane_of(part) for part in parts]
     found = [plane for plane in planes if plane is not None]
     if len(found) < len(parts):

@@ -28,7 +28,7 @@ class Named:
     """A learner, and which column of its rows belongs to which feature."""
 
     def __init__(self, learner: Learner, n_features: int | None) -> None:
-        self.learner_ = learner._like_new()
+        self.learner_ = learner.like_new()
         self.columns_: dict[base.typing.FeatureName, int] = {}
         self.n_left_out_ = 0
         self._width = (
@@ -123,13 +123,13 @@ class Classifier(Named, base.Classifier):
     def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
         self.learner, self.n_features = learner, n_features
         given: Learner = Standardized() if learner is None else learner
-        if not given._takes_labels:
+        if not given.takes_labels:
             raise ValueError(f"learner={learner!r}: it learns without labels; use AnomalyDetector")
         super().__init__(given, n_features)
 
     @property
     def _multiclass(self) -> bool:
-        return self.learner_._n_classes > 2
+        return self.learner_.n_classes_planned > 2
 
     def learn_one(self, x: Names, y: Any, w: float = 1.0) -> None:
         """Learn one sample, of weight `w`."""
@@ -187,7 +187,7 @@ class AnomalyDetector(Named, base.AnomalyDetector):
     def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
         self.learner, self.n_features = learner, n_features
         given: Learner = GaussianNovelty() if learner is None else learner
-        if given._takes_labels:
+        if given.takes_labels:
             raise ValueError(f"learner={learner!r}: it learns labels; use Classifier")
         super().__init__(given, n_features)
 

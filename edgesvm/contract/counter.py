@@ -19,4 +19,4 @@ class Counter:
     @overload
     def __get__(self, learner: Any, owner: type) -> int: ...
     def __get__(self, learner: Any, owner: type) -> Counter | int:
-        return self if learner is None else int(learner._allocated.views[self.name])
+        return self if learner is None else int(learner.core.views[self.name])

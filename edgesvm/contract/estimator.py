@@ -17,21 +17,21 @@ NOT_ROUTED = ("self", "X", "y")
 class Estimator:
     """An estimator of scikit-learn, which tells them by these methods and not by their class."""
 
-    _takes_labels: ClassVar[bool] = True  # False: what it learns is normal
+    takes_labels: ClassVar[bool] = True  # False: what it learns is normal
 
     @property
-    def _n_classes(self) -> int:
+    def n_classes_planned(self) -> int:
         """Largest number of labels."""
         return 2
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
-        multi_class = self._n_classes > 2
+        multi_class = self.n_classes_planned > 2
         return Tags(
-            estimator_type="classifier" if self._takes_labels else "outlier_detector",
-            target_tags=TargetTags(required=self._takes_labels),
-            classifier_tags=ClassifierTags(multi_class=multi_class) if self._takes_labels else None,
+            estimator_type="classifier" if self.takes_labels else "outlier_detector",
+            target_tags=TargetTags(required=self.takes_labels),
+            classifier_tags=ClassifierTags(multi_class=multi_class) if self.takes_labels else None,
             input_tags=InputTags(sparse=True),
         )
 

@@ -61,7 +61,7 @@ def parts(
         K, n = learner.n_classes, learner._n_parts
         yield Part(name, (1, K), decides, learns, scores)
         taught = K - 1 if isinstance(learner, OneVsOne) else n
-        yield from parts(learner._inner, D, decides * n, learns * taught, scores * n)
+        yield from parts(learner.inner, D, decides * n, learns * taught, scores * n)
     elif isinstance(learner, Shell):
         sizes: tuple[int, ...] = (1, D)
         if isinstance(learner, FourierFeatures):
@@ -73,7 +73,7 @@ def parts(
             sizes = (1, V, V if V > 1 else 0)  # logarithms of shares, if it decides among several
         yield Part(name, sizes, decides, learns, scores)
         scored = scores + learns if isinstance(learner, Calibrated) else scores
-        yield from parts(learner._inner, learner._width(D), decides, learns, scored)
+        yield from parts(learner.inner, learner._width(D), decides, learns, scored)
     else:
         kind, sizes = leaf(learner, D)
         yield Part(kind, sizes, decides, learns, scores)
@@ -119,7 +119,7 @@ def orthogonal(learner: Any, D: int) -> str:
 
 def columns(learner: Any) -> int:
     """Decision values of a sample."""
-    return 1 if learner._n_classes <= 2 else learner._n_classes
+    return 1 if learner.n_classes_planned <= 2 else learner.n_classes_planned
 
 
 @cache

@@ -91,8 +91,8 @@ def dual_of(learner: Any) -> Dual | None:
     maker = next((maker for kind, maker in MAKERS.items() if isinstance(learner, kind)), None)
     if maker is None:
         return None
-    core = learner._allocated
-    return maker(learner, core, core.views, learner._kernel(core.n_features))
+    core = learner.core
+    return maker(learner, core, core.views, learner.kernel_for(core.n_features))
 
 
 def enclosing(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
@@ -156,7 +156,7 @@ def in_tiles(
     learner: SmoLearner, tiles: np.ndarray, coef: np.ndarray, b: float, kernel: Kernel
 ) -> Dual:
     """Of what the solver found, whose sums are float64 where float32 hides too much."""
-    rows, sign = untiled(tiles, len(coef)), learner._allocated.labels.sign
+    rows, sign = untiled(tiles, len(coef)), learner.core.labels.sign
     noise = 0.0
     if rows.dtype == np.float32 and len(rows):
         noise = TilesView(rows).kernel_noise(kernel.code, coef)

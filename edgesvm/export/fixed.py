@@ -37,7 +37,7 @@ class Fixed:
     @classmethod
     def of(cls, learner: Learner, prefix: str) -> Fixed | None:
         """None for a learner whose decision is neither."""
-        core = learner._allocated
+        core = learner.core
         labels, per_class = core.labels, core.views["n_per_class"]
         order = labels.sorted_slots
         if len(per_class) == 2 and not per_class.all():  # only this class was ever seen

@@ -67,7 +67,7 @@ class Model:
         core, params = learner._held_state
         built = type(learner)(**params)
         labels, width = core.labels, core.n_features
-        if learner._takes_labels and len(labels.in_slots) < 2:
+        if learner.takes_labels and len(labels.in_slots) < 2:
             raise ValueError(
                 "the model does not know its classes yet: name them to allocate(), or teach both"
             )
@@ -92,7 +92,7 @@ class Model:
             }
         else:
             plan = behind
-            empty = inner = built._like_new().allocate(width, classes=classes)
+            empty = inner = built.like_new().allocate(width, classes=classes)
         cost = predicted(built, width, "M3", windows=isinstance(model, Chain))
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
@@ -102,14 +102,14 @@ class Model:
             n_features=width,
             dtype=learner.dtype,
             plan=plan,
-            units=units_of(built, inner._allocated, labels.in_slots),
+            units=units_of(built, inner.core, labels.in_slots),
             head=describe(model),
             arena=bytes(model.arena),
             empty=bytes(empty.arena),
             labels=labels.in_slots,
             order=labels.sorted_slots,
             sign=labels.sign,
-            is_novelty=not learner._takes_labels,
+            is_novelty=not learner.takes_labels,
             stack=None if cost is None else -(-cost.stack // 64) * 64,
             behind=behind,
             **more,

@@ -68,7 +68,7 @@ def untranslated(learner: Learner) -> Learner | None:
     while name_of(inner) in translated():
         if not isinstance(inner, Wrapper):
             return None
-        inner = inner._inner
+        inner = inner.inner
     return inner
 
 
@@ -78,17 +78,17 @@ def units_of(learner: Learner, core: Any, labels: tuple[Any, ...]) -> list[Unit]
     name = name_of(learner)
     macros = numbers(name, core) | MORE.get(name, nothing)(learner, core)
     if isinstance(learner, Multiclass):
-        inside = units_of(learner._inner, core.parts[0], (0, 1))
+        inside = units_of(learner.inner, core.parts[0], (0, 1))
         if any(unit.beside for unit in inside):
             raise ValueError(
-                f"{type(learner._inner).__name__} within {type(learner).__name__} cannot be"
+                f"{type(learner.inner).__name__} within {type(learner).__name__} cannot be"
                 " exported to C: it has n_classes of its own"
             )
         part = learner._part(core.n_features)
         inside = [replace(unit, plan=part, is_part=True) for unit in inside]
         macros["each(f)"] = f"{inside[-1].name}_##f"
     elif isinstance(learner, Shell):
-        inside = units_of(learner._inner, core.inner, labels)
+        inside = units_of(learner.inner, core.inner, labels)
         macros["inner(f)"] = f"{inside[-1].name}_##f"
     if isinstance(learner, Calibrated):
         macros |= prices(learner, labels)
@@ -148,7 +148,7 @@ def directions(learner: Any, core: Any) -> dict[str, Any]:
 def prices(learner: Calibrated, labels: tuple[Any, ...]) -> dict[str, Any]:
     # Labels are known when the model is exported.
     by_slot = [learner._by_label()(label) for label in labels]
-    by_slot += [(0.0, False)] * (learner._n_classes - len(labels))
+    by_slot += [(0.0, False)] * (learner.n_classes_planned - len(labels))
     kept = [slot for slot, (_, is_kept) in enumerate(by_slot) if is_kept]
     price = table(price for price, _ in by_slot)
     return {"PRICE": price, "kept": [-1, *kept][-1], "named_at": 0, "labels_n_changes": 0}

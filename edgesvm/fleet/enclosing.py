@@ -33,7 +33,7 @@ def enclosed(
     progress: Callable[..., Any] | None,
 ) -> EnclosingMachine:
     """A machine with the parameters of `learner`, fitted to the rows of a cluster."""
-    new = learner._like_new()
+    new = learner.like_new()
     new._fit(_Data(cluster, new, surveyed), learner._fresh_labels(), progress)
     if new._is_out_of_steps:
         new._warn_of_an_early_end()
@@ -64,7 +64,7 @@ class _Data:
         return self._endless
 
     def _draws(self) -> Iterator[Any]:
-        core, n_rows = self._machine._allocated, int(self._first[-1])
+        core, n_rows = self._machine.core, int(self._first[-1])
         numbers = np.empty((DRAWN, min(CHUNK_ROWS, n_rows)), np.int64)
         while True:
             for chunk in numbers:
@@ -77,10 +77,8 @@ class _Data:
     def _fetched(self, numbers: np.ndarray) -> tuple[np.ndarray, ...]:
         """The rows of these numbers, ascending."""
         cluster, machine = self._cluster, self._machine
-        labels = machine._allocated.labels
-        sent = workers.Sent(
-            machine._like_new(), self.n_features, labels.in_slots, labels.closed, {}
-        )
+        labels = machine.core.labels
+        sent = workers.Sent(machine.like_new(), self.n_features, labels.in_slots, labels.closed, {})
         options = type(machine).__name__, machine.dtype
         places = workers.cut(numbers, self._first)
         chosen = [k for k, some in enumerate(places) if len(some)]
@@ -92,7 +90,7 @@ class _Data:
         return X, slots, weights, numbers
 
     def all(self) -> Iterator[Any]:
-        if self._machine._allocated.is_spent:
+        if self._machine.core.is_spent:
             return
         found = self._search()
         self._last = found.X, found.slots, found.weights, found.numbers

@@ -61,7 +61,7 @@ def federated(
 ) -> Learner:
     """The model after these rounds; each begins with the merged model of the one before."""
     n = len(cluster.names)
-    empty = learner._like_new().allocate(n_features)
+    empty = learner.like_new().allocate(n_features)
     model = holding(empty, labels, False, {})
     if isinstance(learner, Standardized):
         tasks = cluster.each(statistics_of, [type(learner).__name__] * n, [learner.dtype] * n)
@@ -82,7 +82,7 @@ def federated(
 
 def _running(model: Any, like: Learner) -> Learner:
     """The same with running statistics, as if each row had been counted in each round."""
-    core = model._allocated
+    core = model.core
     arrays = {name: values for name, values in core.views.items() if name != "n_scaled"}
     arrays["spread"] = core.views["spread"] * (model._n_learned / model.n_scaled_)
     return holding(like, core.labels.in_slots, core.labels.closed, arrays)
@@ -108,7 +108,7 @@ def statistics_of(part: Any, owner: str, dtype: str) -> Statistics:
 
 def own_of(part: Any, model: Learner) -> Learner | None:
     """What a learner that starts as the model learns in a partition; None if there is nothing."""
-    core = model._allocated
+    core = model.core
     labels = core.labels
     one = holding(model, labels.in_slots, labels.closed, {}, model)
     for chunk in source_of(part, type(model).__name__).chunks(CHUNK_ROWS, one._dtype):

@@ -111,14 +111,14 @@ def fit(
     try:
         new: Any
         if isinstance(learner, RandSVM):
-            new = learner._like_new()
+            new = learner.like_new()
             new._fit(_Data(cluster, new), learner._fresh_labels(), progress)
         elif isinstance(learner, EnclosingMachine):
-            surveyed = survey(cluster, learner._survey_options, learner._n_classes)
+            surveyed = survey(cluster, learner._survey_options, learner.n_classes_planned)
             new = enclosed(learner, cluster, surveyed, progress)
         elif in_rounds:
             options = {"owner": type(learner).__name__, "dtype": learner.dtype}
-            surveyed = survey(cluster, options, learner._n_classes)
+            surveyed = survey(cluster, options, learner.n_classes_planned)
             known = labels_of(surveyed), surveyed[0].n_features
             new = federated(cluster, learner, *known, rounds=rounds, progress=progress)
         else:
@@ -132,10 +132,10 @@ def fit(
 
 def _tree(cluster: Cluster, learner: Learner, progress: Callable[..., Any] | None) -> Any:
     """A learner a partition, merged in pairs in their order."""
-    like = learner._like_new()
+    like = learner.like_new()
     options = {"owner": type(like).__name__, "dtype": like.dtype}
     n = len(cluster.names)
-    survey(cluster, options, like._n_classes)
+    survey(cluster, options, like.n_classes_planned)
     found = cluster.tree(workers.merged_pair, cluster.each(workers.learned, [like] * n))
     if progress is not None:
         progress(n, n)
@@ -147,7 +147,7 @@ class _Data:
 
     def __init__(self, cluster: Cluster, learner: Any) -> None:
         self._cluster, self._learner = cluster, learner
-        solver = learner._inner
+        solver = learner.inner
         options = {
             "owner": type(learner).__name__,
             "dtype": learner.dtype,
@@ -155,7 +155,7 @@ class _Data:
             "C": solver.C,
             "kernel_of": solver,
         }
-        self._surveyed = survey(cluster, options, learner._n_classes)
+        self._surveyed = survey(cluster, options, learner.n_classes_planned)
         self.n_features = self._surveyed[0].n_features
         ends = np.cumsum([one.n_rows for one in self._surveyed])
         self._first = np.concatenate([[0], ends])  # number of each partition's first row
@@ -169,7 +169,7 @@ class _Data:
         if solver is None and self._n_learned == self._first[-1]:  # all rows: they need no search
             working.put(*self._ordered(working.draw(self._n_learned), self._first, None))
             return
-        cluster, core = self._cluster, self._learner._allocated
+        cluster, core = self._cluster, self._learner.core
         margin = np.inf if solver is None else 1.0 - float(solver.tol)
         held = self._by_partition(core.views["before"][: working.n_before])
         common = (self._sent(), solver is not None, self._options(margin))
@@ -186,8 +186,8 @@ class _Data:
         working.put(*self._ordered(numbers, self._first, None))
 
     def _sent(self) -> Any:
-        core = self._learner._allocated
-        return self._cluster.submit(workers.same, workers.Sent.of(self._learner._inner, core))
+        core = self._learner.core
+        return self._cluster.submit(workers.same, workers.Sent.of(self._learner.inner, core))
 
     def _options(self, margin: float) -> tuple[str, str, float]:
         return type(self._learner).__name__, self._learner.dtype, margin

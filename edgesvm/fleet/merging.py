@@ -136,9 +136,9 @@ def check_scales(learners: Sequence[Any], names: Sequence[str]) -> None:
     first = learners[0]
     if not isinstance(first, Standardized):
         return
-    if first.until is None and not isinstance(first._inner, FourierSVM | StreamSVM):
+    if first.until is None and not isinstance(first.inner, FourierSVM | StreamSVM):
         return
-    inner = type(first._inner).__name__
+    inner = type(first.inner).__name__
     for learner, name in zip(learners, names, strict=True):
         if not is_one_scale(first, learner):
             what = (
@@ -172,7 +172,7 @@ def check_same(
                 f"{name}: it has {learner.n_features_in_} features,"
                 f" {names[0]} has {first.n_features_in_}"
             )
-        theirs, mine = learner._allocated.labels, first._allocated.labels
+        theirs, mine = learner.core.labels, first.core.labels
         new = [label for label in theirs.in_slots if label not in labels]
         if len(labels) + len(new) > mine.room or theirs.closed != mine.closed:
             raise MergeError(
@@ -187,8 +187,8 @@ def _apart(learner: Any, first: Any) -> str:
     """What differs, in words."""
     if type(learner) is not type(first):
         return f"{type(learner).__name__} instead of {type(first).__name__}"
-    if isinstance(first, Standardized) and type(learner._inner) is not type(first._inner):
-        return f"{_apart(learner._inner, first._inner)} behind it"
+    if isinstance(first, Standardized) and type(learner.inner) is not type(first.inner):
+        return f"{_apart(learner.inner, first.inner)} behind it"
     mine, theirs = first.get_params(), learner.get_params()
     found = [
         f"{name}={theirs.get(name)!r} instead of {value!r}"
@@ -217,7 +217,7 @@ def into(budget: int | str, learner: Any) -> Learner:
     """A learner of this kind for a budget, without memory. Raise MemoryBudgetError if it has no
     capacity to choose and does not fit."""
     fixed = not has_vectors(inner_of(learner))
-    like: Learner = learner._like_new().fitted_into(budget, learner.n_features_in_, fixed=fixed)
+    like: Learner = learner.like_new().fitted_into(budget, learner.n_features_in_, fixed=fixed)
     return like
 
 
@@ -227,13 +227,13 @@ def merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
     inner = inner_of(first)
     if isinstance(inner, StreamSVM):
         one = pair.holding({}, first)
-        core, other = one._allocated, second._allocated
+        core, other = one.core, second.core
         getattr(core, "inner", core).absorb(getattr(other, "inner", other), pair.sign < 0)
         return one
     arrays: dict[str, Any] = pair.counts()
     scales = None
     if is_one_scale(first, second):
-        arrays |= {name: first._allocated.views[name] for name in STATISTICS}
+        arrays |= {name: first.core.views[name] for name in STATISTICS}
     elif isinstance(first, Standardized):
         mine, theirs = Statistics.of(first), Statistics.of(second)
         both = mine.and_of(theirs)
@@ -241,7 +241,7 @@ def merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
         scales = Scale.of(mine), Scale.of(theirs), Scale.of(both)
     if not has_vectors(inner):
         return pair.holding(arrays | averaged(pair, scales), None if scales else first)
-    views = dict(union(pair, scales, inner_of(first if like is None else like))._allocated.views)
+    views = dict(union(pair, scales, inner_of(first if like is None else like)).core.views)
     if isinstance(inner, BatchSVM):  # its samples are those that are stored
         arrays = {}
     return pair.holding(views | arrays, of=like)
@@ -249,7 +249,7 @@ def merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
 
 def _copy(learner: Learner) -> Learner:
     """The same learner in memory of its own."""
-    core = learner._allocated
-    copy = learner._like_new()
+    core = learner.core
+    copy = learner.like_new()
     copy._restore(core.n_features, core.labels.in_slots, core.labels.closed, bytes(core.arena))
     return copy

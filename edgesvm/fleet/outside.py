@@ -55,7 +55,7 @@ class Search(NamedTuple):
 
     @classmethod
     def of(cls, machine: Any, n_passes: int, k: int) -> Search:
-        core = machine._allocated
+        core = machine.core
         seed = (int(machine.seed) << 32) + n_passes
         return cls(Sent.of(machine, core, BALL), core.least_inside, seed, k)
 

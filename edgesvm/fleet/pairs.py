@@ -27,8 +27,8 @@ class Pair:
 
     def __init__(self, first: Learner, second: Learner) -> None:
         self.first, self.second = first, second
-        known = first._allocated.labels
-        theirs = second._allocated.labels.in_slots
+        known = first.core.labels
+        theirs = second.core.labels.in_slots
         labels = list(known.in_slots)
         for label in theirs:
             if label not in labels:
@@ -39,7 +39,7 @@ class Pair:
     @property
     def learned(self) -> tuple[int, int]:
         """Samples that each has learned."""
-        first, second = (int(m._allocated.views["n_per_class"].sum()) for m in self._both)
+        first, second = (int(m.core.views["n_per_class"].sum()) for m in self._both)
         return first, second
 
     @property
@@ -54,7 +54,7 @@ class Pair:
 
     def views(self) -> tuple[Mapping[str, np.ndarray], Mapping[str, np.ndarray]]:
         """The arrays of both, by name."""
-        return self.first._allocated.views, self.second._allocated.views
+        return self.first.core.views, self.second.core.views
 
     def counts(self) -> dict[str, np.ndarray]:
         """The counters of both streams, one after the other."""
@@ -73,7 +73,7 @@ class Pair:
         """A learner with the parameters of `of`, by default those of both, the labels of both and
         these arrays; see `holding`."""
         n_features = self.first.n_features_in_
-        of = (self.first if of is None else of)._like_new().allocate(n_features)
+        of = (self.first if of is None else of).like_new().allocate(n_features)
         return holding(of, self.labels, self.closed, arrays, like)
 
 
@@ -86,12 +86,12 @@ def holding(
 ) -> Learner:
     """A learner with the parameters and features of `of`, these labels and arrays, checked as a
     snapshot is; the other arrays are those of `like`, zero if it is None."""
-    learner = of._like_new()
+    learner = of.like_new()
     n_features = of.n_features_in_
     learner.allocate(n_features)
     if like is not None:
         learner.arena.memory[:] = like.arena.memory
-    views = learner._allocated.views
+    views = learner.core.views
     for name, values in arrays.items():
         views[name][...] = values
     learner._restore(n_features, labels, closed, bytes(learner.arena))

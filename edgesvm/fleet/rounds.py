@@ -47,14 +47,14 @@ def check_start(start: Learner) -> None:
 
 def check_descent(start: Learner, learner: Learner, name: str) -> None:
     """Raise MergeError if this learner, of the same parameters, cannot have started as `start`."""
-    first, labels = start._allocated.labels.in_slots, learner._allocated.labels.in_slots
+    first, labels = start.core.labels.in_slots, learner.core.labels.in_slots
     if labels[: len(first)] != first:
         raise MergeError(
             f"{name}: it did not start as this model: its labels are {list(labels)}, and not"
             f" {list(first)} first"
         )
     for count in COUNTERS:
-        if (learner._allocated.views[count] < start._allocated.views[count]).any():
+        if (learner.core.views[count] < start.core.views[count]).any():
             raise MergeError(
                 f"{name}: it did not start as this model: it has seen {learner.n_seen_:,} samples,"
                 f" the start {start.n_seen_:,}"
@@ -68,7 +68,7 @@ def n_since(start: Learner, learner: Learner) -> int:
 
 def own_part(start: Learner, learner: Learner) -> Learner:
     """What a learner has learned since the start, at least one sample, as a learner."""
-    views, before = learner._allocated.views, start._allocated.views
+    views, before = learner.core.views, start.core.views
     n, s = _learned(learner), _learned(start)
     a = _share(s, n)
     arrays: dict[str, Any] = {name: views[name] - before[name] for name in COUNTERS}
@@ -80,13 +80,13 @@ def own_part(start: Learner, learner: Learner) -> Learner:
     elif "average" in views:
         mean, old = _mean(learner), _mean(start)
         arrays |= {"average": (mean - a * old) / (1 - a), "n_averaged": n - s}
-    labels = learner._allocated.labels
+    labels = learner.core.labels
     return holding(learner, labels.in_slots, bool(labels.closed), arrays, learner)
 
 
 def joined(start: Learner, part: Learner) -> Learner:
     """The start and what was learned since, as one learner."""
-    views, before = part._allocated.views, start._allocated.views
+    views, before = part.core.views, start.core.views
     n, s = _learned(part) + _learned(start), _learned(start)
     a = _share(s, n)
     arrays: dict[str, Any] = {name: before[name] + views[name] for name in COUNTERS}
@@ -98,7 +98,7 @@ def joined(start: Learner, part: Learner) -> Learner:
         arrays["w_mean"] = of_effective(means, views)
     elif "average" in views:
         arrays |= {"average": a * _mean(start) + (1 - a) * _mean(part), "n_averaged": n}
-    labels = part._allocated.labels
+    labels = part.core.labels
     return holding(part, labels.in_slots, bool(labels.closed), arrays, part)
 
 
@@ -108,11 +108,11 @@ def _share(s: int, n: int) -> float:
 
 
 def _learned(learner: Learner) -> int:
-    return int(learner._allocated.views["n_per_class"].sum())
+    return int(learner.core.views["n_per_class"].sum())
 
 
 def _mean(learner: Learner) -> np.ndarray:
     """The mean of a `StreamSVM`'s weights over its stream."""
-    core = learner._allocated
+    core = learner.core
     mean: np.ndarray = getattr(core, "inner", core).mean_of_w()
     return mean

@@ -58,7 +58,7 @@ class Statistics(NamedTuple):
 
     @classmethod
     def of(cls, learner: Standardized) -> Statistics:
-        views = learner._allocated.views
+        views = learner.core.views
         return cls(learner.n_scaled_, views["mean"].copy(), views["spread"].copy())
 
     def and_of(self, other: Statistics) -> Statistics:
@@ -76,14 +76,14 @@ class Statistics(NamedTuple):
 
 def inner_of(learner: Any) -> Any:
     """The learner behind the standardizer; else the learner itself."""
-    return learner._inner if isinstance(learner, Standardized) else learner
+    return learner.inner if isinstance(learner, Standardized) else learner
 
 
 def is_one_scale(learner: Learner, other: Learner) -> bool:
     """Whether both scale by the same statistics, which stay as they are."""
     if not isinstance(learner, Standardized) or learner.until is None:
         return False
-    mine, theirs = learner._allocated.views, other._allocated.views
+    mine, theirs = learner.core.views, other.core.views
     return learner.n_scaled_ >= learner.until and all(
         np.array_equal(mine[name], theirs[name]) for name in STATISTICS
     )

@@ -70,7 +70,7 @@ def start(learners: Sequence[Learner], names: Sequence[str] | None = None) -> St
             )
     labels = check_same(learners, called)
     first: Any = learners[0]
-    known = first._allocated.labels
+    known = first.core.labels
     statistics = reduce(Statistics.and_of, map(Statistics.of, learners))  # type: ignore[arg-type]
     return started(first, statistics, tuple(labels), bool(known.closed), first.n_features_in_)
 
@@ -83,7 +83,7 @@ def started(
     n_features: int,
 ) -> Any:
     """A model that has learned nothing, with these statistics for good."""
-    model = Standardized(learner=like._inner._like_new(), until=statistics.n)
+    model = Standardized(learner=like.inner.like_new(), until=statistics.n)
     model.allocate(n_features)
     arrays = {
         "mean": statistics.mean,

@@ -37,7 +37,7 @@ def accuracy(learner: Learner, X: np.ndarray, y: np.ndarray, holdout: float | No
     """Accuracy of a new learner of these parameters: of predicting each row before it is learned,
     or, with `holdout`, of the last share of the rows once the others were learned. A row that is
     refused counts as wrong."""
-    one = learner._like_new()
+    one = learner.like_new()
     if holdout is not None:
         n = round(len(X) * (1 - holdout))
         one.partial_fit(X[:n], y[:n])

@@ -67,7 +67,7 @@ def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner)
         )
     if n > room:
         vectors = _shuffled(vectors) if _makes_room(inner) else _heaviest(vectors, room, inner)
-    learner = inner._like_new()
+    learner = inner.like_new()
     if pair.closed or len(pair.labels) == 2:
         learner.allocate(vectors.rows.shape[1], classes=(0, 1))
     with warnings.catch_warnings():
@@ -77,7 +77,7 @@ def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner)
 
 def _bytes_of(n: int, inner: Any, vectors: Vectors) -> str:
     """What a learner with room for n vectors takes."""
-    return format_bytes(inner._of_capacity(n).plan(vectors.rows.shape[1]).total)
+    return format_bytes(inner.with_capacity(n).plan(vectors.rows.shape[1]).total)
 
 
 def _vectors(learner: Any) -> Vectors:
@@ -111,7 +111,7 @@ def _heaviest(vectors: Vectors, room: int, inner: Any) -> Vectors:
     n = len(vectors.rows)
     exact = BatchSVM(
         C=float(inner.C),
-        kernel=inner._kernel(vectors.rows.shape[1]),
+        kernel=inner.kernel_for(vectors.rows.shape[1]),
         max_samples=n,
         cache=max(64 * n, 1 << 23),
         dtype=inner.dtype,

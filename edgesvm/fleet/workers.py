@@ -34,7 +34,7 @@ class Sent:
     @classmethod
     def of(cls, learner: Learner, core: Any, names: Sequence[str] | None = None) -> Sent:
         """With all arrays, or those with these names."""
-        like = learner._like_new()
+        like = learner.like_new()
         arrays = {}
         for name in names or [array.name for array in like.plan(core.n_features).arrays]:
             flat = core.views[name].reshape(-1)
@@ -44,14 +44,14 @@ class Sent:
 
     def core(self) -> Any:
         """The solver's core, in memory of this worker."""
-        learner = self.learner._like_new()
+        learner = self.learner.like_new()
         learner.allocate(self.n_features)
         for name, values in self.arrays.items():
-            learner._allocated.views[name].reshape(-1)[: len(values)] = values
-        labels = Labels.restore(self.labels, self.closed, learner._n_classes)
+            learner.core.views[name].reshape(-1)[: len(values)] = values
+        labels = Labels.restore(self.labels, self.closed, learner.n_classes_planned)
         plan, arena = learner.plan(self.n_features), learner.arena
         learner._adopt(plan, arena, labels, self.n_features)
-        return learner._allocated
+        return learner.core
 
 
 class Surveyed(NamedTuple):
@@ -108,7 +108,7 @@ def surveyed(part: Any, options: dict[str, Any], room: int) -> Surveyed:
     labels = Labels(room=room)
     source = source_of(part, options["owner"])
     if options.get("kernel_of") is not None:
-        kernel = options["kernel_of"]._kernel(source.n_features)
+        kernel = options["kernel_of"].kernel_for(source.n_features)
         options = {k: v for k, v in options.items() if k != "kernel_of"} | {"kernel": kernel}
     n_rows, n_learned, per_class = survey(source, labels, **options)
     return Surveyed(n_rows, n_learned, labels.in_slots, source.n_features, per_class)
@@ -163,7 +163,7 @@ def rows_at(
         return Taken(*(np.empty(0) for _ in Taken._fields))
     owner, dtype = options
     wanted = which if of is None or of.places is None else of.places[which]
-    labels = Labels.restore(sent.labels, sent.closed, sent.learner._n_classes)
+    labels = Labels.restore(sent.labels, sent.closed, sent.learner.n_classes_planned)
     parts = []
     for X, y, weight, here in _rows(source_of(part, owner), wanted, np.dtype(dtype)):
         parts.append(Taken(X, labels.encode(y)[0], weight, here))
@@ -194,7 +194,7 @@ def cut(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
 
 def learned(part: Any, learner: Learner) -> Learner:
     """A learner of one partition, in the order of its rows."""
-    one = learner._like_new()
+    one = learner.like_new()
     for chunk in source_of(part, type(learner).__name__).chunks(CHUNK_ROWS, one._dtype):
         one.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
     if not one.is_fitted:

@@ -34,7 +34,7 @@ class KernelMethod(Learner):
     coef0: float = 1.0
     dtype: str = "float32"
 
-    def _kernel(self, n_features: int) -> Kernel:
+    def kernel_for(self, n_features: int) -> Kernel:
         """The kernel object; ValueError for an unknown name or a number out of range."""
         kernel = self.kernel
         if isinstance(kernel, Kernel):

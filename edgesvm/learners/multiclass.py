@@ -45,14 +45,14 @@ class Multiclass(Wrapper):
     # -- memory ------------------------------------------------------------------------------------
 
     def _wraps(self, inner: Learner) -> bool:
-        return not isinstance(inner, Multiclass) and inner._n_classes == 2
+        return not isinstance(inner, Multiclass) and inner.n_classes_planned == 2
 
     def _check_params(self) -> None:
         whole("n_classes", self.n_classes, 2, MOST_CLASSES)
-        self._inner._check_params()
+        self.inner._check_params()
 
     @property
-    def _n_classes(self) -> int:
+    def n_classes_planned(self) -> int:
         return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
 
     @property
@@ -60,11 +60,11 @@ class Multiclass(Wrapper):
         raise NotImplementedError
 
     def _part(self, n_features: int) -> MemoryPlan:
-        plan: MemoryPlan = self._inner.plan(n_features)
+        plan: MemoryPlan = self.inner.plan(n_features)
         return plan
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        n = self._n_classes
+        n = self.n_classes_planned
         return [
             ("n_left_out", "i8", ()),
             ("scores", "f8", (n,)),
@@ -73,7 +73,7 @@ class Multiclass(Wrapper):
         ]
 
     def _build(self, engine: str, place: Place) -> Any:
-        inner = self._inner
+        inner = self.inner
         (block,) = (array for array in place.plan.arrays if array.name == PARTS)
         n_parts, n_bytes = block.shape
         part = place._replace(plan=self._part(place.n_features), labels=Labels([0, 1]))
@@ -85,24 +85,24 @@ class Multiclass(Wrapper):
         )
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return {"pairs": self._pairs, "most": self._inner._most_samples}
+        return {"pairs": self._pairs, "most": self.inner._most_samples}
 
     def _inner_readers(self, core: Any) -> dict[str, Any]:
-        inner = self._inner
+        inner = self.inner
         return {"parts": tuple(inner._reader(part) for part in core.parts)}
 
     def _used(self, core: Any) -> list[slice]:
         at = core.views[PARTS].ctypes.data - core.arena.memory.ctypes.data
         used = [slice(0, at)]
         for part in core.parts:
-            used += [slice(at + some.start, at + some.stop) for some in self._inner._used(part)]
+            used += [slice(at + some.start, at + some.stop) for some in self.inner._used(part)]
             at += part.arena.nbytes
         return used
 
     def _check(self, core: Any) -> None:
         super()._check(core)
         for part in core.parts:
-            self._inner._check(part)
+            self.inner._check(part)
 
     # -- the parts ---------------------------------------------------------------------------------
 
@@ -113,12 +113,12 @@ class Multiclass(Wrapper):
         Their labels are 0 and 1. Use them for reading only: samples learned through a part are not
         counted here.
         """
-        return [self._inner_at_work(core) for core in self._allocated.parts]
+        return [self._inner_at_work(core) for core in self.core.parts]
 
     @property
     def n_left_out_(self) -> int:
         """Number of times a part refused a sample that other parts had learned; see Notes."""
-        return int(self._allocated.views["n_left_out"])
+        return int(self.core.views["n_left_out"])
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ class Multiclass(Wrapper):
             part that makes several passes fails, the learner is left empty.
         """
         several = not (
-            isinstance(self._inner, StoreSVM) or type(self._inner).fit is Learner.fit
+            isinstance(self.inner, StoreSVM) or type(self.inner).fit is Learner.fit
         )  # StoreSVM.fit is one pass and a solution
         if not several and not is_row_source(X) and self._most_samples is None:
             super().fit(X, y, sample_weight)  # type: ignore[arg-type]
@@ -194,7 +194,7 @@ class Multiclass(Wrapper):
         """Fit one part after the other, each with its own rows; a part with samples of only one of
         its classes is skipped. All are fitted in the memory of the last: so the scratch of a fit,
         much of it a cache of kernel rows, is resident once."""
-        core = self._allocated
+        core = self.core
         to_fit = self._sides_seen(per_slot)
         bench = core.parts[max(to_fit, default=0)]
         learner = self._inner_at_work(bench)
@@ -208,7 +208,7 @@ class Multiclass(Wrapper):
                         raise RuntimeError(
                             f"internal error: {learner!r} moved out of its part of the arena"
                         )
-                    for some in learner._used(learner._allocated):
+                    for some in learner._used(learner.core):
                         part.arena.memory[some] = bench.arena.memory[some]
                 if progress is not None:
                     self._guard.call(progress, p + 1, len(core.parts))
@@ -231,7 +231,7 @@ class Multiclass(Wrapper):
 
     def _note(self, n_rows: int, per_slot: np.ndarray) -> None:
         """Count the rows of the data as the samples seen."""
-        views = self._allocated.views
+        views = self.core.views
         views["n_seen"][...], views["n_updates"][...] = n_rows, per_slot.sum()
         views["n_per_class"][:] = per_slot
 
@@ -239,7 +239,7 @@ class Multiclass(Wrapper):
     def solve(self: Self, *, progress: Progress | None = None) -> Self:
         """Solve every part that solves on demand, such as `BatchSVM`; `fit` does so too. Does
         nothing if the learner has no ``solve``."""
-        if hasattr(self._inner, "solve") and self._state is not None:
+        if hasattr(self.inner, "solve") and self._state is not None:
             parts = self.parts_
             for p, part in enumerate(parts):
                 if part.is_fitted:
@@ -303,10 +303,10 @@ class OneVsOne(Multiclass):
 
     @property
     def _n_parts(self) -> int:
-        return self._n_classes * (self._n_classes - 1) // 2
+        return self.n_classes_planned * (self.n_classes_planned - 1) // 2
 
     def _sides(self) -> Iterator[Sides]:
-        return (([i], [j]) for j in range(self._n_classes) for i in range(j))
+        return (([i], [j]) for j in range(self.n_classes_planned) for i in range(j))
 
 
 @registered
@@ -345,10 +345,10 @@ class OneVsRest(Multiclass):
 
     @property
     def _n_parts(self) -> int:
-        return self._n_classes
+        return self.n_classes_planned
 
     def _sides(self) -> Iterator[Sides]:
-        slots = range(self._n_classes)
+        slots = range(self.n_classes_planned)
         return (([j for j in slots if j != k], [k]) for k in slots)
 
 

@@ -32,12 +32,12 @@ class Wrapper(Learner):
         return given
 
     @property
-    def _inner(self) -> Any:
+    def inner(self) -> Any:
         """The learner whose parameters are used."""
         inner = self._default() if self._given is None else self._given
         if not isinstance(inner, Learner) or not self._wraps(inner):
             raise ValueError(f"{self._parameter}={self._given!r}: give {self._expected}")
-        if not inner._takes_labels:
+        if not inner.takes_labels:
             raise ValueError(
                 f"{self._parameter}={self._given!r}: it learns without labels, and scales its"
                 " samples itself; use it alone"
@@ -72,31 +72,31 @@ class Wrapper(Learner):
     def _inner_at_work(self, core: Any) -> Any:
         """The wrapped learner on its core, in this learner's memory."""
         as_built = type(self)(**self._held_state.params)
-        return as_built._inner._at_work(core, self._engine)
+        return as_built.inner._at_work(core, self._engine)
 
     # -- taken from the wrapped learner ------------------------------------------------------------
 
     @property
     def dtype(self) -> str:  # type: ignore[override]
-        dtype: str = self._inner.dtype
+        dtype: str = self.inner.dtype
         return dtype
 
     @property
     def class_weight(self) -> str | None:  # type: ignore[override]
-        weight: str | None = self._inner.class_weight
+        weight: str | None = self.inner.class_weight
         return weight
 
-    def _of_capacity(self: Self, capacity: int) -> Self:
+    def with_capacity(self: Self, capacity: int) -> Self:
         params = self.get_params(deep=False)
-        return type(self)(**{**params, self._parameter: self._inner._of_capacity(capacity)})
+        return type(self)(**{**params, self._parameter: self.inner.with_capacity(capacity)})
 
     def _capacity_range(self) -> tuple[int, int]:
-        least, most = self._inner._capacity_range()
+        least, most = self.inner._capacity_range()
         return least, most
 
     @property
     def _most_samples(self) -> int | None:
-        most: int | None = self._inner._most_samples
+        most: int | None = self.inner._most_samples
         return most
 
     # -- parameters, with the wrapped learner's ----------------------------------------------------
@@ -163,36 +163,36 @@ class Shell(Wrapper):
         return n_features
 
     @property
-    def _n_classes(self) -> int:
-        return self._inner._n_classes
+    def n_classes_planned(self) -> int:
+        return self.inner.n_classes_planned
 
     def _part(self, n_features: int) -> MemoryPlan | None:
-        return self._inner._part(self._width(n_features))
+        return self.inner._part(self._width(n_features))
 
     def _check_params(self) -> None:
-        self._inner._check_params()
+        self.inner._check_params()
 
     def _used(self, core: Any) -> list[slice]:
-        used: list[slice] = self._inner._used(core.inner)  # of the same arena
+        used: list[slice] = self.inner._used(core.inner)  # of the same arena
         return used
 
     def _check(self, core: Any) -> None:
         super()._check(core)
-        self._inner._check(core.inner)
+        self.inner._check(core.inner)
 
     def _build(self, engine: str, place: Place) -> Any:
         # on the same arena; its arrays have other names
         behind = place._replace(n_features=self._width(place.n_features))
-        inner = self._inner._build(engine, behind)
+        inner = self.inner._build(engine, behind)
         params = self._core_params(place.n_features)
         return of_engine(self._compiled, engine)(*place, inner=inner, **params)
 
     def _inner_readers(self, core: Any) -> dict[str, Any]:
-        return {"inner": self._inner._reader(core.inner)}
+        return {"inner": self.inner._reader(core.inner)}
 
     @property
     def learner_(self) -> Any:
         """The inner learner, on the same memory: for its counters and extra methods, such as
         ``learner_.n_given_up_`` or ``learner_.update()``. It sees samples as they are passed on to
         it: scaled ones behind a scaler."""
-        return self._inner_at_work(self._allocated.inner)
+        return self._inner_at_work(self.core.inner)

@@ -154,7 +154,7 @@ class Lookout(ABC):
     def snapshot(self) -> bytes:
         """The bytes of a snapshot file."""
         with self.model._guard:
-            return pack(self.model._snapshot())
+            return pack(self.model.snapshot())
 
 
 def _memory(plan: MemoryPlan, prefix: str = "") -> Iterator[tuple[str, int]]:

@@ -338,7 +338,7 @@ class _Image:
             self._copy(learner)
 
     def _copy(self, learner: Model) -> None:
-        snapshot = learner._snapshot()
+        snapshot = learner.snapshot()
         before, arena = head(snapshot), snapshot.arena
         n_snapshot = len(before) + len(arena) + CRC_BYTES
         if HEADER_BYTES + n_snapshot > self.nbytes:

@@ -30,14 +30,14 @@ class Model(Protocol):
     """What can be saved: as much of a learner as is needed here."""
 
     @property
-    def _most_labels(self) -> int:
+    def n_classes_allocated(self) -> int:
         """Largest number of labels."""
 
     @property
     def _guard(self) -> Any:
         """To be held while a snapshot's arena is read."""
 
-    def _snapshot(self) -> Snapshot: ...
+    def snapshot(self) -> Snapshot: ...
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -47,7 +47,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     the old one back. A symbolic link stays: the file it points to is replaced.
     """
     with model._guard:
-        data = pack(model._snapshot())
+        data = pack(model.snapshot())
     path = followed(path)
     if os.path.exists(path) and not os.path.isfile(path):
         # The rename would replace a device or a pipe by a file.
@@ -74,14 +74,14 @@ def describe(model: Model) -> bytes:
     """Everything before the arena in a snapshot of `model`; TypeError for a label or parameter that
     cannot be saved.
     """
-    return head(model._snapshot())
+    return head(model.snapshot())
 
 
 def snapshot_bytes(model: Model) -> int:
     """Size of the largest snapshot of `model`, which is allocated, with the longest labels."""
-    snapshot = model._snapshot()
+    snapshot = model.snapshot()
     without_labels = len(head(replace(snapshot, labels=()))) - 1
-    n_labels = max_labels_bytes(model._most_labels)
+    n_labels = max_labels_bytes(model.n_classes_allocated)
     return without_labels + n_labels + len(snapshot.arena) + CRC_BYTES
 
 

@@ -101,7 +101,7 @@ class Chain(Saved):
         if windows.dtype != learner.dtype:
             raise ValueError(f"dtype: {windows.dtype} windows, but {learner.dtype} in the learner")
         one_of("label", self.label, "majority", "last")
-        return replace(windows), learner._like_new()
+        return replace(windows), learner.like_new()
 
     def plan(self, n_channels: int) -> MemoryPlan:
         """The arrays needed, and their total in bytes. Nothing is allocated.
@@ -117,7 +117,7 @@ class Chain(Saved):
         behind = learner.plan(width)
         return MemoryPlan.of(
             [
-                ("votes", "i8", (windows._n_windows, learner._n_classes)),
+                ("votes", "i8", (windows._n_windows, learner.n_classes_planned)),
                 ("windows", "u1", (first.total,)),
                 ("learner", "u1", (behind.total,)),
             ],
@@ -137,7 +137,7 @@ class Chain(Saved):
         windows, learner = self._parts()
         first = windows.plan(n_channels)
         (width,) = first.arrays[-1].shape
-        before = first.total + 8 * windows._n_windows * learner._n_classes
+        before = first.total + 8 * windows._n_windows * learner.n_classes_planned
         try:
             fitted = learner.fitted_into(max(n_bytes - before, 0), width, fixed=fixed)
         except MemoryBudgetError as error:
@@ -186,7 +186,7 @@ class Chain(Saved):
         self.windows_, self.learner_ = windows, learner
         self._arena, self._label = arena, self.label
         self._core = of_engine(self._compiled, self._engine)(
-            votes, windows._core, learner._allocated, self.label == "last", type(self).__name__
+            votes, windows._core, learner.core, self.label == "last", type(self).__name__
         )
 
     def _described(self) -> dict[str, Any]:
@@ -310,19 +310,19 @@ class Chain(Saved):
         return self.windows_._guard
 
     @property
-    def _most_labels(self) -> int:
-        return self.learner_._most_labels
+    def n_classes_allocated(self) -> int:
+        return self.learner_.n_classes_allocated
 
-    def _snapshot(self) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         memory = self.arena.memory.data
-        labels = self.learner_._allocated.labels
+        labels = self.learner_.core.labels
         n_channels = self.windows_._core.n_channels
         name = registered_name(type(self))
         return Snapshot(name, self._described(), n_channels, labels.in_slots, labels.closed, memory)
 
     def __getstate__(self) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in ("windows", "learner", "label")}
-        return own if self._core is None else {**own, "_saved": pack(self._snapshot())}
+        return own if self._core is None else {**own, "_saved": pack(self.snapshot())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved = state.pop("_saved", None)
@@ -339,7 +339,7 @@ class Chain(Saved):
         saved = plan.cut(np.frombuffer(snapshot.arena, np.uint8))
         views = plan.cut(chain.arena.memory)
         behind = chain.learner_
-        width = behind._allocated.n_features
+        width = behind.core.n_features
         behind._restore(width, snapshot.labels, snapshot.closed, saved["learner"], views["learner"])
         for name in ("votes", "windows"):
             views[name][:] = saved[name]

@@ -75,7 +75,7 @@ class FourierFeatures(DirectedLearner, Stage):
     _expected = "a linear learner, such as StreamSVM()"
 
     def _wraps(self, inner: Learner) -> bool:
-        alone = inner._inner if isinstance(inner, Multiclass) else inner
+        alone = inner.inner if isinstance(inner, Multiclass) else inner
         return hasattr(type(alone), "coef_")
 
     def _check_params(self) -> None:

@@ -83,10 +83,10 @@ class RobustStandardized(Scaler):
     @property
     def center_(self) -> np.ndarray:
         """Running median of each feature, ndarray of shape (n_features,), float64; a copy."""
-        return self._allocated.views["center"].copy()
+        return self.core.views["center"].copy()
 
     @property
     def scale_(self) -> np.ndarray:
         """What each feature is divided by, ndarray of shape (n_features,), float64."""
-        views = self._allocated.views
+        views = self.core.views
         return NORMAL * views["distance"] * np.sqrt(views["n_apart"] / self._n_learned)

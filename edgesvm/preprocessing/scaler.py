@@ -40,4 +40,4 @@ class Scaler(Stage):
     @property
     def _n_learned(self) -> int:
         """Samples learned, at least 1."""
-        return max(int(self._allocated.views["n_per_class"].sum()), 1)
+        return max(int(self.core.views["n_per_class"].sum()), 1)

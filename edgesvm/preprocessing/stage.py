@@ -21,4 +21,4 @@ class Stage(Shell):
         raise NotImplementedError
 
     def _arrays(self, n_features: int) -> Arrays:
-        return [*self._own_arrays(n_features), *self._inner._arrays(self._width(n_features))]
+        return [*self._own_arrays(n_features), *self.inner._arrays(self._width(n_features))]

@@ -85,7 +85,7 @@ class Standardized(Scaler):
     @property
     def mean_(self) -> np.ndarray:
         """Mean of each feature, ndarray of shape (n_features,), float64; a copy."""
-        return self._allocated.views["mean"].copy()
+        return self.core.views["mean"].copy()
 
     @property
     def center_(self) -> np.ndarray:
@@ -95,10 +95,10 @@ class Standardized(Scaler):
     @property
     def scale_(self) -> np.ndarray:
         """Standard deviation of each feature, ndarray of shape (n_features,), float64."""
-        return np.sqrt(self._allocated.views["spread"] / max(self.n_scaled_, 1))
+        return np.sqrt(self.core.views["spread"] / max(self.n_scaled_, 1))
 
     @property
     def n_scaled_(self) -> int:
         """Samples that the statistics are of."""
-        views = self._allocated.views
+        views = self.core.views
         return int(views["n_per_class"].sum() if self.until is None else views["n_scaled"])

@@ -211,7 +211,7 @@ class WindowFeatures(Saved):
             Names of the channels, instead of x0, x1 and so on.
         """
         if n_channels is None:
-            n_channels = len(channels) if channels is not None else self._allocated.n_channels
+            n_channels = len(channels) if channels is not None else self.core.n_channels
         channels = [f"x{c}" for c in range(n_channels)] if channels is None else list(channels)
         of_one: list[str] = []
         for code in self._codes:
@@ -308,7 +308,7 @@ class WindowFeatures(Saved):
         )
 
     @property
-    def _allocated(self) -> Any:
+    def core(self) -> Any:
         if self._core is None:
             raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
         return self._core
@@ -321,7 +321,7 @@ class WindowFeatures(Saved):
     @property
     def arena(self) -> Arena:
         """The memory; ``bytes(windows.arena)`` is the whole state."""
-        return self._allocated.arena
+        return self.core.arena
 
     def reset(self) -> WindowFeatures:
         """Forget what was pushed, and keep the memory."""
@@ -391,28 +391,28 @@ class WindowFeatures(Saved):
     def gap(self) -> None:
         """Samples are missing here: drop the windows that are open, and count them. The next sample
         is the first of new windows."""
-        self._allocated.break_off()
+        self.core.break_off()
 
     @property
     def n_pushed_(self) -> int:
-        return int(self._allocated.views["n_pushed"])
+        return int(self.core.views["n_pushed"])
 
     @property
     def n_rows_(self) -> int:
-        return int(self._allocated.views["n_rows"])
+        return int(self.core.views["n_rows"])
 
     @property
     def n_dropped_(self) -> int:
-        return int(self._allocated.views["n_dropped"])
+        return int(self.core.views["n_dropped"])
 
     # -- save and load -----------------------------------------------------------------------------
 
     @property
-    def _most_labels(self) -> int:
+    def n_classes_allocated(self) -> int:
         return 0
 
-    def _snapshot(self) -> Snapshot:
-        core = self._allocated
+    def snapshot(self) -> Snapshot:
+        core = self.core
         memory = core.arena.memory.data
         named = self._described()
         return Snapshot(named.learner, named.params, core.n_channels, (), False, memory)
@@ -425,7 +425,7 @@ class WindowFeatures(Saved):
         with self._guard:
             own = "_core", "_guard", "_params"
             state = {name: value for name, value in self.__dict__.items() if name not in own}
-            return state if self._core is None else {**state, "_saved": pack(self._snapshot())}
+            return state if self._core is None else {**state, "_saved": pack(self.snapshot())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved = state.pop("_saved", None)

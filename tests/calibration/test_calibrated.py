@@ -225,7 +225,7 @@ def test_a_dict_that_changes_later_changes_nothing():
     cost = {"fault": 20.0}
     learner = Calibrated(cost=cost).partial_fit(X, y)
     cost["fault"] = 1e-9
-    assert learner._snapshot().params["cost"] == {"fault": 20.0}
+    assert learner.snapshot().params["cost"] == {"fault": 20.0}
 
 
 # class_weight

@@ -330,7 +330,7 @@ def test_positive_may_be_a_word(word, table, tmp_path, capsys):
     argv = ["eval", table, "--drop-column", "date", "--positive", word, "--save", save]
     assert said_json(capsys, *argv)["accuracy"] > 0.8
     shares = np.mean([line.endswith(f",{word}") for line in table.read_text().splitlines()[1:]])
-    counts = load(save)._allocated.views["n_per_class"]
+    counts = load(save).core.views["n_per_class"]
     assert counts.sum() == 300 and round(300 * shares) in counts.tolist()
 
 
@@ -451,7 +451,7 @@ def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
         "format_version": 1,
         "learner": repr(learner),
         "n_features": 3,
-        "labels": [repr(label) for label in learner._allocated.labels.in_slots],
+        "labels": [repr(label) for label in learner.core.labels.in_slots],
         "bytes": learner.nbytes,
         "file_bytes": path.stat().st_size,
         "n_seen": 40,

@@ -113,7 +113,7 @@ def test_vectors_are_where_the_learner_has_them(models):
     scaled = models["scaled"]
     inner = (stored_points(scaled).points - scaled.mean_) / scaled.scale_
     assert abs(inner).max() < 6
-    core = scaled._allocated
+    core = scaled.core
     held = core.views["vectors"][: int(core.views["n_held"])]
     np.testing.assert_allclose(inner, held, rtol=1e-6, atol=1e-6)
     assert (

@@ -249,7 +249,7 @@ FEATURES = Standardized(
     ],
 )
 def test_options_that_a_model_contradicts(learner, words, told):
-    model = learner._like_new().allocate(4)
+    model = learner.like_new().allocate(4)
     assert options(*words).contradicted(model) == told
 
 
@@ -271,7 +271,7 @@ def test_options_that_a_model_contradicts(learner, words, told):
     ],
 )
 def test_options_that_a_model_has(learner, words):
-    model = learner._like_new().allocate(4)
+    model = learner.like_new().allocate(4)
     assert options(*words).contradicted(model) == []
 
 

@@ -15,7 +15,7 @@ MADE += [LEARNERS[name]() for name in sorted(LEARNERS)]
 
 def assert_same(loaded, learner):
     assert bytes(loaded.arena) == bytes(learner.arena) and repr(loaded) == repr(learner)
-    more = () if not learner._takes_labels else (Y[:30],)
+    more = () if not learner.takes_labels else (Y[:30],)
     loaded.partial_fit(X[:30], *more)
     learner.partial_fit(X[:30], *more)
     assert bytes(loaded.arena) == bytes(learner.arena)

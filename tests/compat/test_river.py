@@ -23,7 +23,7 @@ from edgesvm.evaluation import PredictThenLearn  # noqa: E402
 
 PARAMS = {"BatchSVM": {"when_full": "oldest"}}  # by default its store refuses the 1,001st sample
 N_CHECKS = {False: 42, True: 53}  # of a two-class, of a multiclass learner
-WITHOUT_LABELS = {name for name, kind in LEARNERS.items() if not kind._takes_labels}
+WITHOUT_LABELS = {name for name, kind in LEARNERS.items() if not kind.takes_labels}
 
 
 def run_checks(model):

@@ -214,7 +214,7 @@ class RegisteredRaw:
         params = {"rate": 100.0, "dtype": dtype, **self.windows, **changes}
         if self.learner is None:
             return on(engine, WindowFeatures)(**params)
-        learner = self.learner._like_new()
+        learner = self.learner.like_new()
         learner.set_params(**{k: dtype for k in learner.get_params() if k.endswith("dtype")})
         windows = WindowFeatures(**params)
         return on(engine, Chain)(windows=windows, learner=learner, label=self.label)

@@ -210,7 +210,7 @@ def test_a_reset_may_keep_the_labels_seen_in_their_places(compiled, tmp_path):
     """It then learns as one that has forgotten them, and is saved before and after."""
     learner, anew = compiled.learned(), compiled.learned().reset()
     at, labels = learner.arena.memory.ctypes.data, learner.classes_.tolist()
-    slots = learner._allocated.labels.in_slots
+    slots = learner.core.labels.in_slots
     learner.reset(keep_labels=True)
     assert learner.arena.memory.ctypes.data == at and bytes(learner.arena) == bytes(anew.arena)
     assert learner.classes_.tolist() == labels and not learner.is_fitted
@@ -220,7 +220,7 @@ def test_a_reset_may_keep_the_labels_seen_in_their_places(compiled, tmp_path):
     X, y = compiled.stream(60)
     for model in (learner, loaded):
         model.partial_fit(X, y)
-        assert model._allocated.labels.in_slots[: len(slots)] == slots
+        assert model.core.labels.in_slots[: len(slots)] == slots
     assert bytes(learner.arena) == bytes(loaded.arena)
 
 

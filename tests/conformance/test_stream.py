@@ -86,7 +86,7 @@ def test_label_and_score_come_from_one_decision(subject, monkeypatch):
     X, _ = subject.stream(20, 9)
     values = [np.max(learner.decision_one(row)) for row in X]
     expected = list(zip([learner.predict_one(row) for row in X], values, strict=True))
-    core, decided = learner._allocated, []
+    core, decided = learner.core, []
     if subject.engine == "reference":  # a compiled decision cannot be counted from here
         decide = core.decide
         monkeypatch.setattr(core, "decide", lambda x: decided.append(1) or decide(x))

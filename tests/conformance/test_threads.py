@@ -328,7 +328,7 @@ def test_who_waited_while_the_model_was_emptied_finds_it_empty(name, door):
         model.reset()
     thread.join()
     assert told == [door] and not any(bytes(model.arena))
-    model._check(model._allocated)
+    model._check(model.core)
 
 
 def test_a_solution_is_not_looked_at_while_another_thread_learns():

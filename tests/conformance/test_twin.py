@@ -58,6 +58,6 @@ def test_the_engines_are_two(compiled):
     X, y = compiled.stream(5)
     fast = compiled.entry.make(compiled.dtype).partial_fit(X, y)
     plain = compiled.entry.make(compiled.dtype, "reference").partial_fit(X, y)
-    modules = {type(learner._allocated).__module__ for learner in (fast, plain)}
+    modules = {type(learner.core).__module__ for learner in (fast, plain)}
     plain = [name for name in modules if name.startswith("reference.") or name.endswith("_ref")]
     assert len(modules) == 2 and len(plain) == 1

@@ -16,7 +16,7 @@ def test_counters_that_contradict_one_another_are_refused(name, value):
     """Six samples were seen and learned; each counter alone is set to what cannot be."""
     X = np.eye(6, 2, dtype=np.float32)
     learner = StreamSVM().partial_fit(X, [0, 1, 0, 1, 0, 1])
-    learner._allocated.check()
-    learner._allocated.views[name].flat[0] = value
+    learner.core.check()
+    learner.core.views[name].flat[0] = value
     with pytest.raises(CorruptModelError, match="counters are inconsistent"):
-        learner._allocated.check()
+        learner.core.check()

@@ -26,7 +26,7 @@ def test_an_entry_says_what_its_class_is(entry):
         accepted = signature(kind).parameters
         assert kind.__module__ == MODULE_OF[entry.name]
         assert entry.takes.split() == [name for name in WORDS if name in accepted], entry.name
-        assert bool(entry.weights) == kind._takes_labels
+        assert bool(entry.weights) == kind.takes_labels
         assert (entry.family == "plane") == hasattr(kind, "coef_")
         assert all(p.kind is p.KEYWORD_ONLY for p in accepted.values())
 

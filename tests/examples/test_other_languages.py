@@ -61,7 +61,7 @@ def scored(command, model, X):
 @each("name", MODELS)
 def test_snapshots(program, name, tmp_path):
     X, y = data()
-    learner = MODELS[name]._like_new().allocate(3, classes=["cold", "hot"]).partial_fit(X, y)
+    learner = MODELS[name].like_new().allocate(3, classes=["cold", "hot"]).partial_fit(X, y)
     learner.save(tmp_path / "model.esvm")
     code, values, errors = scored(program("read_snapshot"), tmp_path / "model.esvm", X)
     assert code == 0, errors

@@ -61,7 +61,7 @@ class Compiled:
 
     def run(self, X, slots, weights):
         """Decide about each sample, then learn it."""
-        n, n_values = len(X), max(self.learner._allocated.n_columns, 1)
+        n, n_values = len(X), max(self.learner.core.n_columns, 1)
         values = np.zeros((n, n_values))
         decided, learned = np.zeros(n, np.int32), np.zeros(n, np.int32)
         self.library.run(

@@ -83,7 +83,7 @@ def chain_of(dtype, bands, label, learner):
 def test_a_chain_takes_raw_samples_as_the_host(dtype, bands, label, learner, tmp_path):
     chain = chain_of(dtype, bands, label, learner)
     library, memory = compiled(chain, tmp_path)
-    labels = chain.learner_._allocated.labels.in_slots
+    labels = chain.learner_.core.labels.in_slots
     predicted, score, refused, answered = np.zeros(1, np.int32), np.zeros(1), 0, 0
     for i, (x, slot) in enumerate(zip(*raw_samples(dtype), strict=True)):
         if i in GAPS:

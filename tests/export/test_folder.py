@@ -176,7 +176,7 @@ def test_predicts_as_the_host(tmp_path):
     for x in X[(np.abs(X) < 1e9).all(axis=1)]:
         slot = compiled.library.predict(at(compiled.memory), at(x.copy()), at(score))
         label, value = learner.predict_with_score(x)
-        assert (learner._allocated.labels.in_slots[slot], score[0]) == (label, value)
+        assert (learner.core.labels.in_slots[slot], score[0]) == (label, value)
     assert (
         compiled.library.predict(at(compiled.memory), at(np.full(5, np.nan, "f4")), at(score)) == -1
     )

@@ -47,7 +47,7 @@ def built(model, folder, cc="gcc -O0"):
 
 def differs(model, folder, X, cc="gcc -O0"):
     """What differs between the two over rows, in words; empty if nothing does."""
-    library, core, n = built(model, folder, cc), model._allocated, len(X)
+    library, core, n = built(model, folder, cc), model.core, len(X)
     there = np.zeros((n, max(core.n_columns, 1)))
     decided, slots = np.zeros(n, np.int32), np.zeros(n, np.int32)
     library.decide(at(X), ctypes.c_long(n), at(there), at(decided), at(slots))
@@ -75,7 +75,7 @@ def learned(model, n_features, labels, dtype):
     """The model after some samples, and hard rows."""
     X, slots, _ = hard_samples(150, n_features, dtype, 1, range(len(labels)))
     fine = np.isfinite(X).all(axis=1) & (np.abs(X) < 1e6).all(axis=1)
-    y = np.array(labels)[slots] if model._takes_labels else None
+    y = np.array(labels)[slots] if model.takes_labels else None
     model.fit(X[fine], None if y is None else y[fine])
     return model, hard_samples(400, n_features, dtype, 2, range(len(labels)))[0]
 

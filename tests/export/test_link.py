@@ -209,7 +209,7 @@ def snapshots(frames, fetch):
 def test_a_snapshot_is_fetched_and_given(boards):
     board = boards["scaled stream"]
     _, learner = taught(board)
-    there, fetch = pack(learner._snapshot()), SnapshotFetch()
+    there, fetch = pack(learner.snapshot()), SnapshotFetch()
     asked = board.feed(wire.encode_frame(wire.SNAPSHOT_ASK, fetch.ask()))
     assert [f.sequence - asked[0].sequence for f in asked] == list(range(len(asked)))
     assert all(len(f.body) <= wire.MAX_RAW - wire.MIN_RAW for f in asked)
@@ -220,13 +220,13 @@ def test_a_snapshot_is_fetched_and_given(boards):
     # another model's, one byte of its own wrong, and then its own of an earlier time
     _, earlier = taught(board, 10)
     empty = MAKERS["scaled stream"]()
-    bad = bytearray(pack(earlier._snapshot()))
+    bad = bytearray(pack(earlier.snapshot()))
     bad[-9] ^= 1
     for request, data, outcome in (
-        (1, pack(StreamSVM().allocate(D, classes=[0, 1])._snapshot()), wire.NO_SNAPSHOT),
+        (1, pack(StreamSVM().allocate(D, classes=[0, 1]).snapshot()), wire.NO_SNAPSHOT),
         (2, bytes(bad), wire.NO_SNAPSHOT),
-        (3, pack(empty._snapshot()), wire.RESTORED),
-        (3, pack(earlier._snapshot()), wire.RESTORED),  # an old id: answered, not done
+        (3, pack(empty.snapshot()), wire.RESTORED),
+        (3, pack(earlier.snapshot()), wire.RESTORED),  # an old id: answered, not done
         (4, there, wire.RESTORED),
     ):
         gift, before = SnapshotGift(data, request), board.arena
@@ -251,9 +251,9 @@ def test_choices_of_a_link(tmp_path):
     sent, _ = taught(board)
     states = [taught(board, n)[1] for n in (15, 30)]
     _, learner = taught(board)
-    assert snapshots(sent, SnapshotFetch()) == [pack(state._snapshot()) for state in states]
+    assert snapshots(sent, SnapshotFetch()) == [pack(state.snapshot()) for state in states]
     assert all(len(f.body) <= 32 for f in sent)
-    gift = SnapshotGift(pack(learner._snapshot()), 5, max_raw=44)
+    gift = SnapshotGift(pack(learner.snapshot()), 5, max_raw=44)
     for frame in board.feed(wire.encode_frame(wire.SNAPSHOT_PAGE, gift.page())):
         gift.take(wire.SnapshotStatus.unpack(frame.body))
     assert gift.outcome == wire.TAKES_NONE
@@ -324,7 +324,7 @@ def test_a_late_label_of_a_scaled_sample_is_learned_once(boards):
 
 def test_pages_of_two_snapshots_are_not_put_together(boards):
     board = boards["scaled stream"]
-    one, other = (pack(taught(board, n)[1]._snapshot()) for n in (10, 20))
+    one, other = (pack(taught(board, n)[1].snapshot()) for n in (10, 20))
     before, said = board.arena, []
     for snapshot, begin in ((one, 0), (other, 200)):
         crc = int.from_bytes(snapshot[-4:], "little")

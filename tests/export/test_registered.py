@@ -53,7 +53,7 @@ def check(number, entry, folder, capsys):
     compiled = Compiled(model, folder / "c", "gcc -O0")
     n = len(entry.labels)
     X, slots, weights = hard_samples(200, entry.n_features, dtype, number, range(n))
-    if not model._takes_labels:
+    if not model.takes_labels:
         slots = np.ones_like(slots)
     assert differences(model, compiled, (X, slots, weights)) == ""
     assert model.n_updates_ > 0

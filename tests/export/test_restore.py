@@ -57,7 +57,7 @@ def test_a_board_takes_what_a_host_takes(name, tmp_path):
     what it takes beyond that is in arrays that are known."""
     learner, n_features = learned(name)
     compiled = Compiled(learner, tmp_path, "gcc -O1")
-    good = pack(learner._snapshot())
+    good = pack(learner.snapshot())
     head = len(good) - learner.nbytes - 4
     offsets = sorted((a.offset, a.name) for a in learner.plan(n_features).arrays)
     rng, beyond, n_taken = np.random.default_rng(0), set(), 0
@@ -146,7 +146,7 @@ def test_counts_that_cannot_be_are_refused_or_safe_to_learn_with(tmp_path):
 
 def test_no_changed_byte_and_no_cut_of_a_snapshot_is_taken(tmp_path):
     learner = small()
-    n = len(pack(learner._snapshot()))
+    n = len(pack(learner.snapshot()))
     main = built(learner, tmp_path, "snapshots.c", SANITIZED)
     n_head = n - learner.nbytes - 4
     tried = tries(main)
@@ -158,7 +158,7 @@ def test_no_changed_byte_and_no_cut_of_a_snapshot_is_taken(tmp_path):
 def test_no_changed_byte_and_no_cut_of_a_stream_breaks_a_link(step, tmp_path):
     """Each byte gets every other value, or every eighth."""
     learner = small()
-    stream = recorded(pack(learner._snapshot()))
+    stream = recorded(pack(learner.snapshot()))
     (tmp_path / "stream.bin").write_bytes(stream)
     main = built(learner, tmp_path, "streams.c", SANITIZED)
     tried = tries(main, tmp_path / "stream.bin", str(step))

@@ -57,7 +57,7 @@ def sensor(tmp_path, X, y, boot_id, **settings):
 
 
 def saved(model):
-    return pack(model._snapshot())
+    return pack(model.snapshot())
 
 
 def test_learns_over_a_bad_line_what_a_host_learns(uart, tmp_path, monkeypatch):

@@ -67,7 +67,7 @@ def test_rand_svm_has_the_bytes_of_one_place(client):
 def test_labels_fixed_in_advance_stay(client):
     for make in (rand_svm, lambda: balls()[0]):
         fixed = make().allocate(2, classes=["odd", "even"])
-        assert fit(fixed, *parts(3), client)._allocated.labels.closed
+        assert fit(fixed, *parts(3), client).core.labels.closed
         strange = make().allocate(2, classes=["odd", "other"])
         with pytest.raises(PartitionError, match=r"partition 0: it has the label 'even'"):
             fit(strange, *parts(3), client)
@@ -103,7 +103,7 @@ def test_balls_have_the_same_bytes_in_any_partitions_and_are_left_as_they_were(c
 @pytest.mark.long
 def test_a_worker_is_lost_in_the_search_of_a_ball(client):
     model = balls()[1]
-    expected = bytes(fit(model._like_new(), *parts(1), client).arena)
+    expected = bytes(fit(model.like_new(), *parts(1), client).arena)
     pid, killed = next(iter(client.run(os.getpid).values())), []
 
     def kill_one(n_passes, *_):
@@ -119,8 +119,8 @@ def test_a_worker_is_lost_in_the_search_of_a_ball(client):
 def test_others_are_merged_as_a_tree_in_the_order_of_the_partitions(client):
     for learner in (StreamSVM(), FourierSVM(n_directions=8)):
         pieces = np.array_split(np.arange(len(X)), 5)
-        expected = merged([learner._like_new().fit(X[at], y[at]) for at in pieces])
-        got = fit(learner._like_new(), *parts(5), client)
+        expected = merged([learner.like_new().fit(X[at], y[at]) for at in pieces])
+        got = fit(learner.like_new(), *parts(5), client)
         assert bytes(got.arena) == bytes(expected.arena)
 
 
@@ -242,7 +242,7 @@ def test_rounds_begin_at_the_merged_model_whatever_the_workers(client):
     for inner in (FourierSVM(n_directions=8), AdaGradSVM()):
         scaled = Standardized(learner=inner)
         got = fit(scaled, *parts(5), client, rounds=3)
-        model = start([scaled._like_new().fit(X[at], y[at]) for at in pieces])
+        model = start([scaled.like_new().fit(X[at], y[at]) for at in pieces])
         np.testing.assert_allclose(got.mean_, model.mean_, rtol=1e-9)
         np.testing.assert_allclose(got.scale_, model.scale_, rtol=1e-9)
         assert got.n_seen_ == 3 * len(X) and got.until is None
@@ -250,13 +250,13 @@ def test_rounds_begin_at_the_merged_model_whatever_the_workers(client):
             LocalCluster(n_workers=1, processes=False, dashboard_address=None) as one,
             Client(one) as other,
         ):
-            same = fit(scaled._like_new(), *parts(5), other, rounds=3)
+            same = fit(scaled.like_new(), *parts(5), other, rounds=3)
         assert bytes(same.arena) == bytes(got.arena)
-        expected = inner._like_new().allocate(2, classes=list(dict.fromkeys(y)))
+        expected = inner.like_new().allocate(2, classes=list(dict.fromkeys(y)))
         for _ in range(2):
             own = [copy.deepcopy(expected).partial_fit(X[at], y[at]) for at in pieces]
             expected = merged(own, since=expected)
-        bare = fit(inner._like_new(), *parts(5), client, rounds=2)
+        bare = fit(inner.like_new(), *parts(5), client, rounds=2)
         rows = X[:200]
         np.testing.assert_allclose(
             bare.decision_function(rows), expected.decision_function(rows), rtol=1e-9

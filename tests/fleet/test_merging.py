@@ -27,7 +27,7 @@ def apart(learner, rows, n=5):
         X_k, y_k = rows[k::n], y[: len(rows)][k::n]
         order = np.argsort(y_k, kind="stable")
         order = order[::-1] if k % 2 else order
-        found.append(learner._like_new().fit(X_k[order], y_k[order]))
+        found.append(learner.like_new().fit(X_k[order], y_k[order]))
     return found
 
 
@@ -42,7 +42,7 @@ def test_averaged_decision_values_are_the_mean_of_theirs_by_samples():
         parts = apart(learner, X if scaled else Z, 3)
         parts[0].partial_fit((X if scaled else Z)[:90], y[:90])  # weighs more
         for part in parts:  # the mean answers in all
-            part._allocated.views["lapses"][:] = 1, 0
+            part.core.views["lapses"][:] = 1, 0
         rows = (X if scaled else Z).astype(float)
         expected = np.average(
             [part.decision_function(rows) for part in parts],
@@ -127,7 +127,7 @@ def test_weights_of_support_vectors_are_found_again():
         found = _vectors(learner)
         at = [int(np.abs(Z[:60] - row).sum(axis=1).argmin()) for row in found.rows]
         np.testing.assert_allclose(found.weights, weight[at])
-        assert list(learner._allocated.labels.of_slots(found.slots)) == list(y[at])
+        assert list(learner.core.labels.of_slots(found.slots)) == list(y[at])
 
 
 def test_what_differs_is_named():

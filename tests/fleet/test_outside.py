@@ -59,7 +59,7 @@ class Here:
 
 
 def enclosed(learner, cluster, progress=None):
-    surveyed = survey(cluster, learner._survey_options, learner._n_classes)
+    surveyed = survey(cluster, learner._survey_options, learner.n_classes_planned)
     return enclosing.enclosed(learner, cluster, surveyed, progress)
 
 
@@ -92,10 +92,10 @@ def test_every_row_is_inside_in_any_partitions_and_the_bytes_are_the_same(kind):
     assert n_outside(model, X, np.where(y == "odd", "even", "odd")) > 0  # it can tell
     assert model.classes_.tolist() == ["even", "odd"]
     for name in ("n_seen", "n_per_class"):
-        assert np.array_equal(model._allocated.views[name], here._allocated.views[name])
+        assert np.array_equal(model.core.views[name], here.core.views[name])
     assert abs(model.score(X, y) - here.score(X, y)) < 0.02
     assert seen[-1][0] >= 1 and seen[-1][1] == model.n_core_
-    model._check(model._allocated)  # as a snapshot is
+    model._check(model.core)  # as a snapshot is
 
 
 def test_what_is_drawn_before_the_first_pass_is_as_in_one_place():
@@ -120,7 +120,7 @@ def test_the_answer_is_that_of_all_rows_in_one_part():
         (swapped, 40, 0.9),
     ):
         model = machine(BallVectorMachine, max_core=50).fit(rows, said)
-        model._allocated.allow(epsilon, np.inf)
+        model.core.allow(epsilon, np.inf)
         search = Search.of(model, 7, k)
         whole = candidates((rows, said), search, (0, 3000))
         cuts = [0, 1, 900, 2999, 3000]
@@ -132,7 +132,7 @@ def test_the_answer_is_that_of_all_rows_in_one_part():
         assert not np.isin(whole.numbers, model.core_).any()
         f = outputs(model, rows, said)
         f[model.core_] = np.inf
-        least = model._allocated.least_inside
+        least = model.core.least_inside
         far = f < least - 1e-6
         assert whole.inside.any() == (k > far.sum())
         if not far.any():  # then those nearest to the surface, the nearest first
@@ -160,7 +160,7 @@ def test_draws_differ_by_pass_and_are_even():
 
 def test_weights_and_rows_that_changed():
     model = machine(BallVectorMachine, max_core=50).fit(X, y)
-    model._allocated.allow(1e-4, np.inf)
+    model.core.allow(1e-4, np.inf)
     search = Search.of(model, 0, 3000)
     with pytest.raises(PartitionError, match="changed between two passes"):
         candidates((X[:10], y[:10]), search, (0, 11))
@@ -182,8 +182,8 @@ def test_labels_that_were_fixed():
     fixed = machine(BallVectorMachine).allocate(2, classes=["odd", "even"])
     there = enclosed(fixed, Here(2))
     here = machine(BallVectorMachine).allocate(2, classes=["odd", "even"]).fit(X, y)
-    assert there._allocated.labels.closed
-    assert there._allocated.labels.in_slots == here._allocated.labels.in_slots
+    assert there.core.labels.closed
+    assert there.core.labels.in_slots == here.core.labels.in_slots
     wrong = machine(BallVectorMachine).allocate(2, classes=["odd", "prime"])
     with pytest.raises(PartitionError, match=r"partition 0: it has the label 'even'"):
         enclosed(wrong, Here(2))

@@ -56,7 +56,7 @@ def test_what_learned_from_one_start_is_merged_as_it_is_without_a_scaler():
         model = started(inner)
         parts = [continued(model, at) for at in PARTS]
         rows = (X - model.mean_) / model.scale_
-        bare = [inner._like_new().partial_fit(rows[at], y[at]) for at in PARTS]
+        bare = [inner.like_new().partial_fit(rows[at], y[at]) for at in PARTS]
         got, expected = merged(parts), merged(bare)
         assert got.n_seen_ == expected.n_seen_ and got.n_scaled_ == 600
         np.testing.assert_allclose(
@@ -78,8 +78,8 @@ def test_what_the_start_had_learned_counts_once():
         assert one.n_seen_ == 200 + own
         counts = [int((y[:200] == label).sum()) for label in ("off", "on")]
         counts = np.array(counts) + [sum((y[at] == v).sum() for at in PARTS) for v in ("off", "on")]
-        labels = one._allocated.labels.in_slots
-        per_class = one._allocated.views["n_per_class"][:2]
+        labels = one.core.labels.in_slots
+        per_class = one.core.views["n_per_class"][:2]
         assert dict(zip(labels, per_class, strict=True)) == dict(
             zip(("off", "on"), counts, strict=True)
         )
@@ -92,17 +92,17 @@ def test_one_learner_in_rounds_is_that_learner():
         alone = continued(begun, slice(200, 500))
         silent = copy.deepcopy(begun)
         one = merged([alone, silent], since=begun)
-        expected = dict(alone._allocated.views)
+        expected = dict(alone.core.views)
         if "average" in expected:
-            expected["average"] = alone._allocated.inner.mean_of_w()
+            expected["average"] = alone.core.inner.mean_of_w()
             expected["n_averaged"] = 500
-        for name, values in one._allocated.views.items():
+        for name, values in one.core.views.items():
             if name in {"w_mean", "average"}:
                 continue  # of other amplitudes, see below
             np.testing.assert_allclose(values, expected[name], rtol=1e-9, err_msg=name)
         if inner is not FOURIER:
             name = "average" if "average" in expected else "w_mean"
-            values = one._allocated.views[name]
+            values = one.core.views[name]
             np.testing.assert_allclose(values, expected[name], rtol=1e-9, atol=1e-12)
 
 
@@ -111,31 +111,31 @@ def test_the_mean_of_the_weights_is_that_of_all_steps():
     begun, rounds = started(AdaGradSVM(dtype="float64")), []
     for _ in range(2):
         steps, parts = [], []
-        s = int(begun._allocated.views["n_per_class"].sum())
+        s = int(begun.core.views["n_per_class"].sum())
         for at in PARTS:
             part, own = copy.deepcopy(begun), []
             for x, label in zip(X[at], y[at], strict=True):
                 part.learn_one(x, label)
-                own.append(part._allocated.views["w"].copy())
+                own.append(part.core.views["w"].copy())
             t = np.arange(s + 1, s + len(own) + 1)
             steps.append((len(own), np.average(own, axis=0, weights=t)))
             parts.append(part)
-        old = begun._allocated.views["w_mean"].copy()
+        old = begun.core.views["w_mean"].copy()
         begun = merged(parts, since=begun)
         round_mean = np.average([u for _, u in steps], axis=0, weights=[m for m, _ in steps])
         n = s + sum(m for m, _ in steps)
         a = s * (s + 1) / (n * (n + 1))
         rounds.append(a * old + (1 - a) * round_mean)
-        np.testing.assert_allclose(begun._allocated.views["w_mean"], rounds[-1], rtol=1e-9)
+        np.testing.assert_allclose(begun.core.views["w_mean"], rounds[-1], rtol=1e-9)
 
 
 def test_squared_gradients_are_averaged_by_samples():
     begun = continued(started(AdaGradSVM(dtype="float64")), slice(0, 100))
     parts = [continued(begun, at) for at in PARTS]
-    G = begun._allocated.views["G"]
-    more = [part._allocated.views["G"] - G for part in parts]
+    G = begun.core.views["G"]
+    more = [part.core.views["G"] - G for part in parts]
     weights = [part.n_seen_ - 100 for part in parts]
-    got = merged(parts, since=begun)._allocated.views["G"]
+    got = merged(parts, since=begun).core.views["G"]
     np.testing.assert_allclose(got, G + np.average(more, axis=0, weights=weights), rtol=1e-12)
 
 

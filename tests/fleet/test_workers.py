@@ -41,7 +41,7 @@ def test_other_npz_files_are_loaded_or_refused(tmp_path):
 
 def test_rows_found_stay_and_are_found_again_elsewhere(tmp_path):
     model = RandSVM(solver=BatchSVM(max_samples=60, kernel=RBF(0.5)), max_passes=1).fit(X, y)
-    search = workers.Sent.of(model._inner, model._allocated), True, OPTIONS
+    search = workers.Sent.of(model.inner, model.core), True, OPTIONS
     for part in (File(saved(tmp_path / "a.npz", X=X, y=y)), (X, y)):
         everything = workers.found(part, np.empty(0, np.int64), *search)
         held = everything.places[::3]
@@ -59,7 +59,7 @@ def test_rows_found_stay_and_are_found_again_elsewhere(tmp_path):
 
 def test_the_loss_of_parts_is_that_of_the_whole():
     model = RandSVM(solver=BatchSVM(max_samples=60, kernel=RBF(0.5)), max_passes=1).fit(X, y)
-    search = workers.Sent.of(model._inner, model._allocated), True, OPTIONS
+    search = workers.Sent.of(model.inner, model.core), True, OPTIONS
     none = np.empty(0, np.int64)
     whole = workers.found((X, y), none, *search).loss
     for n in (2, 7, 64):

@@ -69,7 +69,7 @@ def main() -> int:
         learner = small() if name == "link" else learned(name)[0]
         seed = bytes(learner.arena)
         if name == "link":
-            seed = script(recorded(pack(learner._snapshot())))
+            seed = script(recorded(pack(learner.snapshot())))
         with tempfile.TemporaryDirectory() as folder:
             source = "streams.c" if name == "link" else "arenas.c"
             program = built(learner, Path(folder), source, FLAGS, options.clang)

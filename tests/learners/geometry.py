@@ -58,7 +58,7 @@ def look(model, X, y, weights=None, centre=None):
     y is -1 or +1, and the model was told so up front: classes=[-1, 1].
     """
     n, width = X.shape
-    w = (model._allocated.views["w"] if centre is None else centre).astype(np.float64)
+    w = (model.core.views["w"] if centre is None else centre).astype(np.float64)
     Z = X.astype(model.dtype).astype(np.float64)
     if model.fit_intercept:
         Z = np.hstack([Z, np.ones((n, 1))])

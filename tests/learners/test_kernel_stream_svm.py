@@ -38,7 +38,7 @@ def learner(engine="compiled", **params):
 
 def shares_of_samples(model, n):
     """a (n,): the share of each sample seen in the centre."""
-    views = model._allocated.views
+    views = model.core.views
     held = int(views["n_held"])
     which = np.round(views["vectors"][:held, -1] / MARK["float64"]).astype(int) - 1
     assert len(set(which)) == held
@@ -54,7 +54,7 @@ def gram(kernel, X, y, C):
 
 def check_cache(model, X, y, weights=None, rtol=1e-9):
     """ww, xi2, q, and V where it is the radius, from their definitions."""
-    views, C, kernel = model._allocated.views, model.C, model._kernel(X.shape[1])
+    views, C, kernel = model.core.views, model.C, model.kernel_for(X.shape[1])
     a = shares_of_samples(model, len(X))
     assert a.min() >= 0.0
     np.testing.assert_allclose(a.sum(), 1.0, rtol=1e-9)
@@ -99,8 +99,8 @@ def test_linear_kernel_with_room_for_all_is_stream_svm(bound, engine):
         )
         for name in ("xi2", "ww", "q"):
             np.testing.assert_allclose(
-                float(kernel._allocated.views[name]),
-                float(linear._allocated.views[name]),
+                float(kernel.core.views[name]),
+                float(linear.core.views[name]),
                 rtol=1e-8,
                 err_msg=name,
             )
@@ -112,9 +112,7 @@ def test_the_tag_is_not_felt():
         bare = learner(max_vectors=6, kernel=kernel, C=5.0).partial_fit(X, y)
         seen = learner(max_vectors=6, kernel=kernel, C=5.0).partial_fit(tagged(X), y)
         for name in ("share", "sign", "norm", "own", "R", "ww", "xi2", "q"):
-            assert bare._allocated.views[name].tobytes() == seen._allocated.views[name].tobytes(), (
-                name
-            )
+            assert bare.core.views[name].tobytes() == seen.core.views[name].tobytes(), name
 
 
 @engines
@@ -210,9 +208,9 @@ def test_weight_zero_is_as_if_absent(engine):
     present.partial_fit(
         X[weights > 0], y[weights > 0], classes=[-1, 1], sample_weight=weights[weights > 0]
     )
-    for name, array in every._allocated.views.items():
+    for name, array in every.core.views.items():
         if name not in ("n_seen", "row"):  # row is scratch
-            assert array.tobytes() == present._allocated.views[name].tobytes(), name
+            assert array.tobytes() == present.core.views[name].tobytes(), name
 
 
 @engines
@@ -289,7 +287,7 @@ def normal_equations(model, seen):
     """The coefficients and the matrix, from all samples (k, y, C weight) that were inside the
     margin."""
     Z = model.support_vectors_
-    A = model._kernel(Z.shape[1])(Z, Z)
+    A = model.kernel_for(Z.shape[1])(Z, Z)
     A[np.diag_indices_from(A)] *= 1 + RIDGE
     b = np.zeros(len(Z))
     for k, y, penalty in seen:
@@ -302,7 +300,7 @@ def factored(model):
     """L L' of the arena's L, column by column."""
     n = model.max_vectors
     L = np.zeros((n, n))
-    L.T[np.triu_indices(n)] = model._allocated.views["L"]
+    L.T[np.triu_indices(n)] = model.core.views["L"]
     return L @ L.T
 
 

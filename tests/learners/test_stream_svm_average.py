@@ -29,13 +29,13 @@ def weights_after_each(model, X, y):
     found = []
     for x, label in zip(X, y, strict=True):
         model.learn_one(x, label)
-        found.append(model._allocated.views["w"].astype(float))
+        found.append(model.core.views["w"].astype(float))
     return np.array(found)
 
 
 def plane(model):
     """The mean, which decides or not; positive for the larger label."""
-    core = model._allocated
+    core = model.core
     return core.labels.sign * core.mean_of_w()
 
 
@@ -68,10 +68,10 @@ def test_a_sample_inside_changes_counters_only(engine):
     model = make(StreamSVM, engine, average=True).partial_fit(X.astype("f"), y)
     assert model.n_seen_ % 4 == 0
     model.learn_one(X[1].astype("f"), y[1])  # this one is asked about; the next is not
-    before = {name: view.tobytes() for name, view in model._allocated.views.items()}
+    before = {name: view.tobytes() for name, view in model.core.views.items()}
     plane_before = plane(model)
     assert not model.learn_one(X[0].astype("f"), y[0])
-    changed = {n for n, view in model._allocated.views.items() if view.tobytes() != before[n]}
+    changed = {n for n, view in model.core.views.items() if view.tobytes() != before[n]}
     assert changed == {"n_seen", "n_per_class"}
     assert (plane(model) != plane_before).any()  # w counts for one sample more
 
@@ -84,16 +84,16 @@ def test_whichever_was_wrong_less_often_decides(engine):
     still = make(StreamSVM, engine, bound="lower", average=True, C=0.3).partial_fit(X, y)
     turning = make(StreamSVM, engine, bound="lower", average=True, C=0.3).partial_fit(X, turned)
     assert (still.answers_, turning.answers_) == ("mean", "last")
-    lapses = still._allocated.views["lapses"]
+    lapses = still.core.views["lapses"]
     asked = make(StreamSVM, engine, bound="lower", average=True, C=0.3).allocate(4, [-1, 1])
     wrong = []
     for i, (x, label) in enumerate(zip(X[:400].astype("f"), y[:400], strict=True)):
         if i % 4 == 0:
-            core, z = asked._allocated, np.append(x, 1.0)
+            core, z = asked.core, np.append(x, 1.0)
             planes = core.views["w"], core.mean_of_w()
             wrong.append([label * (plane_ @ z) <= 0 for plane_ in planes])
         asked.learn_one(x, label)
-    np.testing.assert_allclose(asked._allocated.views["lapses"], np.mean(wrong, axis=0))
+    np.testing.assert_allclose(asked.core.views["lapses"], np.mean(wrong, axis=0))
     assert (lapses < 0.5).all()
 
 
@@ -112,7 +112,7 @@ def test_merged_averages_count_by_samples(swapped, bound, kept, engine):
     here.merge(there)
     np.testing.assert_allclose(plane(here), expected, rtol=1e-9, atol=1e-12)
     more, labels = stream(10, seed=8)
-    sign = here._allocated.labels.sign
+    sign = here.core.labels.sign
     after = sign * weights_after_each(here, 2.0 * more, labels)
     t = np.arange(121, 131)  # goes on as after 120 samples
     expected = (7260 * expected + t @ after) / (7260 + t.sum())
@@ -203,8 +203,8 @@ def test_joined_by_reach_more_balls_need_a_smaller_radius(engine):
 def test_what_is_not_in_an_old_snapshot_has_its_old_meaning():
     X, y = stream()
     old = StreamSVM(bound="upper", average=False).partial_fit(X.astype("f"), y)
-    assert old._snapshot().params.keys().isdisjoint({"average", "class_weight", "join"})
-    again = restore(pack(old._snapshot()))
+    assert old.snapshot().params.keys().isdisjoint({"average", "class_weight", "join"})
+    again = restore(pack(old.snapshot()))
     assert (again.average, again.class_weight, again.join) == (False, None, "closest")
 
 
@@ -215,7 +215,7 @@ def test_an_old_snapshot_that_names_no_learner(kind):
     more = {} if kind is Standardized else {"n_classes": 2}
     first = StreamSVM(bound="upper", average=False)
     told = kind(learner=first, **more).partial_fit(X.astype("f"), y)
-    snapshot = told._snapshot()
+    snapshot = told.snapshot()
     unnamed = Snapshot(
         snapshot.learner,
         {**snapshot.params, "learner": None},
@@ -232,7 +232,7 @@ def test_an_old_snapshot_that_names_no_learner(kind):
 def test_a_new_snapshot_names_the_default(kind):
     X, y = stream()
     model = kind().partial_fit(X.astype("f"), y)
-    data = pack(model._snapshot())
+    data = pack(model.snapshot())
     assert data.startswith(describe(model))
     assert len(data) <= snapshot_bytes(model)
     again = restore(data)
@@ -245,6 +245,6 @@ def test_a_new_snapshot_names_the_default(kind):
 def test_an_average_of_more_samples_than_were_learned_is_refused(count, engine):
     X, y = stream()
     model = make(StreamSVM, engine, average=True).partial_fit(X.astype("f"), y)
-    model._allocated.views["n_averaged"][...] = count
+    model.core.views["n_averaged"][...] = count
     with pytest.raises(CorruptModelError, match="average"):
-        restore(pack(model._snapshot()))
+        restore(pack(model.snapshot()))

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
 
 def state(model):
-    views = model._allocated.views
+    views = model.core.views
     return views["w"].tolist(), float(views["R"]), float(views["xi2"])
 
 
@@ -82,7 +82,7 @@ def test_dual_step(engine):
     # 13.90625; V = 13.90625 - 9.71875 - 0.671875 = 3.515625 = 1.875^2.
     model.learn_one(np.array([-2.5, -3.0, -2.0]), -1)
     assert state(model) == ([1.875, 2.375, 0.75], 1.875, 0.671875)
-    assert float(model._allocated.views["q"]) == 13.90625
+    assert float(model.core.views["q"]) == 13.90625
 
 
 def test_two_balls_join_in_closed_form(engine):

@@ -49,7 +49,7 @@ def check_ball(ball, model, rtol=1e-9):
     assert ball.a.min() >= 0.0
     np.testing.assert_allclose(ball.a.sum(), 1.0, rtol=rtol)
     np.testing.assert_allclose(ball.w, ball.a @ ball.Z, rtol=rtol, atol=rtol * scale)
-    views = model._allocated.views
+    views = model.core.views
     np.testing.assert_allclose(views["ww"], ball.w @ ball.w, rtol=10 * rtol, atol=1e-30)
     np.testing.assert_allclose(
         views["xi2"], ball.xi2, rtol=10 * rtol, atol=10 * rtol * float(views["ww"])
@@ -69,7 +69,7 @@ def test_markers_change_no_bit(stream, kept, bound):
         learned_marked(X, y, bound=bound, C=2.0, **kept),
     )
     for name in ("R", "xi2", "q", "n_updates", *(("share", "radius") if kept else ())):
-        assert bare._allocated.views[name].tobytes() == seen._allocated.views[name].tobytes(), name
+        assert bare.core.views[name].tobytes() == seen.core.views[name].tobytes(), name
     np.testing.assert_array_equal(bare.coef_, seen.coef_[:, :WIDTH])
 
 
@@ -180,7 +180,7 @@ def test_lower_radius_is_the_dual_value_of_the_shares(kept, engine):
     np.testing.assert_allclose(
         model.radius_**2, ball.a @ np.diag(K) - ball.a @ K @ ball.a, rtol=1e-9
     )
-    np.testing.assert_allclose(float(model._allocated.views["q"]), ball.a @ np.diag(K), rtol=1e-9)
+    np.testing.assert_allclose(float(model.core.views["q"]), ball.a @ np.diag(K), rtol=1e-9)
 
 
 # -- what is kept beside ---------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def test_store_agrees_with_its_definition_after_every_sample(stream, kept, bound
     X, y = stream(np.random.default_rng(9), 30, WIDTH)
     model = make(StreamSVM, engine, bound=bound, C=2.0, dtype="float64", **PLAIN, **kept)
     model.allocate(WIDTH + len(X), classes=[-1, 1])
-    views = model._allocated.views
+    views = model.core.views
     for row, label in zip(marked(X), y, strict=True):
         model.learn_one(row, label)
         m = int(views["n_held"])

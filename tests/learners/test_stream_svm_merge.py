@@ -69,7 +69,7 @@ def test_of_one_ball_is_the_closed_form(engine):
     merged = look(here.merge(there), X, y)
     np.testing.assert_allclose(merged.a, expected.a, rtol=1e-9)
     np.testing.assert_allclose(merged.R, expected.R, rtol=1e-9)
-    np.testing.assert_allclose(float(here._allocated.views["xi2"]), expected.xi2, rtol=1e-9)
+    np.testing.assert_allclose(float(here.core.views["xi2"]), expected.xi2, rtol=1e-9)
 
 
 @engines
@@ -141,10 +141,10 @@ def test_lower_merge_never_falls(kept, bound, engine):
 def test_counts_add_up(engine):
     here, there, *_ = halves(engine, n=50)
     seen, updates = here.n_seen_ + there.n_seen_, here.n_updates_ + there.n_updates_
-    per_class = here._allocated.views["n_per_class"] + there._allocated.views["n_per_class"]
+    per_class = here.core.views["n_per_class"] + there.core.views["n_per_class"]
     here.merge(there)
     assert (here.n_seen_, here.n_updates_) == (seen, updates) == (50, updates)
-    np.testing.assert_array_equal(here._allocated.views["n_per_class"], per_class)
+    np.testing.assert_array_equal(here.core.views["n_per_class"], per_class)
 
 
 @engines

@@ -52,9 +52,9 @@ def test_weight_zero_is_as_if_absent(kept, bound, engine):
     present.partial_fit(
         X[weights > 0], y[weights > 0], classes=[-1, 1], sample_weight=weights[weights > 0]
     )
-    for name, array in every._allocated.views.items():
+    for name, array in every.core.views.items():
         if name != "n_seen":
-            assert array.tobytes() == present._allocated.views[name].tobytes(), name
+            assert array.tobytes() == present.core.views[name].tobytes(), name
     assert every.n_seen_ == 60
 
 
@@ -79,7 +79,7 @@ def test_heavier_weight_shorter_own_axis(engine):
     for weight in (0.5, 1.0, 4.0):
         model = make(StreamSVM, engine, C=2.0, **PLAIN)
         model.partial_fit(np.ones((1, 3)), [1], sample_weight=[weight])
-        lengths.append(float(model._allocated.views["xi2"]))
+        lengths.append(float(model.core.views["xi2"]))
     assert lengths == [1.0, 0.5, 0.125]
 
 
@@ -97,10 +97,10 @@ def test_own_axes_of_weighted_samples(kept, bound, engine):
     model.partial_fit(marked(X), y, classes=[-1, 1], sample_weight=weights)
     ball = look(model, X, y, weights)
     np.testing.assert_allclose(ball.a.sum(), 1.0, rtol=1e-9)
-    np.testing.assert_allclose(float(model._allocated.views["xi2"]), ball.xi2, rtol=1e-8)
+    np.testing.assert_allclose(float(model.core.views["xi2"]), ball.xi2, rtol=1e-8)
     if bound == "lower":
         q = ball.a @ (X**2).sum(axis=1) + 0.5
-        np.testing.assert_allclose(float(model._allocated.views["q"]), q, rtol=1e-9)
+        np.testing.assert_allclose(float(model.core.views["q"]), q, rtol=1e-9)
 
 
 @engines

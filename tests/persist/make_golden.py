@@ -207,12 +207,12 @@ for entry in CATALOGUE:
 
 
 def learned(learner: Learner) -> Learner:
-    return learner.fit(*stream(200, learner.dtype, learner._n_classes))
+    return learner.fit(*stream(200, learner.dtype, learner.n_classes_planned))
 
 
 def answers(learner: Learner) -> dict[str, list[Any]]:
     """What a learner says of rows that it has not learned."""
-    X = stream(240, learner.dtype, learner._n_classes)[0][200:]
+    X = stream(240, learner.dtype, learner.n_classes_planned)[0][200:]
     return {
         "predict": learner.predict(X).tolist(),
         "decision_function": learner.decision_function(X).tolist(),

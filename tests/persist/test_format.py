@@ -29,7 +29,7 @@ from edgesvm import (
 )
 from edgesvm.contract.registry import LEARNERS
 from edgesvm.persist import Snapshot, pack, restore, unpack
-from edgesvm.persist.format import Wrapped
+from edgesvm.persist.format import MAX_DEPTH, Wrapped
 
 # -- by hand ---------------------------------------------------------------------------------------
 
@@ -151,6 +151,18 @@ def test_labels_the_format_has_no_place_for(label):
 # -- golden files ----------------------------------------------------------------------------------
 
 
+def test_learners_nest_only_so_deep():
+    inner = Wrapped("StreamSVM", {"C": 1.0})
+    for depth in range(1, MAX_DEPTH + 2):
+        snapshot = Snapshot("Standardized", {"learner": inner}, 5, (), False, ARENA)
+        if depth <= MAX_DEPTH:
+            assert unpack(pack(snapshot)).params == {"learner": inner}
+        else:
+            with pytest.raises(CorruptModelError, match="cannot be read"):
+                unpack(pack(snapshot))
+        inner = Wrapped("Standardized", {"learner": inner})
+
+
 def golden(name):
     path = HERE / f"{name}.esvm"
     assert path.exists(), f"no {path}: run python tests/persist/make_golden.py"
@@ -168,9 +180,9 @@ def test_golden_file_is_what_we_write(name, tmp_path):
 def test_golden_file_is_read_and_goes_on(name):
     model, never_stopped = load(golden(name)), learned(GOLDEN[name])
     assert repr(model) == repr(never_stopped)
-    labels = ["cold", "hot", "mild"][: model._n_classes] if model._takes_labels else [-1, 1]
+    labels = ["cold", "hot", "mild"][: model.n_classes_planned] if model.takes_labels else [-1, 1]
     assert model.classes_.tolist() == labels
-    X, y = stream(300, model.dtype, model._n_classes)
+    X, y = stream(300, model.dtype, model.n_classes_planned)
     np.testing.assert_array_equal(model.decision_function(X), never_stopped.decision_function(X))
     model.partial_fit(X[200:], y[200:])
     never_stopped.partial_fit(X[200:], y[200:])
@@ -184,7 +196,7 @@ def test_golden_files_answer_as_they_did():
         model, then = load(path), json.loads(path.with_suffix(".json").read_text())
         now = answers(model)
         assert now["predict"] == then["predict"], path
-        assert len(set(now["predict"])) == model._n_classes or not model._takes_labels, path
+        assert len(set(now["predict"])) == model.n_classes_planned or not model.takes_labels, path
         rtol = 1e-5 if model.dtype == "float32" else 1e-12
         np.testing.assert_allclose(
             now["decision_function"], then["decision_function"], rtol, rtol, err_msg=str(path)

@@ -293,7 +293,7 @@ def test_scoring(learner, formula):
     learner.partial_fit(X, y, classes=[False, True])
     f = learner.decision_function(X)
     arrays = learner.plan(3).arrays
-    memory = learner._allocated.arena.memory
+    memory = learner.core.arena.memory
     v = {a.name: np.ndarray(a.shape, a.dtype, memory.tobytes(), a.offset) for a in arrays}
     assert np.abs(formula(v, X, KERNEL) - f).max() <= 1e-5 * np.abs(f).max()
 
@@ -305,7 +305,7 @@ def test_scoring_by_a_sigmoid(moved):
     y = X[:, 0] + rng.standard_normal(150) > 0.5
     y[:2] = False, True
     learner = Calibrated(learner=Perceptron(), **moved).partial_fit(X, y, classes=[False, True])
-    v = learner._allocated.views
+    v = learner.core.views
     f = np.hstack([X, np.ones((150, 1))]) @ v["w"]
     expected = v["slope"][0] * f / v["score_size"] + v["offset"][0]
     expected += math.log(20) if "cost" in moved else 0.0
@@ -322,7 +322,7 @@ def test_scoring_of_many_classes(kind, labels):
     model = kind(learner=StreamSVM(average=False), n_classes=4).partial_fit(X, y)
     z = np.hstack([X, np.ones((150, 1))])
     z /= np.linalg.norm(z, axis=1, keepdims=True)
-    f = [z @ part[64:80].view("<f4") for part in model._allocated.views["parts"]]
+    f = [z @ part[64:80].view("<f4") for part in model.core.views["parts"]]
     K = len(labels)
     votes, sums = np.zeros((2, K, 150))
     for j in range(K):
@@ -350,5 +350,5 @@ def test_arena_of_windows(features, n_streams, pairs):
     for array, (name, kind, shape, _) in zip(plan.arrays, rows, strict=True):
         assert array.dtype == np.dtype("float32" if kind == "real" else TYPES[kind]), name
         assert array.shape == evaluated(shape, sizes), name
-    saved = windows.allocate(5)._snapshot().params
+    saved = windows.allocate(5).snapshot().params
     assert f"`WindowFeatures` are {' '.join(f'`{name}`' for name in saved)}:" in TEXT

@@ -227,7 +227,7 @@ def test_inspect_tells_without_learning_state(old):
     assert (snapshot.learner, snapshot.n_features, snapshot.labels) == (
         "StreamSVM",
         50,
-        learned(1)._allocated.labels.in_slots,
+        learned(1).core.labels.in_slots,
     )
     assert plan.total == len(snapshot.arena) == learned(1).nbytes
     assert learner.nbytes == 0

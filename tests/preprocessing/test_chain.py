@@ -45,7 +45,7 @@ def tones(n, n_classes=2, seed=0):
 
 def by_hand(learner, label, X, y, classes):
     """Answers of the windows, and the learner; None in y is no label."""
-    windows, learner = WindowFeatures(**vars_of(WINDOWS)), learner._like_new()
+    windows, learner = WindowFeatures(**vars_of(WINDOWS)), learner.like_new()
     learner.allocate(len(WINDOWS.names(2)), classes)
     answers = []
     for i, x in enumerate(X):
@@ -87,7 +87,7 @@ def vars_of(windows):
 @each("learner", LEARNERS, ids=repr)
 @each("label", ["majority", "last"])
 def test_equals_its_parts_by_hand(learner, label):
-    n_classes = learner._n_classes
+    n_classes = learner.n_classes_planned
     X, y = tones(1500, n_classes)
     labels = [None if i % 7 == 0 or 400 < i < 600 else int(one) for i, one in enumerate(y)]
     classes = list(range(n_classes))

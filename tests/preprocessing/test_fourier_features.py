@@ -61,7 +61,7 @@ def test_features_are_those_of_fourier_svm(dtype, n_directions):
     assert F.shape == (5, 2 * n_directions + 3) and F.dtype == dtype
     for x, f in zip(X, F, strict=True):
         w = FourierSVM(dtype=dtype, **params).allocate(3, [0, 1]).partial_fit([x], [1])
-        w = w._allocated.views["w"][0].astype(float)
+        w = w.core.views["w"][0].astype(float)
         np.testing.assert_allclose(w[:-1] / w[-1], f, rtol=1e-6, atol=1e-15)
 
 
@@ -101,7 +101,7 @@ def test_orthogonal_directions_are_those_written_out(dtype, n_features, n_direct
     np.testing.assert_allclose(found, np.hstack([*expected, X]), atol=1e-4)
     for x, f in zip(X, found, strict=True):
         w = FourierSVM(dtype=dtype, **params).allocate(n_features, [0, 1]).partial_fit([x], [1])
-        w = w._allocated.views["w"][0].astype(float)
+        w = w.core.views["w"][0].astype(float)
         np.testing.assert_allclose(w[:-1] / w[-1], f, rtol=1e-6, atol=1e-15)
 
 
@@ -119,10 +119,10 @@ def test_equals_the_learner_on_rows_mapped_by_hand(learner):
     X, y = disc(150)
     params = {"n_directions": 70, "seed": 3}
     behind = FourierFeatures(learner=learner, **params).partial_fit(X, y)
-    by_hand = learner._like_new().partial_fit(F := features_of(X, **params), y)
+    by_hand = learner.like_new().partial_fit(F := features_of(X, **params), y)
     assert behind.decision_function(X).tolist() == by_hand.decision_function(F).tolist()
-    for name, array in by_hand._allocated.views.items():
-        assert array.tolist() == behind._allocated.views[name].tolist(), name
+    for name, array in by_hand.core.views.items():
+        assert array.tolist() == behind.core.views[name].tolist(), name
 
 
 @each("loss", ["hinge", "logistic"])
@@ -137,14 +137,14 @@ def test_adagrad_behind_it_is_fourier_svm(loss, n_classes):
     staged = FourierFeatures(learner=AdaGradSVM(**settings), n_directions=100, seed=5)
     staged.partial_fit(X, y)
     for name in ("w", "w_mean", "G", "lapses"):
-        ours, theirs = (one._allocated.views[name] for one in (staged, whole))
+        ours, theirs = (one.core.views[name] for one in (staged, whole))
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
 def test_a_linear_learner_learns_what_no_plane_divides():
     X, y = disc(4000)
     for learner in (StreamSVM(), AdaGradSVM(), PassiveAggressive(C=0.1), Pegasos()):
-        alone = learner._like_new().partial_fit(X[:3000], y[:3000])
+        alone = learner.like_new().partial_fit(X[:3000], y[:3000])
         staged = FourierFeatures(learner=learner).partial_fit(X[:3000], y[:3000])
         assert alone.score(X[3000:], y[3000:]) < 0.75
         assert staged.score(X[3000:], y[3000:]) > 0.85
@@ -191,7 +191,7 @@ def test_only_a_linear_learner_is_behind_it():
 @each("name", ["features", "w"])
 def test_a_snapshot_no_stream_can_have_made(name, tmp_path):
     learner = FourierFeatures(learner=StreamSVM(), n_directions=9).partial_fit(*disc(50))
-    learner._allocated.views[name][3] = np.inf if name == "w" else 1.0
+    learner.core.views[name][3] = np.inf if name == "w" else 1.0
     learner.save(tmp_path / "model.esvm")
     with pytest.raises(edgesvm.CorruptModelError):
         edgesvm.load(tmp_path / "model.esvm")

@@ -136,7 +136,7 @@ def test_equals_the_learner_on_rows_scaled_by_hand(make, clip):
     y = X[:, 0] + X[:, 1] > 101
     scaled, center, scale = by_hand(X, math.inf if clip is None else clip)
     learner = make(FINE, clip).partial_fit(X, y)
-    expected = FINE._like_new().partial_fit(scaled, y)
+    expected = FINE.like_new().partial_fit(scaled, y)
     np.testing.assert_allclose(learner.learner_.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
     assert learner.center_[2] == center and learner.scale_[2] == pytest.approx(scale, rel=1e-12)
 
@@ -184,7 +184,7 @@ def test_compiled_and_reference_have_the_same_statistics():
     y = X[:, 0] > 0
     fast, plain = (make(StreamSVM(bound="lower")).partial_fit(X, y) for make in ENGINES)
     for name in ("center", "distance", "n_apart"):
-        assert np.array_equal(fast._allocated.views[name], plain._allocated.views[name]), name
+        assert np.array_equal(fast.core.views[name], plain.core.views[name]), name
 
 
 def test_a_decision_does_not_grow_beyond_the_clip():
@@ -220,7 +220,7 @@ def test_a_snapshot_no_stream_can_have_made(name, value, tmp_path):
     learner = RobustStandardized(learner=FINE).partial_fit(X, X[:, 0] > 0)
     learner.save(tmp_path / "model.esvm")
     assert edgesvm.load(tmp_path / "model.esvm").scale_.tolist() == learner.scale_.tolist()
-    learner._allocated.views[name][3] = value
+    learner.core.views[name][3] = value
     learner.save(tmp_path / "model.esvm")
     with pytest.raises(edgesvm.CorruptModelError):
         edgesvm.load(tmp_path / "model.esvm")

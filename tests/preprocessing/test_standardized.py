@@ -270,7 +270,7 @@ def test_saved_with_the_learner_behind_it(inner, tmp_path):
 def test_a_snapshot_no_stream_can_have_made(name, value, tmp_path):
     X, y = raw()
     learner = Standardized(learner=INNER[0]).partial_fit(X, y)
-    learner._allocated.views[name][3] = value
+    learner.core.views[name][3] = value
     learner.save(tmp_path / "model.esvm")
     with pytest.raises(edgesvm.CorruptModelError):
         edgesvm.load(tmp_path / "model.esvm")

@@ -185,7 +185,7 @@ def _everything(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
                 model.reset() if i % 2 else model.allocate(n_features)
 
         tried.wrong += together(learning, learning, reading, saving, dropping)
-        model._check(model._allocated)
+        model._check(model.core)
         model.partial_fit(X, y).predict(X)
     tried.interleavings += 1
 

@@ -37,14 +37,14 @@ def learner(folder: str, learners: str, tests: str = "") -> Area:
     return area(folder.rsplit("/", maxsplit=1)[-1], f"learners/{folder}", own, learners)
 
 
-STREAM = ("average", "blocks", "formulas", "geometry", "merge", "samples")
+STREAM = ("average", "formulas", "geometry", "merge", "samples")
 
 AREAS = [
     area("core", "core budget.py", "core test_budget.py learners/test_blocks_of_kernel_values.py"),
     area(
         "contract",
-        "contract learner.py bases.py kernels.py errors.py",
-        "contract test_bases.py conformance/test_refusals.py conformance/test_labels.py "
+        "contract learner.py catalogue.py kernels.py errors.py",
+        "contract test_lazy.py conformance/test_refusals.py conformance/test_labels.py "
         "conformance/test_inputs.py conformance/test_memory.py conformance/test_threads.py "
         "conformance/test_jobs.py conformance/test_sparse.py",
     ),

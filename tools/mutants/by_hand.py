@@ -301,21 +301,9 @@ BY_HAND = [
     ),
     (
         "edgesvm/link/_decimal.pyx",
-        "bits >> 52 >= LEAST_EXPONENT and bits & 0x1FFFFFFFULL != 0x10000000ULL",
-        "bits >> 52 >= LEAST_EXPONENT",
-        "a value between two float32 is rounded twice",
-    ),
-    (
-        "edgesvm/link/_decimal.pyx",
         "return max(one, other) if residual > 0 else min(one, other)",
         "return one",
         "a tie is rounded twice",
-    ),
-    (
-        "edgesvm/link/_decimal.pyx",
-        "mantissa[0] = mantissa[0] * TEN_TO[n] + digit",
-        "mantissa[0] = mantissa[0] * TEN_TO[8] + digit",
-        "a few digits count as eight",
     ),
     (
         "edgesvm/page/server.py",
@@ -330,7 +318,7 @@ BY_HAND = [
         "any name may resolve to this machine",
     ),
     (
-        "edgesvm/cli/http_options.py",
+        "edgesvm/cli/looking_on.py",
         'LOCAL = "127.0.0.1"',
         'LOCAL = "0.0.0.0"',
         "the page is open to the network",
@@ -462,19 +450,13 @@ BY_HAND = [
         "two processes may write the snapshot of eval",
     ),
     (
-        "edgesvm/cli/run.py",
-        "round(1e6 / options.set_rate)",
+        "edgesvm/cli/server.py",
+        "round(1e6 / self._asked_rate)",
         "round(1e3 / options.set_rate)",
         "the rate asked of a node is in another unit",
     ),
     (
-        "edgesvm/cli/several_ports.py",
-        "TURN if left is None else min(TURN, left)",
-        "left",
-        "a port takes all at once",
-    ),
-    (
-        "edgesvm/cli/each_port.py",
+        "edgesvm/cli/run_settings.py",
         "parse_bytes(options.memory) // learners",
         "parse_bytes(options.memory)",
         "each port has all the memory",
@@ -487,7 +469,7 @@ BY_HAND = [
     ),
     (
         "edgesvm/compat/river.py",
-        "learner_ = learner._like_new()",
+        "learner_ = learner.like_new()",
         "learner_ = learner",
         "the parameter is what learns, and a clone is not new",
     ),

@@ -193,7 +193,7 @@ class Auto(Learner):
     @property
     def candidates_(self) -> dict[str, Any]:
         """The candidates at work, by class name, as learners in this memory. For reading only."""
-        core = self._allocated
+        core = self.core
         spots = self._like_built()._spots(core.n_features)[int(core.views["ended"]) & 3]
         return {
             name: spot.learner._at_work(part, self._engine)
@@ -208,7 +208,7 @@ class Auto(Learner):
     @property
     def lapses_(self) -> dict[str, float]:
         """Share of about the last 1,000 samples that each candidate at work had wrong."""
-        core = self._allocated
+        core = self.core
         shares = core.views["candidate_lapses"].tolist()
         named = zip(self._names, shares, core.parts, strict=True)
         return {name: share for name, share, part in named if part is not None}
@@ -216,4 +216,4 @@ class Auto(Learner):
     @property
     def n_left_out_(self) -> int:
         """Number of times a candidate refused a sample that another had learned."""
-        return int(self._allocated.views["n_left_out"])
+        return int(self.core.views["n_left_out"])

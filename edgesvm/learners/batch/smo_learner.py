@@ -27,7 +27,7 @@ class SmoLearner(KernelLearner):
         positive("tol", self.tol)
         if self.max_iter is not None:
             whole("max_iter", self.max_iter, 1, 1 << 62)
-        self._kernel(1)
+        self.kernel_for(1)
 
     def _used(self, core: Any) -> list[slice]:
         # The cache comes last and is zero between solutions: writing it would touch all its

@@ -67,7 +67,7 @@ class StoreSVM(SmoLearner):
     def _core_params(self, n_features: int) -> dict[str, Any]:
         return {
             "C": float(self.C),
-            "kernel": self._kernel(n_features),
+            "kernel": self.kernel_for(n_features),
             "tol": float(self.tol),
             "shrinking": bool(self.shrinking),
             "max_iter": self.max_iter,
@@ -133,7 +133,7 @@ class StoreSVM(SmoLearner):
 
     def _fit_source(self, source: Source) -> None:
         fits = bool(self.nbytes) and self.n_features_in_ == source.n_features
-        known = self._allocated.labels if fits else Labels()
+        known = self.core.labels if fits else Labels()
         labels = Labels(known.in_slots if known.closed else None)
         _, n_learned, _ = self._guard.call(
             survey,
@@ -141,7 +141,7 @@ class StoreSVM(SmoLearner):
             labels,
             owner=type(self).__name__,
             dtype=self.dtype,
-            kernel=self._kernel(source.n_features),
+            kernel=self.kernel_for(source.n_features),
             C=float(self.C),
         )
         self._refuse_beyond(n_learned)
@@ -220,7 +220,7 @@ class StoreSVM(SmoLearner):
         """
         if not self.is_fitted:
             self._raise_not_fitted()
-        core = self._allocated
+        core = self.core
         start = None
         if alpha is not None:
             start = self._guard.call(np.array, alpha, np.float64, order="C")
@@ -288,7 +288,7 @@ class StoreSVM(SmoLearner):
 
     @property
     def _allocated_sign(self) -> float:
-        return float(self._allocated.labels.sign)
+        return float(self.core.labels.sign)
 
     @property
     def intercept_(self) -> np.ndarray:

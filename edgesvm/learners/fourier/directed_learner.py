@@ -38,7 +38,7 @@ class DirectedLearner(Learner):
     seed: int = 0
     directions: str = "auto"
 
-    def _of_capacity(self: Self, capacity: int) -> Self:
+    def with_capacity(self: Self, capacity: int) -> Self:
         return type(self)(**self.get_params(deep=False) | {"n_directions": capacity})
 
     def _capacity_range(self) -> tuple[int, int]:

@@ -142,5 +142,5 @@ class FourierSVM(DirectedLearner, GradientLearner):
     def amplitudes_(self) -> np.ndarray:
         """Amplitudes of the features of the four widths, widest first, and of x; the mean of their
         squares is 1. ndarray of shape (5,), float64."""
-        amplitudes: np.ndarray = self._allocated.amplitudes
+        amplitudes: np.ndarray = self.core.amplitudes
         return amplitudes

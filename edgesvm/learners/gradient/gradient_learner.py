@@ -43,7 +43,7 @@ class GradientLearner(Learner):
         whole("n_classes", self.n_classes, 2, MOST_CLASSES)
 
     @property
-    def _n_classes(self) -> int:
+    def n_classes_planned(self) -> int:
         return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
 
     @property
@@ -56,7 +56,7 @@ class GradientLearner(Learner):
         return []
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        n = self._n_classes
+        n = self.n_classes_planned
         several = n > 2
         n_vectors = n if several else 1
         shape = (n_vectors, self._n_ahead + n_features + 1)
@@ -80,7 +80,7 @@ class GradientLearner(Learner):
     @property
     def _weights(self) -> np.ndarray:
         """Weights that answer, a row if there are two labels, else one for each of ``classes_``."""
-        core = self._allocated
+        core = self.core
         weights = core.views["w_mean" if mean_decides(core.views["lapses"]) else "w"]
         if len(weights) == 1:
             return core.labels.sign * weights

@@ -160,12 +160,12 @@ class KernelNovelty(NoveltyLearner):
     @property
     def centres_(self) -> np.ndarray:
         """Centres, of scaled samples, ndarray of shape (n_centres, n_features); a copy."""
-        views = self._allocated.views
+        views = self.core.views
         held = views["centres"][: int(views["n_held"])]
         return (held / CODES_PER_UNIT).astype(self.dtype) if self._is_compact else held.copy()
 
     @property
     def counts_(self) -> np.ndarray:
         """Samples that each centre is the mean of, ndarray of shape (n_centres,), float64."""
-        views = self._allocated.views
+        views = self.core.views
         return views["counts"][: int(views["n_held"])].copy()

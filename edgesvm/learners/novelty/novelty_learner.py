@@ -39,7 +39,7 @@ class NoveltyLearner(Learner):
     dtype : {"float32", "float64"}, default "float32"
     """
 
-    _takes_labels: ClassVar[bool] = False
+    takes_labels: ClassVar[bool] = False
 
     alarm_rate: float = 1e-3
     learn: str = "normal"
@@ -252,14 +252,14 @@ class NoveltyLearner(Learner):
     @property
     def n_alarms_(self) -> int:
         """Samples learned, or not learned, that raised an alarm."""
-        return int(self._allocated.views["n_alarms"])
+        return int(self.core.views["n_alarms"])
 
     @property
     def mean_(self) -> np.ndarray:
         """Mean of each feature, ndarray of shape (n_features,), float64; a copy."""
-        return self._allocated.views["mean"].copy()
+        return self.core.views["mean"].copy()
 
     @property
     def scale_(self) -> np.ndarray:
         """Standard deviation of each feature, ndarray of shape (n_features,), float64."""
-        return np.sqrt(self._allocated.views["spread"] / max(self.n_updates_, 1))
+        return np.sqrt(self.core.views["spread"] / max(self.n_updates_, 1))

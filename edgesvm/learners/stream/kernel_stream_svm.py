@@ -97,7 +97,7 @@ class KernelStreamSVM(KernelLearner):
         positive("C", self.C)
         one_of("bound", self.bound, "upper", "lower")
         one_of("when_full", self.when_full, "newton", "share")
-        self._kernel(1)
+        self.kernel_for(1)
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         slots = int(self.max_vectors)
@@ -120,19 +120,19 @@ class KernelStreamSVM(KernelLearner):
             "C": float(self.C),
             "bound": self.bound,
             "when_full": self.when_full,
-            "kernel": self._kernel(n_features),
+            "kernel": self.kernel_for(n_features),
         }
 
     @property
     def support_vectors_(self) -> np.ndarray:
         """Stored vectors, ndarray of shape (n_held, n_features), a copy."""
-        views = self._allocated.views
+        views = self.core.views
         return views["vectors"][: int(views["n_held"])].copy()
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """Their coefficients in the decision value, ndarray of shape (1, n_held), float64."""
-        core = self._allocated
+        core = self.core
         held = slice(0, int(core.views["n_held"]))
         return core.labels.sign * (core.views["share"][held] * core.views["sign"][held])[None, :]
 
@@ -140,4 +140,4 @@ class KernelStreamSVM(KernelLearner):
     def radius_(self) -> float:
         """Radius of the ball in feature space; 0.0 before the second sample. See the notes for what
         it bounds."""
-        return float(self._allocated.views["R"])
+        return float(self.core.views["R"])

@@ -223,7 +223,7 @@ class StreamSVM(Learner):
             )
         if self._state is None:
             self.allocate(theirs.n_features)
-        mine = self._allocated
+        mine = self.core
         if mine.n_features != theirs.n_features:
             raise ValueError(
                 f"the other learner has {theirs.n_features} features, this one {mine.n_features}"
@@ -246,17 +246,17 @@ class StreamSVM(Learner):
     @property
     def coef_(self) -> np.ndarray:
         """Weights, ndarray of shape (1, n_features), a copy; positive for ``classes_[1]``."""
-        return self._plane[None, : self._allocated.n_features]
+        return self._plane[None, : self.core.n_features]
 
     @property
     def intercept_(self) -> np.ndarray:
         """Weight of the constant feature, ndarray of shape (1,)."""
-        return self._plane[self._allocated.n_features :] if self.fit_intercept else np.zeros(1)
+        return self._plane[self.core.n_features :] if self.fit_intercept else np.zeros(1)
 
     @property
     def _plane(self) -> np.ndarray:
         """What decisions use, the constant feature's weight last."""
-        core = self._allocated
+        core = self.core
         plane: np.ndarray = core.labels.sign * core.deciding()
         return plane.astype(self.dtype)
 
@@ -269,4 +269,4 @@ class StreamSVM(Learner):
     @property
     def radius_(self) -> float:
         """Radius of the ball around all that is stored; 0.0 before the first sample."""
-        return float(self._allocated.views["R"])
+        return float(self.core.views["R"])

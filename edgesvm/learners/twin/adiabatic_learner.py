@@ -65,7 +65,7 @@ class MarginSetLearner(KernelLearner):
     # -- what was learned --------------------------------------------------------------------------
 
     def _held(self, name: str) -> np.ndarray:
-        views = self._allocated.views
+        views = self.core.views
         return views[name][: int(views["n"])]
 
     @property
@@ -108,7 +108,7 @@ class AdiabaticLearner(MarginSetLearner):
     def _check_shared(self) -> None:
         if self.max_margin is not None:
             whole("max_margin", self.max_margin, 1, MAX_TWINS)
-        self._kernel(1)
+        self.kernel_for(1)
 
     def _pool_length(self) -> int:
         slots = self._slots
@@ -129,7 +129,7 @@ class SampleVectors(MarginSetLearner):
     @property
     def labels_(self) -> np.ndarray:
         """Their labels, ndarray of shape (n,)."""
-        return self._allocated.labels.of_slots((self._held("s_plus") > 0).astype(np.int8))
+        return self.core.labels.of_slots((self._held("s_plus") > 0).astype(np.int8))
 
     @property
     def sample_weights_(self) -> np.ndarray:

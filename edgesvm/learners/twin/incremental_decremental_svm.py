@@ -106,7 +106,7 @@ class IncrementalDecrementalSVM(SampleVectors, AdiabaticLearner):
         return [*((name, "i8", ()) for name in counters), *self._solver_arrays(n_features)]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        kernel = self._kernel(n_features)
+        kernel = self.kernel_for(n_features)
         return {"C": float(self.C), "when_full": self.when_full, "kernel": kernel}
 
     @exclusive

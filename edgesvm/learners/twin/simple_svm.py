@@ -122,7 +122,7 @@ class SimpleSVM(SampleVectors):
         whole("max_passes", self.max_passes, 1, 1 << 30)
         penalty(self.C)
         one_of("when_full", self.when_full, "oldest", "ignore")
-        self._kernel(1)
+        self.kernel_for(1)
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         return [
@@ -132,7 +132,7 @@ class SimpleSVM(SampleVectors):
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        kernel = self._kernel(n_features)
+        kernel = self.kernel_for(n_features)
         return {"C": float(self.C), "when_full": self.when_full, "kernel": kernel}
 
     # -- learning ----------------------------------------------------------------------------------
@@ -174,12 +174,12 @@ class SimpleSVM(SampleVectors):
             labels,
             owner=owner,
             dtype=self.dtype,
-            kernel=self._kernel(source.n_features),
+            kernel=self.kernel_for(source.n_features),
             C=float(self.C),
             weights=(LEAST_WEIGHT, LARGEST_WEIGHT),
         )
         self._start_over(source.n_features, labels)
-        views = self._allocated.views
+        views = self.core.views
         try:
             views["converged"][...] = self._sweep(source, n_rows, progress)
         finally:
@@ -191,7 +191,7 @@ class SimpleSVM(SampleVectors):
 
     def _sweep(self, source: Source, n_rows: int, progress: Progress | None) -> bool:
         """Passes over the rows until none violates; whether they ended so."""
-        core = self._allocated
+        core = self.core
         for n_passes in range(int(self.max_passes)):
             before = core.n_moves
             for chunk in source.chunks(CHUNK_ROWS, core.dtype):
@@ -217,4 +217,4 @@ class SimpleSVM(SampleVectors):
     @property
     def converged_(self) -> bool:
         """Whether `fit` ended with no violator among all rows, and none came since."""
-        return bool(self._allocated.views["converged"])
+        return bool(self.core.views["converged"])

@@ -170,7 +170,7 @@ class TwinVectorMachine(AdiabaticLearner):
             "merge_side": self.merge_side,
             "rejection": self.rejection,
             "control_C": bool(self.control_C),
-            "kernel": self._kernel(n_features),
+            "kernel": self.kernel_for(n_features),
         }
 
     def fit_offline(
@@ -234,7 +234,7 @@ class TwinVectorMachine(AdiabaticLearner):
     def weights_(self) -> np.ndarray:
         """Weight of each class in each twin, ndarray of shape (n, 2), columns as `classes_`."""
         weights = np.stack([self._held("s_minus"), self._held("s_plus")], axis=1)
-        return weights[:, :: self._allocated.labels.sign].copy()
+        return weights[:, :: self.core.labels.sign].copy()
 
     @property
     def C_(self) -> float:

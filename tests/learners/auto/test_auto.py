@@ -44,7 +44,7 @@ def test_a_plane_does_not_learn_a_board_and_ends_first():
     learner.partial_fit(X[1999:2000], y[1999:2000])
     assert set(learner.candidates_) == {"KernelStreamSVM", "FourierSVM"}
     left = StreamSVM(lookahead=0).plan(2).total  # FourierSVM cannot have it yet
-    assert not learner._allocated.views["pool"][:left].any()
+    assert not learner.core.views["pool"][:left].any()
     learner.partial_fit(X[2000:], y[2000:])
     assert list(learner.candidates_) == ["FourierSVM"] == [learner.answers_]
     assert learner.candidates_["FourierSVM"].n_directions > 1.8 * before
@@ -57,7 +57,7 @@ def test_the_answer_is_that_of_the_candidate_with_the_least_lapses():
     lapses = learner.lapses_
     assert learner.answers_ == min(lapses, key=lapses.get)
     answering = learner.candidates_[learner.answers_]
-    sign = learner._allocated.labels.sign
+    sign = learner.core.labels.sign
     assert learner.decision_function(X).tolist() == (sign * answering.decision_function(X)).tolist()
 
 
@@ -65,10 +65,10 @@ def test_candidates_are_what_they_would_be_alone():
     """Each learns the whole stream, to the bit."""
     X, y = plane(1500)
     learner = Auto(max_bytes=8000, seed=5).partial_fit(X, y)
-    first = learner._allocated.labels.in_slots
+    first = learner.core.labels.in_slots
     slots = np.array([first.index(label) for label in y.tolist()])
     for candidate in learner.candidates_.values():
-        alone = candidate._like_new().allocate(6, classes=[0, 1]).partial_fit(X, slots)
+        alone = candidate.like_new().allocate(6, classes=[0, 1]).partial_fit(X, slots)
         assert bytes(alone.arena) == bytes(candidate.arena)
 
 
@@ -100,13 +100,13 @@ def test_growing_changes_no_answer(n_features, n_before, n_after, dtype, n_class
     classes = list(range(n_classes))
     large.allocate(n_features, classes, memory)
     small.allocate(n_features, classes, memory[sizes[1] - sizes[0] :]).partial_fit(X, y)
-    before, n_weights = small.decision_function(X), np.count_nonzero(small._allocated.views["w"])
-    large._allocated.go_on_as(small._allocated)
+    before, n_weights = small.decision_function(X), np.count_nonzero(small.core.views["w"])
+    large.core.go_on_as(small.core)
     rtol = 1e-4 if dtype == "float32" else 1e-12
     np.testing.assert_allclose(large.decision_function(X), before, rtol=rtol, atol=rtol)
-    assert np.count_nonzero(large._allocated.views["w"]) == n_weights
+    assert np.count_nonzero(large.core.views["w"]) == n_weights
     assert (large.n_seen_, large.n_updates_) == (300, 300)
-    large._allocated.check()
+    large.core.check()
     large.partial_fit(X, y)
     assert (large.predict(X) == y).mean() > 0.7
 

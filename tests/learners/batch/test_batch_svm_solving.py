@@ -272,7 +272,7 @@ def test_saved_when_solved_and_when_not(tmp_path):
 def test_nothing_but_the_samples_and_the_answer_is_left():
     X, y = ring(100)
     model = svm(100).fit(X, y)
-    views = model._allocated.views
+    views = model.core.views
     for name in (
         "gradient",
         "diagonal",

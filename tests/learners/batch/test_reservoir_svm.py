@@ -18,7 +18,7 @@ def reservoir(engine="compiled", **params):
 
 def held(model):
     """The first feature of each sample that is held, in the order of slots."""
-    rows = model._allocated.views["rows"]
+    rows = model.core.views["rows"]
     return rows.transpose(0, 2, 1).reshape(-1, rows.shape[1])[: model.n_held_, 0]
 
 

@@ -146,9 +146,9 @@ def test_classes_have_weights_of_their_own_on_the_same_features():
     assert learner.score(X[2000:], y[2000:]) > 0.9
     for k in range(3):
         alone = FourierSVM(**even).partial_fit(X[:2000], y[:2000] == k)
-        slot = list(learner._allocated.labels.in_slots).index(k)
-        ours, theirs = learner._allocated.views["w"][slot], alone._allocated.views["w"][0]
-        np.testing.assert_allclose(ours, theirs * alone._allocated.labels.sign, atol=1e-5)
+        slot = list(learner.core.labels.in_slots).index(k)
+        ours, theirs = learner.core.views["w"][slot], alone.core.views["w"][0]
+        np.testing.assert_allclose(ours, theirs * alone.core.labels.sign, atol=1e-5)
 
 
 def test_large_features_bound_every_angle():

@@ -90,13 +90,13 @@ def test_a_sum_of_squares_that_would_overflow_is_refused(weight):
             learner.learn_one(x, 1 - n_learned % 2, weight)
             n_learned += 1
     assert 0 < n_learned < 9 and bytes(learner.arena) == before
-    assert np.isfinite(learner._allocated.views["G"]).all()
+    assert np.isfinite(learner.core.views["G"]).all()
 
 
 @each("name, value", [("G", -1.0), ("lapses", 1.5), ("w", np.nan), ("w_mean", -2e30)])
 def test_a_snapshot_no_stream_can_have_made(name, value, tmp_path):
     learner = AdaGradSVM().partial_fit(*clouds(50, dtype="float32"))
-    learner._allocated.views[name][...] = value
+    learner.core.views[name][...] = value
     learner.save(tmp_path / "model.esvm")
     with pytest.raises(edgesvm.CorruptModelError):
         edgesvm.load(tmp_path / "model.esvm")

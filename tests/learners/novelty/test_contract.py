@@ -83,7 +83,7 @@ def test_the_engines_agree(form, dtype):
         np.testing.assert_allclose(fast.offset_, plain.offset_, rtol=rtol)
         shares = [[learner.shares_one(x) for x in X[::30]] for learner in (fast, plain)]
         np.testing.assert_allclose(*shares, rtol=0, atol=rtol)
-    assert type(fast._allocated).__module__ != type(plain._allocated).__module__
+    assert type(fast.core).__module__ != type(plain.core).__module__
 
 
 @each("form", FORMS)
@@ -153,7 +153,7 @@ def test_no_width_makes_a_score_that_is_no_number(storage, gamma):
     for engine in ("compiled", "reference"):
         learner = make("kernel", engine=engine, storage=storage, gamma=gamma).partial_fit(stream())
         assert np.isfinite([learner.offset_, *learner.score_samples(stream())]).all()
-        learner._allocated.check()
+        learner.core.check()
 
 
 @each("form", FORMS)
@@ -189,13 +189,13 @@ def test_counters_that_no_stream_reaches_are_refused(form):
         "n_scored": -1,
     }.items():
         again = copy.deepcopy(learner)
-        again._allocated.views[name][...] = value
+        again.core.views[name][...] = value
         with pytest.raises(CorruptModelError):
-            again._allocated.check()
+            again.core.check()
     until = make("until").partial_fit(stream())
-    until._allocated.views["n_updates"][...] = 101
+    until.core.views["n_updates"][...] = 101
     with pytest.raises(CorruptModelError, match="alarms"):
-        until._allocated.check()
+        until.core.check()
 
 
 @each("form", FORMS)
@@ -294,6 +294,7 @@ def test_a_stage_around_it_is_refused(kind):
     assert issubclass(kind, NoveltyLearner)
 
 
+@pytest.mark.filterwarnings("ignore:.*does not inherit from `sklearn.base:UserWarning")
 @each("kind", [GaussianNovelty, KernelNovelty])
 def test_scikit_learns_own_checks(kind):
     checks = pytest.importorskip("sklearn.utils.estimator_checks")

@@ -108,7 +108,7 @@ def test_a_settled_snapshot_goes_on(tmp_path):
         ("n_refined", ..., -1),
         ("settled_at", ..., 0),  # then it is no solution of an SVM
     ):
-        array = broken._allocated.views[name]
+        array = broken.core.views[name]
         held = array[place].copy()
         array[place] = value
         broken.save(tmp_path / "broken.esvm")

@@ -111,7 +111,7 @@ def test_drift_is_seen_and_mended():
     """A g that is off by more than rounding is computed anew, and the KT conditions hold again."""
     X, y, _ = stream("clouds", "at random", 80, 7)
     model = TwinVectorMachine(max_twins=30, kernel=RBF(0.5), m1=100.0).partial_fit(X, y)
-    views = model._allocated.views
+    views = model.core.views
     views["g"][:30] += 1e-5 * views["mu"]
     before = model.n_refreshed_
     model.learn_one(np.float32([0.1, 0.2, 0.3]), 1)
@@ -122,7 +122,7 @@ def test_drift_is_seen_and_mended():
 def test_a_spoiled_factor_is_built_anew():
     X, y, _ = stream("clouds", "at random", 80, 8)
     model = TwinVectorMachine(max_twins=30, kernel=RBF(0.5), m1=100.0).partial_fit(X, y)
-    model._allocated.views["pool"][:6] *= 1.0 + 1e-4
+    model.core.views["pool"][:6] *= 1.0 + 1e-4
     for row, label in zip(*stream("clouds", "at random", 20, 9)[:2], strict=True):
         model.learn_one(row, label)
         assert model.kt_residual() <= RESIDUAL
@@ -135,7 +135,7 @@ def test_solved_from_scratch_is_the_same_machine():
     model = TwinVectorMachine(max_twins=60, kernel=RBF(0.5), C=2.0)
     model.partial_fit(X, y, sample_weight=weights)
     before = model.decision_function(X)
-    model._allocated.solve_from_scratch()
+    model.core.solve_from_scratch()
     assert model.n_from_scratch_ == 1 and model.kt_residual() <= RESIDUAL
     np.testing.assert_allclose(model.decision_function(X), before, atol=1e-6)
     assert follow(model, X, y, weights) <= RESIDUAL

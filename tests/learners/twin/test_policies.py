@@ -107,7 +107,7 @@ def test_a_narrow_margin_gives_the_example_up():
         narrow.learn_one(row, label)
         assert narrow.kt_residual() < 1e-8
         room = max(room, int(narrow.margin_.sum()))
-    pool = len(narrow._allocated.views["pool"])
+    pool = len(narrow.core.views["pool"])
     assert narrow.n_overflowed_ > 0 and room * (room + 1) // 2 <= pool
     assert narrow.nbytes < wide.nbytes and wide.margin_.sum() > room
 

@@ -48,7 +48,7 @@ def violations(model, kernel, vectors, weights):
     X = vectors.astype(np.float64)
     beta = model.dual_coef_[0]
     f = kernel(X, X) @ beta + model.intercept_
-    C = 1.0 / float(model._allocated.views["mu"])
+    C = 1.0 / float(model.core.views["mu"])
     worst = 0.0
     for f_i, beta_i, (minus, plus) in zip(f, beta, C * weights, strict=True):
         readings = []

@@ -18,7 +18,7 @@ def run_here(
     learner: Learner, X: NDArray, slots: NDArray, weights: NDArray
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
     """Decide about each sample, then learn it: the decisions, and the statuses of both."""
-    core = learner._allocated
+    core = learner.core
     n = len(X)
     values = np.zeros((n, max(core.n_columns, 1)))
     decided, learned = np.zeros(n, np.int32), np.zeros(n, np.int32)

@@ -124,7 +124,7 @@ def run(
         raise RuntimeError(f"{n} of {len(X)} rows were read")
     if used >= stack:
         raise RuntimeError(f"the stack of {stack} bytes is full, and what is below it overwritten")
-    n_values = max(learner._allocated.n_columns, 1)
+    n_values = max(learner.core.n_columns, 1)
     lines = np.fromfile(
         folder / "values.bin", [("values", "<f8", n_values), ("decided", "<i4"), ("learned", "<i4")]
     )

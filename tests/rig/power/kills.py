@@ -120,7 +120,7 @@ def kill_again_and_again(
         if learner is None:
             continue
         if reference is None:
-            reference = learner._like_new()
+            reference = learner.like_new()
         reference.partial_fit(X[n_seen : learner.n_seen_], y[n_seen : learner.n_seen_])
         report.mixed += bytes(reference.arena) != bytes(learner.arena)
         n_seen = learner.n_seen_

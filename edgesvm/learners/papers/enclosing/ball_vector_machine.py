@@ -131,7 +131,7 @@ class BallVectorMachine(EnclosingMachine):
         return bool(self.multi_scale)
 
     def _smaller(self) -> bool:
-        core = self._allocated
+        core = self.core
         core.views["n_rounds"][...] += 1
         return bool(self.shrink and core.views["n_rounds"] < self.max_rounds and core.shrink())
 

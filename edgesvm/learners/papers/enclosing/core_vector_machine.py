@@ -119,7 +119,7 @@ class CoreVectorMachine(EnclosingMachine):
         ]
 
     def _begins_with_all(self, n_rows: int) -> bool:
-        n_floats = self._allocated.views["cache"].size
+        n_floats = self.core.views["cache"].size
         return n_rows <= self.max_core and n_rows * padded(n_rows) <= MATRIX * n_floats
 
     @property

@@ -100,7 +100,7 @@ class EnclosingMachine(KernelLearner):
         whole("max_iter", self.max_iter, 1, 10**12)
         whole("seed", self.seed, 0, (1 << 32) - 1)
         flag("normalize", self.normalize)
-        kernel = self._kernel(1)
+        kernel = self.kernel_for(1)
         if not isinstance(kernel, RBF) and not self.normalize:
             raise ValueError(
                 f"kernel={self.kernel!r}: k(x, x) must be the same for all x; use an RBF kernel, or"
@@ -152,7 +152,7 @@ class EnclosingMachine(KernelLearner):
         raise NotImplementedError
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        kernel = self._kernel(n_features)
+        kernel = self.kernel_for(n_features)
         epsilon, margin_tol = self._tolerance
         return {
             "C": float(self.C),
@@ -218,7 +218,7 @@ class EnclosingMachine(KernelLearner):
         self.plan(data.n_features)
         n_rows, per_class = self._guard.call(data.survey, labels)
         self._start_over(data.n_features, labels)
-        core = self._allocated
+        core = self.core
         core.begin(int(self.seed))
         try:
             if data.reads_all and self._begins_with_all(sum(per_class)):
@@ -249,7 +249,7 @@ class EnclosingMachine(KernelLearner):
 
     def _enclose_all(self, data: Data, progress: Progress | None) -> bool:
         """Algorithm 1 from a core set of all rows: one solution, and none is outside."""
-        core = self._allocated
+        core = self.core
         self._offer(data, data.all(), progress, unseen=True)
         core.improve_all()
         data.n_passes += 1
@@ -258,7 +258,7 @@ class EnclosingMachine(KernelLearner):
 
     def _enclose(self, data: Data, progress: Progress | None) -> bool:
         """Algorithms 1, 2, 3 and 4; whether every row is known to be inside."""
-        core = self._allocated
+        core = self.core
         while True:
             for _ in self._scales():
                 for chunk in data.drawn():
@@ -273,7 +273,7 @@ class EnclosingMachine(KernelLearner):
 
     def _pass_until_enclosed(self, data: Data, progress: Progress | None) -> bool:
         """Full passes, until the ball does not move in one of them."""
-        core = self._allocated
+        core = self.core
         while True:
             core.improve_all()
             before = core.n_moves
@@ -294,7 +294,7 @@ class EnclosingMachine(KernelLearner):
     def _offer(
         self, data: Data, chunks: Iterator[Any], progress: Progress | None, unseen: bool = False
     ) -> None:
-        core = self._allocated
+        core = self.core
         for chunk in chunks:
             core.offer(*chunk, unseen=unseen)
             self._call_progress(data, progress)
@@ -303,13 +303,13 @@ class EnclosingMachine(KernelLearner):
 
     def _call_progress(self, data: Data, progress: Progress | None) -> None:
         if progress is not None:
-            core = self._allocated
+            core = self.core
             n_core = int(core.views["n_core"])
             self._guard.call(progress, data.n_passes, n_core, core.epsilon)
 
     def _scales(self) -> Iterator[None]:
         """Sets the tolerances of one round in the core, the coarsest first."""
-        core, scale = self._allocated, 0.5
+        core, scale = self.core, 0.5
         while self._coarse_first:
             aim = core.allow(*self._tolerance)
             if core.allow(scale, math.inf) <= aim:
@@ -339,7 +339,7 @@ class EnclosingMachine(KernelLearner):
         """One of the core set's arrays, without its unused end."""
         if not self.is_fitted:
             self._raise_not_fitted()
-        views = self._allocated.views
+        views = self.core.views
         return views[name][: int(views["n_core"])]
 
     @property
@@ -362,7 +362,7 @@ class EnclosingMachine(KernelLearner):
     def support_vectors_(self) -> np.ndarray:
         """Support vectors, of unit norm with ``normalize``; ndarray of shape (n_support,
         n_features), a copy."""
-        tiles = self._allocated.views["rows"]
+        tiles = self.core.views["rows"]
         return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[self._supports]
 
     @property
@@ -385,18 +385,18 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def _sign(self) -> float:
-        return float(self._allocated.labels.sign)
+        return float(self.core.labels.sign)
 
     @property
     def radius_(self) -> float:
         """If ``enclosed_``, every row of the data is within this distance of the centre, in the
         space of eq. 3; at most (1 + epsilon) times the ball's radius."""
-        return math.sqrt(max(self._allocated.square_distance, 0.0))
+        return math.sqrt(max(self.core.square_distance, 0.0))
 
     @property
     def margin_(self) -> float:
         """|c|^2; at the optimum, y (w.phi(x) + b) of a support vector plus its slack."""
-        return float(self._allocated.views["square"])
+        return float(self.core.views["square"])
 
     n_core_ = Counter("Vectors in the core set.")
     n_given_up_ = Counter("Core vectors that a stream dropped for want of room.")
@@ -406,14 +406,14 @@ class EnclosingMachine(KernelLearner):
         """Whether `fit` ended with every row inside, within the tolerance, and the ball has not
         moved since; otherwise ``max_core`` or ``max_iter`` was reached, or the samples are those of
         a stream."""
-        return bool(self._allocated.views["converged"])
+        return bool(self.core.views["converged"])
 
     @property
     def converged_(self) -> bool:
         """`enclosed_`, within ``margin_tol`` of the margin; with ``margin_tol=None``, within less
         than the margin. False if the margin is too small for float32 kernel rows to tell, from
         about 1e-7 / margin_tol down, and after any sample of a stream that moved the ball."""
-        core = self._allocated
+        core = self.core
         return self.enclosed_ and bool(core.is_resolved)
 
 
@@ -435,7 +435,7 @@ class _Data:
 
     @property
     def _core(self) -> Any:
-        return self._machine._allocated
+        return self._machine.core
 
     def all(self) -> Iterator[Any]:
         """One pass."""

@@ -154,16 +154,16 @@ class IncrementalSVM(RetrainedSVM):
         """
         if not self.is_fitted:
             self._raise_not_fitted()
-        self._allocated.update()
+        self.core.update()
         return self
 
     @property
     def n_waiting_(self) -> int:
         """Samples in the current batch."""
-        views = self._allocated.views
+        views = self.core.views
         return int(views["n_held"] - views["n_support"])
 
     def _model(self) -> tuple[np.ndarray, np.ndarray, float]:
-        views = self._allocated.views
+        views = self.core.views
         n = int(views["n_support"] if views["n_cycles"] else views["n_held"])
         return views["rows"], views["beta"][:n], float(views["intercept"])

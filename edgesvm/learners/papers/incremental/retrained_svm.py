@@ -88,7 +88,7 @@ class RetrainedSVM(SmoLearner):
         most = max(1_000_000, 100 * self._n_rows)
         return {
             "C": float(self.C),
-            "kernel": self._kernel(n_features),
+            "kernel": self.kernel_for(n_features),
             "tol": float(self.tol),
             "scheme": self.scheme,
             "batch_size": self._batch_size,
@@ -107,7 +107,7 @@ class RetrainedSVM(SmoLearner):
             self._raise_not_fitted()
         rows, beta, intercept = self._model()
         flat = rows.transpose(0, 2, 1).reshape(-1, rows.shape[1])[: len(beta)]
-        sign = float(self._allocated.labels.sign)
+        sign = float(self.core.labels.sign)
         return flat[beta != 0], sign * beta[beta != 0], sign * intercept
 
     @property
@@ -135,4 +135,4 @@ class RetrainedSVM(SmoLearner):
     def converged_(self) -> bool:
         """Whether the last training ended below ``tol``; otherwise ``max_iter`` was reached, or
         rounding hides the remaining gap."""
-        return bool(self._allocated.views["converged"])
+        return bool(self.core.views["converged"])

@@ -100,6 +100,6 @@ class WindowedSVM(RetrainedSVM):
         return super()._core_params(n_features) | {"window": int(self.window)}
 
     def _model(self) -> tuple[np.ndarray, np.ndarray, float]:
-        views, m = self._allocated.views, self._allocated.answering
+        views, m = self.core.views, self.core.answering
         n = int(views["n_support"][m])
         return views["model_rows"][m], views["model_beta"][m, :n], float(views["intercept"][m])

@@ -29,7 +29,7 @@ class ExpansionLearner(KernelMethod):
 
     def _check_params(self) -> None:
         whole("max_vectors", self.max_vectors, 1, MAX_CAPACITY)
-        self._kernel(1)
+        self.kernel_for(1)
 
     def _arrays(self, n_features: int) -> Arrays:
         return [
@@ -39,16 +39,16 @@ class ExpansionLearner(KernelMethod):
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return {"kernel": self._kernel(n_features)}
+        return {"kernel": self.kernel_for(n_features)}
 
     @property
     def support_vectors_(self) -> np.ndarray:
         """Stored samples, ndarray of shape (n_held, n_features), a copy."""
-        views = self._allocated.views
+        views = self.core.views
         return views["vectors"][: int(views["n_held"])].copy()
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """Their coefficients in the decision value, ndarray of shape (1, n_held), float64."""
-        core = self._allocated
+        core = self.core
         return core.labels.sign * core.views["coef"][None, : int(core.views["n_held"])]

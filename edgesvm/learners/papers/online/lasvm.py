@@ -142,7 +142,7 @@ class LASVM(ExpansionLearner):
         left = whole("max_iter", max_iter, 1, 1 << 62)
         if not self.is_fitted:
             self._raise_not_fitted()
-        core = self._allocated
+        core = self.core
         while left > 0:
             n = min(BLOCK, left)
             if core.finish(n) < n:
@@ -153,10 +153,10 @@ class LASVM(ExpansionLearner):
     @property
     def intercept_(self) -> np.ndarray:
         """The intercept b, ndarray of shape (1,), float64."""
-        core = self._allocated
+        core = self.core
         return core.labels.sign * np.array([float(core.views["intercept"])])
 
     @property
     def gap_(self) -> float:
         """The paper's delta: by how much the worst pair of stored samples violates."""
-        return float(self._allocated.views["gap"])
+        return float(self.core.views["gap"])

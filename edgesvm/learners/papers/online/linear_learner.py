@@ -53,13 +53,13 @@ class LinearLearner(Learner):
     @property
     def coef_(self) -> np.ndarray:
         """Weights, ndarray of shape (1, n_features), a copy; positive for ``classes_[1]``."""
-        core = self._allocated
+        core = self.core
         return core.labels.sign * core.views["w"][None, : core.n_features]
 
     @property
     def intercept_(self) -> np.ndarray:
         """Weight of the constant feature, ndarray of shape (1,)."""
-        core = self._allocated
+        core = self.core
         if not self.fit_intercept:
             return np.zeros(1)
         return core.labels.sign * core.views["w"][core.n_features :]

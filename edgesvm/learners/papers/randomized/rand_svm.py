@@ -174,14 +174,14 @@ class RandSVM(Wrapper):
         whole("max_passes", self.max_passes, 1, MOST)
         whole("seed", self.seed, 0, (1 << 32) - 1)
         one_of("returns", self.returns, "best", "last")
-        self._inner._check_params()
+        self.inner._check_params()
 
     # -- memory ------------------------------------------------------------------------------------
 
     @property
     def _room(self) -> int:
         """Rows the solver can store."""
-        inner = self._inner
+        inner = self.inner
         return whole(inner._capacity, getattr(inner, inner._capacity), 1, MAX_CAPACITY)
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
@@ -198,23 +198,23 @@ class RandSVM(Wrapper):
             ("best_numbers", "i8", (room,)),
             ("best_alpha", "f8", (room,)),
             ("decisions", "f8", (self._chunk_rows,)),
-            *self._inner._arrays(n_features),
+            *self.inner._arrays(n_features),
         ]
 
     def _build(self, engine: str, place: Place) -> Any:
-        return self._inner._build(engine, place)  # on the same memory, under its own names
+        return self.inner._build(engine, place)  # on the same memory, under its own names
 
     def _reader(self, core: Any) -> Any:
-        return self._inner._reader(core)
+        return self.inner._reader(core)
 
     def _used(self, core: Any) -> list[slice]:
-        used: list[slice] = self._inner._used(core)
+        used: list[slice] = self.inner._used(core)
         return used
 
     @property
     def solver_(self) -> Any:
         """The solver in this learner's memory, for ``solver_.alpha_`` and the like."""
-        return self._inner_at_work(self._allocated)
+        return self._inner_at_work(self.core)
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -260,12 +260,12 @@ class RandSVM(Wrapper):
         finally:
             self._note_seen(n_rows)
             for name in SCRATCH:
-                self._allocated.views[name][...] = 0
+                self.core.views[name][...] = 0
         return self
 
     def _note_seen(self, n_rows: int) -> None:
         """Count the rows of the data as the samples seen, not those of the last sample."""
-        views = self._allocated.views
+        views = self.core.views
         if views["n_seen"]:
             views["n_seen"][...] = n_rows
         if views["stop"]:
@@ -277,17 +277,17 @@ class RandSVM(Wrapper):
 
     def _survey_options(self, n_features: int) -> dict[str, Any]:
         """What `survey` is to check rows for."""
-        solver = self._inner
+        solver = self.inner
         return {
             "owner": type(self).__name__,
             "dtype": self.dtype,
             "rows": self._chunk_rows,
-            "kernel": solver._kernel(n_features),
+            "kernel": solver.kernel_for(n_features),
             "C": solver.C,
         }
 
     def _sample_and_solve(self, data: Data, n_rows: int, progress: Progress | None) -> None:
-        views = self._allocated.views
+        views = self.core.views
         k = self.k or estimated_support(
             n_rows, self.epsilon, self.delta, separable=bool(self.separable)
         )
@@ -360,13 +360,13 @@ class RandSVM(Wrapper):
 
     def _solve(self, working: Any, alpha: np.ndarray | None) -> None:
         """Line 6: solve the working set, starting from the coefficients of its first rows."""
-        core, m = self._allocated, working.n_rows
-        solvers = [name for name, _, _ in (*COMMON_ARRAYS, *self._inner._arrays(core.n_features))]
+        core, m = self.core, working.n_rows
+        solvers = [name for name, _, _ in (*COMMON_ARRAYS, *self.inner._arrays(core.n_features))]
         for name in solvers:
             if core.views[name].any():
                 core.views[name][...] = 0
         self._adopt(self.plan(core.n_features), core.arena, core.labels, core.n_features)
-        core = self._allocated
+        core = self.core
         v = core.views
         n_learned, status = core.learn_many(
             v["drawn_rows"][:m], v["drawn_slots"][:m], v["drawn_weights"][:m]
@@ -404,7 +404,7 @@ class RandSVM(Wrapper):
         return self.solver_
 
     def _count(self, name: str) -> int:
-        return int(self._allocated.views[name])
+        return int(self.core.views[name])
 
     @property
     def stop_(self) -> str | None:
@@ -446,7 +446,7 @@ class RandSVM(Wrapper):
     def primal_objective_(self) -> float:
         """1/2 |w|^2 + C loss over all the data, of the solution that `fit` found: at least
         ``-objective_``, and equal to it within the solver's tolerance if ``converged_``."""
-        return float(self._allocated.views["primal"])
+        return float(self.core.views["primal"])
 
     # -- checks of a loaded arena ------------------------------------------------------------------
 
@@ -493,7 +493,7 @@ class _Data:
 
     def offer(self, working: Any, solver: Any = None) -> None:
         learner = self._learner
-        core, owner, dtype = learner._allocated, type(learner).__name__, learner.dtype
+        core, owner, dtype = learner.core, type(learner).__name__, learner.dtype
         margin = np.inf if solver is None else 1.0 - float(solver.tol)
         for chunk in self._source.chunks(learner._chunk_rows, learner._dtype):
             slots, n_known, _ = learner._guard.call(core.labels.encode, chunk.y)

@@ -73,7 +73,7 @@ def minimum_ball(K):
 
 def assert_state_is_true(model, X, y, weight=None):
     """What is kept from step to step equals what its definition gives."""
-    K, views = transformed_kernel(model, X, y, weight), model._allocated.views
+    K, views = transformed_kernel(model, X, y, weight), model.core.views
     n = model.n_core_
     alpha = np.zeros(len(X))
     alpha[model.core_] = np.abs(views["beta"][:n])

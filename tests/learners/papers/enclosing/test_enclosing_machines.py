@@ -97,10 +97,10 @@ def test_the_core_set_is_chosen_as_the_reference_chooses_it(kind):
 def test_a_centre_that_is_not_that_of_the_coefficients_is_refused(kind):
     X, y = clouds(100)
     model = machine(kind).fit(X, y)
-    model._allocated.check()
-    model._allocated.views["square"][...] *= 1.5
+    model.core.check()
+    model.core.views["square"][...] *= 1.5
     with pytest.raises(CorruptModelError):
-        model._allocated.check()
+        model.core.check()
 
 
 @each("kind", MACHINES)
@@ -140,7 +140,7 @@ def test_weights_are_penalties(kind, engine):
     kappa = 2.0 + 1.0 / left.C
     lift, r2 = 0.0, kappa - square
     if kind is BallVectorMachine:
-        views = left._allocated.views
+        views = left.core.views
         lift, r2 = float(views["lift"]), kappa - float(views["shrunk"])
     excess = square + lift + (kappa - r2) - 2.0 * f
     assert excess.max() <= (2.0 + left.epsilon) * left.epsilon * r2 + 1e-6
@@ -240,9 +240,9 @@ def test_what_was_learned_before_leaves_nothing(kind, engine):
 def test_rows_behind_the_core_vectors_are_refused(kind):
     X, y = clouds(100)
     model = machine(kind).fit(X, y)
-    model._allocated.views["rows"][-(-int(model.n_core_) // 8), 0, 0] = 1.0
+    model.core.views["rows"][-(-int(model.n_core_) // 8), 0, 0] = 1.0
     with pytest.raises(CorruptModelError, match="behind"):
-        model._allocated.check()
+        model.core.check()
 
 
 # -- against the minimum enclosing ball ------------------------------------------------------------
@@ -447,7 +447,7 @@ def test_what_progress_raises_ends_fit_and_leaves_a_ball(kind, engine):
         model.fit(X, y, progress=progress)
     assert calls[-1][1] == model.n_core_ > 0 and not model.converged_
     assert_state_is_true(model, X, y)
-    model._allocated.check()
+    model.core.check()
     calls.clear()
     again = machine(kind, engine, max_core=2500)
     assert model.fit(X, y).dual_coef_.tobytes() == again.fit(X, y).dual_coef_.tobytes()

@@ -29,7 +29,7 @@ def relative(kind, engine="compiled", **params):
 
 def level_of(model, K, alpha):
     """f of a sample on the surface of the ball"""
-    views, square = model._allocated.views, alpha @ K @ alpha
+    views, square = model.core.views, alpha @ K @ alpha
     if "lift" not in views:
         return square
     return 0.5 * (square + float(views["lift"]) + float(views["shrunk"]))
@@ -97,7 +97,7 @@ def test_a_stream_after_a_ball_that_was_reduced(engine):
         BallVectorMachine, engine, C=0.5, max_rounds=5, max_iter=most, margin_tol=0.05
     ).fit(X, X[:, 0] > 0)
     before = model.n_iter_
-    assert model.converged_ and model._allocated.views["shrunk"] > 0
+    assert model.converged_ and model.core.views["shrunk"] > 0
     far = -4.0 * X[:30]
     model.partial_fit(far, X[:30, 0] > 0)
     assert model.n_iter_ - before < most
@@ -107,7 +107,7 @@ def test_a_stream_after_a_ball_that_was_reduced(engine):
 
 def without_margin_tol(model):
     """The snapshot as it was before there was the parameter."""
-    snapshot = model._snapshot()
+    snapshot = model.snapshot()
 
     def older(params):
         kept = {k: v for k, v in params.items() if k != "margin_tol"}

@@ -172,11 +172,9 @@ def test_the_gradient_that_stays_is_that_of_the_model(V, engine):
     learner = incremental(engine, batch_size=4, max_vectors=V).partial_fit(X, y)
     assert learner.n_cycles_ == 130 and (learner.n_given_up_ > 0) == (V == 12)
     vectors, coefficients, intercept = model(learner)
-    n, gradient = len(vectors), learner._allocated.views["gradient"]
+    n, gradient = len(vectors), learner.core.views["gradient"]
     sign = np.sign(coefficients)
-    expected = learner._allocated.labels.sign * (
-        sign - (learner.decision_function(vectors) - intercept)
-    )
+    expected = learner.core.labels.sign * (sign - (learner.decision_function(vectors) - intercept))
     np.testing.assert_allclose(gradient[:n], expected, atol=1e-5)
     assert not gradient[n:].any()
 
@@ -185,20 +183,20 @@ def test_the_gradient_that_stays_is_that_of_the_model(V, engine):
 def test_a_gradient_that_cannot_be_is_refused(place, value):
     X, y = clouds(100, noise=0.05)
     learner = incremental(batch_size=10).partial_fit(X, y)
-    learner._allocated.check()
-    learner._allocated.views["gradient"][place] = value
+    learner.core.check()
+    learner.core.views["gradient"][place] = value
     with pytest.raises(CorruptModelError, match="gradient"):
-        learner._allocated.check()
+        learner.core.check()
 
 
 def test_a_waiting_sample_with_a_coefficient_is_refused():
     X, y = clouds(103, noise=0.05)
     learner = incremental(batch_size=10).partial_fit(X, y)
-    learner._allocated.check()
-    held = int(learner._allocated.views["n_held"])
-    learner._allocated.views["beta"][held - 1] = 0.5
+    learner.core.check()
+    held = int(learner.core.views["n_held"])
+    learner.core.views["beta"][held - 1] = 0.5
     with pytest.raises(CorruptModelError, match="a sample that waits has a coefficient"):
-        learner._allocated.check()
+        learner.core.check()
 
 
 def test_update_without_a_sample_is_not_fitted():
@@ -226,7 +224,7 @@ def test_a_stream_that_begins_with_one_class(scheme, engine):
 def test_of_one_class_the_newest_stay(engine):
     X, _ = clouds(100)
     learner = incremental(engine, batch_size=10, max_vectors=15).partial_fit(X, np.ones(100, int))
-    views = learner._allocated.views
+    views = learner.core.views
     rows = views["rows"].transpose(0, 2, 1).reshape(-1, 2)
     np.testing.assert_array_equal(rows[:15], X[-15:])
     assert not rows[15:].any() and learner.n_given_up_ == 0
@@ -320,7 +318,7 @@ def test_every_size(V, b, dtype):
     for learner in learners:
         assert 1 <= len(learner.support_vectors_) <= V or learner.n_cycles_ == 0
         assert abs(learner.dual_coef_.sum()) < 1e-9
-        learner._allocated.check()
+        learner.core.check()
     assert learners[0].n_cycles_ == 200 // b
 
 
@@ -330,7 +328,7 @@ def test_duplicates_and_a_linear_kernel():
     for kernel in (RBF(1.0), Linear()):
         learner = incremental(kernel=kernel, batch_size=16, max_vectors=20).partial_fit(X, y)
         assert np.isfinite(learner.decision_function(X)).all()
-        learner._allocated.check()
+        learner.core.check()
 
 
 @each(

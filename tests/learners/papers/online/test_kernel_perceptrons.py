@@ -129,7 +129,7 @@ def test_forgetron_shrinks_and_removes_as_the_paper_does(engine, kernel, budget,
     model = learned(Forgetron, engine, X, y, s, max_vectors=budget, kernel=kernel)
     assert_is_expansion(model, X, coefficients)
     assert model.n_updates_ == M
-    np.testing.assert_allclose(float(model._allocated.views["Q"]), Q, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(float(model.core.views["Q"]), Q, rtol=1e-8, atol=1e-9)
     assert Q <= 15 / 32 * M + 1e-9
     assert len(phis) > 20 and (min(phis) < 0.9 or kernel != RBF(0.5))
 

@@ -156,7 +156,7 @@ def test_with_a_limit_it_stays_feasible(engine, max_vectors):
     model.allocate(3, classes=CLASSES)
     for x, label, weight in zip(X, y, s, strict=True):
         model.learn_one(x, label, weight)
-        views = model._allocated.views
+        views = model.core.views
         m = int(views["n_held"])
         assert m <= max_vectors
         alpha, V, bound = views["coef"][:m], views["vectors"][:m], views["bound"][:m]

@@ -232,7 +232,7 @@ def test_violators_are_counted_as_defined():
     def check(n_passes, n_support, n_violators):
         margin = np.where(y, 1.0, -1.0) * model.decision_function(X)
         outside = X[margin < 1 - model.solver.tol]
-        held = model._allocated.views["rows"].transpose(0, 2, 1).reshape(-1, 2)[:300]
+        held = model.core.views["rows"].transpose(0, 2, 1).reshape(-1, 2)[:300]
         known = {row.tobytes() for row in held}
         checked.append(n_violators == sum(row.tobytes() not in known for row in outside))
 
