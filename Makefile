@@ -105,8 +105,8 @@ mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated
 browser: $(VENV)/.built $(VENV)/.extra-test  ## the page in a browser; needs Debian's chromium and chromium-driver
 	EDGESVM_BROWSER=required $(BIN)/pytest -q tests/page/test_browser.py $(PYTEST_ARGS)
 
-mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; each must fail a test
-	$(BIN)/python tools/mutants $(MUTANTS_ARGS)
+mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; lists those that no test finds
+	cd tools && $(BIN)/python -m mutants $(MUTANTS_ARGS)
 
 sanitize:  ## run tests under the address and undefined-behaviour sanitizers
 	$(MAKE) .venv-sanitize/.built .venv-sanitize/.extra-test VENV=.venv-sanitize SETUP='$(SANITIZE)'

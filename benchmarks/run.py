@@ -5,14 +5,14 @@ results: `python -m benchmarks.run [--quick] [words]`.
 from __future__ import annotations
 
 import argparse
-import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from time import perf_counter
 
 from benchmarks.common.progress import say
-from benchmarks.common.report import RESULTS, ROOT, markdown, rendered, stem_of
+from benchmarks.common.report import RESULTS, ROOT, markdown, stem_of
 
 STUDIES = (
     "batch/libsvm",
@@ -80,27 +80,27 @@ def start(study: str, arguments: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
 
 
-def index(folder: Path) -> None:
-    """Render every report in the folder anew from its JSON, and list them in README.md."""
+HEAD = re.compile(r"# (.*)\n\n`.*`\n\ndate (\S+); commit (\S+);")  # of a report
+
+
+def index(folder: Path) -> str:
+    """README.md of the folder: its reports, as their first lines name them."""
     rows = []
     for study in STUDIES:
-        path = folder / f"{stem_of(study)}.json"
+        path = folder / f"{stem_of(study)}.md"
         if path.exists():
-            content = json.loads(path.read_text())
-            path.with_suffix(".md").write_text(rendered(content))
-            title, measured = content["title"], content["measured"]
-            rows.append(
-                [f"[{study}]({stem_of(study)}.md)", title, measured["date"], measured["commit"]]
-            )
+            head = HEAD.match(path.read_text())
+            assert head, f"{path} is no report"
+            rows.append([f"[{study}]({path.name})", *head.groups()])
     table = markdown(["study", "what", "measured", "at commit"], rows)
-    (folder / "README.md").write_text(f"{FOREWORD}\n{table}\n")
+    return f"{FOREWORD}\n{table}\n"
 
 
 FOREWORD = """\
 # Results
 
-Written by the studies themselves, each as JSON and as Markdown; `python -m benchmarks.run` writes
-this list. The machine had other work to do: compare figures within a report, not across reports.
+Written by the studies themselves; `python -m benchmarks.run` writes this list. The machine had
+other work to do: compare figures within a report, not across reports.
 """
 
 
@@ -126,7 +126,8 @@ def main() -> int:
             outcome = "FAILED"
         say(f"[{k}/{len(chosen)}] {study} {outcome}, {perf_counter() - begin:.0f} s")
     if not args.quick:
-        index(args.out or RESULTS)
+        folder = args.out or RESULTS
+        (folder / "README.md").write_text(index(folder))
     return 1 if failed else 0
 
 

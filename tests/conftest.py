@@ -13,20 +13,51 @@ HERE = Path(__file__).parent
 SUPPORT = HERE / "support"
 # for processes that tests start
 os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), *os.environ.get("PYTHONPATH", "").split()])
-# Folders whose tests may run at the same time as any other. The rest open pseudo-terminals, where a
-# reopened /dev/pts/N may be another test's, or time processes: one worker has them all.
+# Folders and files whose tests may run at the same time as any other. The rest open
+# pseudo-terminals, where a reopened /dev/pts/N may be another test's, or time processes: one worker
+# has them all. A test that does so in a folder of this list has the mark itself.
 APART = {
     "benchmarks",
     "calibration",
+    "compat",
     "conformance",
     "contract",
+    "cli/test_plot.py",
     "core",
+    "data",
+    "docs",
+    "drift/test_detectors.py",
+    "examples/test_read_snapshot.py",
+    "export",
+    "firmware_sim/line/test_faults.py",
+    "firmware_sim/line/test_line.py",
+    "firmware_sim/node/test_node.py",
+    "firmware_sim/node/test_raw_signals.py",
     "fuzz",
     "learners",
+    "link/test_continuity.py",
+    "link/test_frames.py",
+    "link/test_guard.py",
+    "link/test_keys.py",
+    "link/test_lines.py",
+    "link/test_link.py",
+    "link/test_pages.py",
+    "link/test_samples.py",
     "persist",
     "preprocessing",
     "regression",
+    "rig/test_matrix.py",
     "support",
+    "test_bases.py",
+    "test_budget.py",
+    "test_docstrings.py",
+    "test_evaluation.py",
+    "test_floors.py",
+    "test_journal.py",
+    "test_mutants.py",
+    "test_readme.py",
+    "test_runner.py",
+    "test_wheel.py",
 }
 # Seconds that a long test may take: minutes of a processor, of which other work may leave a tenth.
 LONG_S = 3600
@@ -57,7 +88,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.long)
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG_S))
-        if item.path.relative_to(HERE).parts[0] not in APART:
+        path = item.path.relative_to(HERE)
+        if APART.isdisjoint((path.parts[0], path.as_posix())):
             item.add_marker(pytest.mark.xdist_group("one at a time"))
 
 

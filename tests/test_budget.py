@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm.budget import MemoryPlan, format_bytes, parse_bytes
 
 
-@pytest.mark.parametrize(
-    ("size", "n_bytes"),
+@each(
+    "size, n_bytes",
     [
         (0, 0), (65536, 65536), (np.int32(7), 7), ("65536", 65536), ("64KiB", 65536),
         ("64 kib", 65536), (" 1.5 MB ", 1_500_000), ("1GiB", 2**30), ("500kB", 500_000),
@@ -18,7 +19,7 @@ def test_sizes_are_read(size, n_bytes):
     assert parse_bytes(size) == n_bytes
 
 
-@pytest.mark.parametrize(
+@each(
     "size", ["", "KiB", "64 bananas", "1e3", "-1", -1, "1,000", "0x10", None, True, "nan", "1TiB"]
 )
 def test_what_is_no_size_is_refused(size):
@@ -26,8 +27,8 @@ def test_what_is_no_size_is_refused(size):
         parse_bytes(size)
 
 
-@pytest.mark.parametrize(
-    ("n_bytes", "text"),
+@each(
+    "n_bytes, text",
     [
         (0, "0 B"),
         (1023, "1,023 B"),

@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 
 import pytest
+from each import each
 
 import edgesvm
 
@@ -12,7 +13,7 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(edgesvm.__path__, "edgesv
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
+@each("name", [name for name in MODULES if not name.endswith("__main__")])
 def test_examples(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if name.startswith("edgesvm.compat."):

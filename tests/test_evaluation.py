@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import StreamSVM
 from edgesvm.data import NpzRows, Rows, Source
@@ -26,8 +27,8 @@ def filled(truth, predicted, window):
     return score
 
 
-@pytest.mark.parametrize("window", [1, 7, 100, 1000])
-@pytest.mark.parametrize("n", [1, 6, 7, 8, 500])
+@each("window", [1, 7, 100, 1000])
+@each("n", [1, 6, 7, 8, 500])
 def test_every_figure_equals_the_plain_one(n, window):
     truth, predicted = history(n, seed=n * window)
     hits = np.array(truth) == np.array(predicted)

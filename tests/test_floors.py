@@ -8,8 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("edgesvm", "firmware_sim")
-DOCS = [ROOT / "docs" / name for name in ("architecture.md", "DESIGN.md")]
-LAYERS = next(path for path in DOCS if path.exists()).read_text(encoding="utf-8")
+LAYERS = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 FROM = re.compile(r"^\s*from\s+([\w.]+)\s+(c?)import\s+(\([^)]*\)|(?:[^\n#\\]|\\\n)+)", re.M)
 WHOLE = re.compile(r"^\s*(c?)import\s+([\w.]+)", re.M)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import Chain, Standardized, WindowFeatures, data, load
 from edgesvm.persist import Checkpoint
@@ -103,8 +104,8 @@ def running(node, link, *options):
 # Nothing lost, nothing changed.
 
 
-@pytest.mark.parametrize("rows", [generated, occupancy])
-@pytest.mark.parametrize("kind", [FrameNode, TextNode])
+@each("rows", [generated, occupancy])
+@each("kind", [FrameNode, TextNode])
 def test_none_is_lost_and_the_bytes_equal_partial_fit(rows, kind, tmp_path):
     X, y = rows()
     extra = ["--text"] if kind is TextNode else []
@@ -313,8 +314,8 @@ def chained(X, y):
     return chain.partial_fit(X, y)
 
 
-@pytest.mark.parametrize("link", [PtyLink, TcpLink])
-@pytest.mark.parametrize("kind", [FrameNode, TextNode])
+@each("link", [PtyLink, TcpLink])
+@each("kind", [FrameNode, TextNode])
 def test_windows_lose_nothing_and_the_bytes_equal_the_chain(kind, link, tmp_path):
     X, y = generated()
     extra = ["--text"] if kind is TextNode else []

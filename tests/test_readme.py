@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from each import each
 
 from edgesvm.cli import main
 from edgesvm.link.wire import encode_frame
@@ -133,7 +134,7 @@ def command_lines(page: Path) -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line.startswith("edgesvm ")]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if command_lines(page)], ids=name)
+@each("page", [page for page in PAGES if command_lines(page)], ids=name)
 def test_commands_and_options_exist(page, capsys):
     for line in command_lines(page):
         _, command, *rest = shlex.split(line, comments=True)
@@ -145,7 +146,7 @@ def test_commands_and_options_exist(page, capsys):
             assert re.search(rf"{option}[ ,\]\n]", shown), line
 
 
-@pytest.mark.parametrize("page", LINKED, ids=name)
+@each("page", LINKED, ids=name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target

@@ -380,6 +380,19 @@ def test_a_late_label_is_learned_and_scored_with_what_was_said_before_it_came(la
     assert (runner.learned, runner.waiting, runner.unlabelled) == (58, 2, 0)
 
 
+def test_a_late_sample_that_the_learner_refuses_is_counted_and_nothing_else(late_node):
+    """1 / (C weight) is too large for the label of the least weight, 1/256, alone."""
+    learner = StreamSVM(C=1e-299)
+    link = open_link("fake", opener=lambda: late_node, late_labels=8)
+    runner = Runner(link, learner)
+    for n, weight in enumerate([1.0, 1.0, 1 / 256, 1.0]):
+        late_node.send([float(n), 1.0, 0.0])
+        tell(late_node, n, 1 if n % 2 else -1, weight=weight)
+    run_out(late_node, runner)
+    assert (runner.taken, runner.learned, runner.refused_value) == (4, 3, 1)
+    assert (learner.n_seen_, runner.score.n, runner.unlabelled) == (3, 2, 0)
+
+
 def test_each_fate_of_a_late_label(late_node):
     runner = late_runner(late_node, capacity=4)
     late_node.send([1.0, 0.0, 0.0], label=1)  # 0, with its label

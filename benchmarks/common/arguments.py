@@ -7,7 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from benchmarks.common.report import OUT, RESULTS
+from benchmarks.common.progress import say
+from benchmarks.common.report import OUT, RESULTS, commit
 
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -27,7 +28,8 @@ def arguments(
     parser.add_argument(
         "--out",
         type=Path,
-        help="folder of the report (default benchmarks/results; with --quick benchmarks/out)",
+        help="folder of the report (default benchmarks/results; with --quick, and where the"
+        " sources differ from the commit, benchmarks/out)",
     )
     counts = {"orders": (orders, "random orders"), "rounds": (rounds, "timed rounds")}
     counts["seed"] = (seed, "seed of the random numbers")
@@ -47,10 +49,20 @@ def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """
     args = parser.parse_args()
     use_one_thread()
-    args.out = args.out or (OUT if args.quick else RESULTS)
+    args.out = args.out or default_out(args.quick)
     args.cells = args.out / "quick" if args.quick else OUT
     args.cells.mkdir(parents=True, exist_ok=True)
     return args
+
+
+def default_out(quick: bool) -> Path:
+    """Where a report goes: what nobody can measure again is no result."""
+    if quick:
+        return OUT
+    if commit().endswith("-dirty"):
+        say(f"the sources differ from the commit: the report goes to {OUT}")
+        return OUT
+    return RESULTS
 
 
 def use_one_thread() -> None:

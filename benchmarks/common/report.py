@@ -1,4 +1,4 @@
-"""The report of a study: written as JSON, and rendered from that JSON as Markdown."""
+"""The report of a study as Markdown, and what it measured as JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ ROOT = FOLDER.parent
 OUT = FOLDER / "out"
 RESULTS = FOLDER / "results"
 NOTES = Path("docs/notes/benchmarks")
+MEASURED = ("edgesvm", "firmware_sim", "benchmarks/*.py", "meson.build")  # what a figure depends on
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,16 @@ class Report:
 
 
 def publish(report: Report, out: Path) -> None:
-    """Write `<study>.json` and `<study>.md` to `out`, and print the Markdown."""
+    """Write `<study>.md` to `out`, and print it. What was measured goes to `<study>.json` beside
+    it, or, where `out` is the folder of committed results, to `benchmarks/out`.
+    """
     content = {"measured": measured_here(), **asdict(report)}
     text = rendered(content)
     stem = stem_of(report.study)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / f"{stem}.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    raw = OUT if out == RESULTS else out
+    for folder in (out, raw):
+        folder.mkdir(parents=True, exist_ok=True)
+    (raw / f"{stem}.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     (out / f"{stem}.md").write_text(text)
     progress("")
     print(text, flush=True)
@@ -80,7 +86,7 @@ def stem_of(study: str) -> str:
 
 
 def rendered(content: dict[str, Any]) -> str:
-    """Markdown of a report as read from its JSON."""
+    """Markdown of a report, of the same content as its JSON."""
     measured = content["measured"]
     command = measured["command"]
     facts = "; ".join(f"{name} {what}" for name, what in measured.items() if name != "command")
@@ -133,13 +139,16 @@ def measured_here() -> dict[str, str]:
 
 
 def commit() -> str:
-    """Of the clone this file is in, with a mark where it was changed; "unknown" without git."""
+    """Of the clone this file is in, with "-dirty" where the sources differ from it; "unknown"
+    without git.
+    """
     git = shutil.which("git")
     if git is None:
         return "unknown"
-    command = [git, "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+    run = partial(subprocess.run, cwd=ROOT, check=False, capture_output=True, text=True)
+    name = run([git, "rev-parse", "--short", "HEAD"]).stdout.strip()
+    changed = run([git, "diff", "--quiet", "HEAD", "--", *MEASURED]).returncode == 1
+    return name + "-dirty" * changed if name else "unknown"
 
 
 def cpu_name() -> str:

@@ -13,13 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.arguments import arguments, parsed
-from benchmarks.common.report import RESULTS, Report, Table, publish
+from benchmarks.common.report import Report, Table, publish
 from edgesvm.fleet.cluster import RUNS_A_THREAD
 
 ROWS, GATEWAYS = 1_000_000_000, 10_000
 WORKERS = (2, 10, 100, 1_000, 10_000)
 LINK = 125e6  # bytes a second of a network of 1 Gbit/s, the client's or the scheduler's
 KEPT = 8  # bytes a worker keeps of a row that violates
+INPUT = Path(__file__).with_name("scale.json")
+FIELDS = ("rows", "features", "file_bytes", "workers_1", "workers_2", "single")
+
+
+def keep(found: dict[str, Any], date: str) -> None:
+    """Write what `benchmarks.fleet.scale` measured for this module to compute with."""
+    kept = {"date": date} | {name: found[name] for name in FIELDS}
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(of)}" for name, of in kept.items())
+    INPUT.write_text(f"{{\n{lines}\n}}\n")
 
 
 def search(found: dict[str, Any], n_workers: int, rows: int = ROWS) -> dict[str, float]:
@@ -129,19 +138,12 @@ def size(n: float) -> str:
 
 def main() -> None:
     args = parsed(arguments(__doc__))
-    path = Path(RESULTS) / "fleet_scale.json"
+    found = json.loads(INPUT.read_text())
     title = f"{ROWS:,} rows and {GATEWAYS:,} gateways"
-    about = [str(__doc__).split("\n\n", 1)[1].strip()]
-    if not path.exists():
-        skipped = ["there are no results of fleet/scale to compute from"]
-        publish(Report("fleet/horizon", title, [], about, skipped=skipped), args.out)
-        return
-    content = json.loads(path.read_text())
-    found = content["figures"]
-    about.append(
-        f"From `fleet_scale.json`, measured {content['measured']['date']} with {found['rows']:,}"
-        " rows."
-    )
+    about = [
+        str(__doc__).split("\n\n", 1)[1].strip(),
+        f"From `fleet/scale.json`, measured {found['date']} with {found['rows']:,} rows.",
+    ]
     tables = [searches(found), files_table(found), merges(found)]
     figures = {f"{n}": search(found, n) for n in WORKERS}
     publish(Report("fleet/horizon", title, tables, about, figures), args.out)

@@ -22,7 +22,8 @@ import numpy as np
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.clock import timed
 from benchmarks.common.progress import progress, say
-from benchmarks.common.report import Report, Table, publish
+from benchmarks.common.report import RESULTS, Report, Table, measured_here, publish
+from benchmarks.fleet import horizon
 from benchmarks.fleet.watched import (
     MEMORY,
     count_tasks,
@@ -375,6 +376,8 @@ def main() -> None:
     found["rivals"] = rivals
     found["larger_class"] = float(max(test[1].mean(), 1 - test[1].mean()))
     publish(report(found, here), args.out)
+    if args.out == RESULTS:
+        horizon.keep(found, measured_here()["date"])
 
 
 def against(paths: list[str], budget: float, test: Any) -> dict[str, Any]:

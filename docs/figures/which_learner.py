@@ -1,9 +1,8 @@
-"""The figure and the table of docs/which-learner.md, from benchmarks/results/rivals_table.json.
+"""The figure and the table of docs/which-learner.md, from benchmarks/results/rivals_table.md.
 
 python docs/figures/which_learner.py    writes the figure beside itself, prints the table
 """
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from typing import NamedTuple
 from edgesvm.cli.learner_options import KINDS as NAMES
 
 HERE = Path(__file__).parent
-RESULT = HERE.parents[1] / "benchmarks" / "results" / "rivals_table.json"
+RESULT = HERE.parents[1] / "benchmarks" / "results" / "rivals_table.md"
 TITLE = "16 KiB: all 24 sets"
 NEEDS_NO_LEARNING = ("larger class", "label before")
 
@@ -30,12 +29,14 @@ class Row(NamedTuple):
 
 def rows() -> list[Row]:
     """Every learner, the most accurate once labels stop first."""
-    tables = json.loads(RESULT.read_text(encoding="utf-8"))["tables"]
-    table = next(table for table in tables if table["title"] == TITLE)
+    text = RESULT.read_text(encoding="utf-8")
+    section = text.split(f"\n## {TITLE}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| ")]
+    head, *table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     columns = ["learner", "median, before", "median, after", "bytes, median", "µs a sample, median"]
-    at = [table["columns"].index(column) for column in columns]
+    at = [head.index(column) for column in columns]
     found = []
-    for cells in table["rows"]:
+    for cells in table:
         name, *figures = (cells[i] for i in at)
         if name not in NEEDS_NO_LEARNING:
             found.append(Row(NAMES.get(name, name), *figures, name in NAMES))

@@ -65,7 +65,7 @@ cdef class CalibratedCore(LearnerCore):
     cdef object by_label
     cdef readonly double missed
     cdef readonly int64_t named_at  # n_changes of the labels when they were last named
-    cdef readonly double[MAX_CLASSES] price  # logarithms, by slot
+    cdef double[MAX_CLASSES] price  # logarithms, by slot
     cdef readonly int kept          # slot of the class whose recall is kept, else -1
     cdef readonly int n_sigmoids    # V
     cdef double *score_size         # s

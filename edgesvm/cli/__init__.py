@@ -106,9 +106,11 @@ def _run(argv: Sequence[str]) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         # argparse makes a formatter for every argument, and each would ask for the width
-        formatter: Any = functools.partial(formatter_class, width=_columns() - 2)
+        formatter: Any = functools.partial(
+            argparse.RawDescriptionHelpFormatter, width=_columns() - 2, max_help_position=30
+        )
         super().__init__(formatter_class=formatter, **kwargs)
 
     def error(self, message: str) -> NoReturn:
@@ -123,7 +125,6 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         usage="edgesvm COMMAND ...",
         description=f"{DESCRIPTION}\n\n{_overview()}",
         epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"edgesvm {_version()}")
     commands = parser.add_subparsers(dest="command", prog="edgesvm", help=argparse.SUPPRESS)

@@ -7,12 +7,21 @@ import math
 import os
 import re
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from edgesvm.persist.folders import folder_of
 
 Number = TypeVar("Number", int, float)
+Settings = TypeVar("Settings")
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+def read(settings: type[Settings], options: argparse.Namespace, **more: Any) -> Settings:
+    """Settings, a dataclass, of the options of the same names as its fields, and `more`."""
+    names = [field.name for field in fields(settings)]  # type: ignore[arg-type]
+    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    return settings(**{**given, **more})
 
 
 def _checked(
@@ -89,3 +98,19 @@ def new_file(text: str) -> str:
 def seed(text: str) -> int:
     """The seed of a random order, an integer >= 0."""
     return _checked(int, text, lambda number: number >= 0, "an integer >= 0")
+
+
+def add_columns(command: argparse.ArgumentParser) -> None:
+    """Add the options that say what the columns of a CSV are."""
+    command.add_argument(
+        "--label-column",
+        metavar="NAME",
+        help='label column of a CSV, or "none"; default: label, class, target or y, else the last',
+    )
+    command.add_argument(
+        "--drop-column",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a CSV column that is not a feature; may be repeated",
+    )

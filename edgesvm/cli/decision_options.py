@@ -4,31 +4,75 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import dataclass
 
 from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.learner import Learner
 
-NAMES = ("cost", "min_recall")
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether a learner is within `Calibrated`, and what moves its decision."""
+
+    probabilities: bool = False
+    cost: dict[int | str, float] | None = None
+    min_recall: dict[int | str, float] | None = None
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> Decision:
+        """Raises ValueError if both --cost and --min-recall are given."""
+        if options.cost is not None and options.min_recall is not None:
+            raise ValueError("--cost and --min-recall both move the decision: give one of them")
+        return cls(options.probabilities, options.cost, options.min_recall)
+
+    @property
+    def by_label(self) -> dict[str, dict[int | str, float]]:
+        """The options given that name labels."""
+        both = {"cost": self.cost, "min-recall": self.min_recall}
+        return {name: numbers for name, numbers in both.items() if numbers is not None}
+
+    def words(self) -> list[str]:
+        """The words of a command line that give these options."""
+        flag = ["--probabilities"] if self.probabilities else []
+        return flag + [w for name, of in self.by_label.items() for w in (f"--{name}", as_text(of))]
+
+    def around(self, learner: Learner) -> Learner:
+        """`learner`, within `Calibrated` if that is asked for. Raises ValueError for a number that
+        is out of range."""
+        if not (self.probabilities or self.by_label):
+            return learner
+        calibrated = kind_of("Calibrated")
+        return calibrated(learner=learner, cost=self.cost, min_recall=self.min_recall)
+
+    def contradicted(self, learner: Learner) -> list[tuple[str, str]]:
+        """As `learner_options.contradicted`, for these options."""
+        has = learner.get_params(deep=False) if is_a(learner, "Calibrated") else {}
+        found = []
+        if self.probabilities and not has:
+            found.append(("no --probabilities", "--probabilities"))
+        for name, asked in self.by_label.items():
+            held = has.get(name.replace("-", "_"))
+            if asked != held:
+                text = f"no --{name}" if held is None else f"--{name} {as_text(held)}"
+                found.append((text, f"--{name} {as_text(asked)}"))
+        return found
 
 
 def add_to(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--probabilities",
-        action="store_true",
-        help="fit probabilities to the scores while learning, and report their log loss",
+        "--probabilities", action="store_true", help="fit probabilities and report their log loss"
     )
     group.add_argument(
         "--cost",
         type=by_label,
         metavar="LABEL=X,...",
-        help="what it costs to miss a sample of a class, such as fault=20; 1 for the others: "
-        "predict the class of the largest cost times probability",
+        help="what missing a class costs: fault=20; default 1",
     )
     group.add_argument(
         "--min-recall",
         type=by_label,
         metavar="LABEL=SHARE",
-        help="keep the threshold at which this share of a class is recognised, such as fault=0.9",
+        help="share of a class to recognise: fault=0.9",
     )
 
 
@@ -59,42 +103,6 @@ def _label(name: str) -> int | str:
 def as_text(numbers: dict[int | str, float]) -> str:
     """The option's value of which `by_label` makes these numbers."""
     return ",".join(f"{label}={number!r}" for label, number in numbers.items())
-
-
-def name_labels(options: argparse.Namespace) -> bool:
-    """Whether labels are named on the command line."""
-    return any(getattr(options, name) is not None for name in NAMES)
-
-
-def around(options: argparse.Namespace, learner: Learner) -> Learner:
-    """`learner`, within `Calibrated` if an option asks for it.
-
-    Raises
-    ------
-    ValueError
-        Both --cost and --min-recall are given, or a number is out of range.
-    """
-    if not (options.probabilities or name_labels(options)):
-        return learner
-    if options.cost is not None and options.min_recall is not None:
-        raise ValueError("--cost and --min-recall both move the decision: give one of them")
-    calibrated = kind_of("Calibrated")
-    return calibrated(learner=learner, cost=options.cost, min_recall=options.min_recall)
-
-
-def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[str, str]]:
-    """As `learner_options.contradicted`, for these options."""
-    has = learner.get_params(deep=False) if is_a(learner, "Calibrated") else {}
-    found = []
-    if options.probabilities and not has:
-        found.append(("no --probabilities", "--probabilities"))
-    for name in NAMES:
-        asked, held = getattr(options, name), has.get(name)
-        if asked is not None and asked != held:
-            option = f"--{name.replace('_', '-')}"
-            text = f"no {option}" if held is None else f"{option} {as_text(held)}"
-            found.append((text, f"{option} {as_text(asked)}"))
-    return found
 
 
 def within(learner: Learner) -> Learner:

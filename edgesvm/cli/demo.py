@@ -9,6 +9,7 @@ from typing import Any
 from edgesvm import load
 from edgesvm.budget import format_bytes
 from edgesvm.cli import learner_options, plan, score_words, simulate
+from edgesvm.cli.learner_options import LearnerSettings
 from edgesvm.cli.status import StatusLine
 from edgesvm.evaluation import Prequential, percent
 from firmware_sim.harness import Memory, Report
@@ -29,9 +30,7 @@ UNLABELLED = 2_000  # samples that the saved model predicts once labels have sto
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "demo", help="a tour on a simulated sensor, in half a minute", description=HELP
-    )
+    command = commands.add_parser("demo", usage="edgesvm demo [options]", description=HELP)
     command.add_argument(
         "--samples",
         type=int,
@@ -59,11 +58,8 @@ def act(options: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     options.save, options.text = str(out / "model.esvm"), False
     print(f"1. Learners that fit in {options.memory}\n")
-    plan.act(
-        argparse.Namespace(
-            **{**vars(options), "features": machine.n_features, "learner": None, "json": False}
-        )
-    )
+    asked = LearnerSettings.of(options)
+    plan.table(LearnerSettings(memory=asked.memory), machine.n_features)
     print(
         f"\n2. {options.samples:,} samples at {device.baud} baud,"
         f" in a process limited like a {device.name}\n",
@@ -136,7 +132,9 @@ def _report(report: Report, options: argparse.Namespace, machine: RotatingMachin
     edge: dict[str, Any] = report.edge
     c = edge["counters"]
     n_features = machine.n_features
-    calls, control = learner_calls(learner_options.build(options, n_features), n_features, COUNTED)
+    calls, control = learner_calls(
+        LearnerSettings.of(options).build(n_features), n_features, COUNTED
+    )
     frozen = _without_labels(options, machine)
     lines = [
         "3. Report",

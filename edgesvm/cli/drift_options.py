@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from edgesvm import catalogue
@@ -22,37 +23,41 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--drift",
         choices=DETECTORS,
-        help=f"say where the errors become more; {catalogue.help_of('drift')}",
+        metavar="TEST",
+        help=f"say when errors become more: {', '.join(DETECTORS)}",
     )
     group.add_argument(
-        "--on-drift",
-        choices=("note", "reset"),
-        help="note (default): count and show it; reset: also forget all that was learned, scales "
-        "of the features included, and keep the memory and the labels",
+        "--on-drift", choices=("note", "reset"), help="reset: forget what was learned; default note"
     )
 
 
-def watch(
-    options: argparse.Namespace,
-    learner: Learner,
-    say: Callable[[str], None],
-    saver: Checkpointer | None = None,
-) -> DriftWatch | None:
-    """The requested detector on this learner, or None. Raises ValueError for --on-drift alone."""
-    if options.drift is None:
-        if options.on_drift is not None:
+@dataclass(frozen=True)
+class DriftSettings:
+    """The detector that is asked for, if any, and whether the learner starts over at a drift."""
+
+    detector: str | None = None
+    reset: bool = False
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> DriftSettings:
+        """Raises ValueError for --on-drift alone."""
+        if options.drift is None and options.on_drift is not None:
             raise ValueError("--on-drift needs --drift")
-        return None
-    import edgesvm
-    from edgesvm.drift.watch import DriftWatch
+        return cls(options.drift, options.on_drift == "reset")
 
-    resets = options.on_drift == "reset"
+    def watch(
+        self, learner: Learner, say: Callable[[str], None], saver: Checkpointer | None = None
+    ) -> DriftWatch | None:
+        """The detector on this learner, or None."""
+        if self.detector is None:
+            return None
+        import edgesvm
+        from edgesvm.drift.watch import DriftWatch
 
-    def report(drift: Drift) -> None:
-        if resets and saver is not None:
-            saver.forget()
-        say(f"{drift}{'; the learner starts over' if resets else ''}")
+        def report(drift: Drift) -> None:
+            if self.reset and saver is not None:
+                saver.forget()
+            say(f"{drift}{'; the learner starts over' if self.reset else ''}")
 
-    return DriftWatch(
-        learner, getattr(edgesvm, DETECTORS[options.drift])(), reset=resets, report=report
-    )
+        detector = getattr(edgesvm, DETECTORS[self.detector])()
+        return DriftWatch(learner, detector, reset=self.reset, report=report)

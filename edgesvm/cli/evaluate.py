@@ -19,8 +19,11 @@ from edgesvm.cli import (
     saved_model,
     window_options,
 )
+from edgesvm.cli.drift_options import DriftSettings
+from edgesvm.cli.learner_options import LearnerSettings
 from edgesvm.cli.raw_samples import WindowRows
 from edgesvm.cli.status import StatusLine
+from edgesvm.cli.window_options import WindowSettings
 from edgesvm.contract.sparse import stacked
 from edgesvm.data import CsvRows, NpzRows, Source
 from edgesvm.errors import SampleRefused
@@ -45,24 +48,9 @@ CURVE_POINTS = 400
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "eval",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = commands.add_parser("eval", usage="edgesvm eval FILE [options]", description=HELP)
     command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X and y, or a .rec")
-    command.add_argument(
-        "--label-column",
-        metavar="NAME",
-        help="label column of a CSV; default: one named label, class, target or y, else the last",
-    )
-    command.add_argument(
-        "--drop-column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a CSV column that is not a feature; may be repeated",
-    )
+    arguments.add_columns(command)
     command.add_argument(
         "--header",
         choices=("yes", "no"),
@@ -174,11 +162,12 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
 
 def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
     options.probabilities |= options.reliability is not None
+    asked = LearnerSettings.of(options)
     if options.plot or options.reliability:
         from edgesvm.cli import figures  # reports a missing matplotlib right away
     if not rows.labelled:
         raise ValueError(f"{options.file} has no labels: there is nothing to learn")
-    model = _model(options, rows)
+    model = _model(options, asked, rows)
     learner = learner_in(model)
     status = StatusLine(quiet=options.json)
     loop = PredictThenLearn(
@@ -186,9 +175,10 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         options.last,
         freeze_after=_freeze_after(options, rows, model),
         label_delay=options.label_delay,
-        drift=drift_options.watch(options, learner, status.say),
+        drift=DriftSettings.of(options).watch(learner, status.say),
     )
-    labels = _Labels(options, rows)
+    # Labels named on the command line may be words.
+    labels = _Labels(options, rows, as_words=bool(asked.decision.by_label))
     windows = _windows(options, rows, model, labels)
     steps = (
         islice(loop.run(_in_order(options, rows), labels), options.samples)
@@ -245,14 +235,17 @@ def _freeze_after(
     return round(n * (1 - options.holdout))
 
 
-def _model(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> Learner | Chain:
+def _model(
+    options: argparse.Namespace, asked: LearnerSettings, rows: CsvRows | NpzRows | Recording
+) -> Learner | Chain:
     if options.positive is not None and (options.multiclass or options.classes):
         raise ValueError("--positive makes two classes: leave out --classes and --multiclass")
-    if options.window is not None and options.shuffle is not None:
+    windows = WindowSettings.of(options)
+    if windows.window is not None and options.shuffle is not None:
         raise ValueError("--shuffle: windows need the samples in their order; leave it out")
-    learner, fixed = learner_options.requested(options, rows.n_classes)
-    model = window_options.chain(
-        options, learner, rows.n_features, period_us=rows.period_us, fixed=fixed
+    learner, fixed = asked.requested(rows.n_classes)
+    model = windows.chain(
+        learner, rows.n_features, asked.memory, period_us=rows.period_us, fixed=fixed
     )
     return model.allocate(rows.n_features)
 
@@ -286,12 +279,14 @@ def _in_order(
 class _Labels:
     """The labels to learn: those of the file or, with ``--positive``, 1 and 0."""
 
-    def __init__(self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> None:
+    def __init__(
+        self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording, *, as_words: bool
+    ) -> None:
         self._file, self._positive = options.file, options.positive
         self._names = rows.class_names
         self._n = self._n_positive = 0
         self._last = 0
-        self._as_words = decision_options.name_labels(options)  # which then may be words
+        self._as_words = as_words
 
     def __call__(self, label: int) -> int | str:
         self._n += 1

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
 
 HELP = """\
 Write an example into a folder, DIR, which is made if it is not there. No file is overwritten.
@@ -27,9 +29,7 @@ Copy {folder}/edgesvm_node.py to the board; its first lines say how to read your
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "example", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("example", description=HELP)
     command.add_argument("name", choices=tuple(NEXT), help="which example")
     command.add_argument("folder", nargs="?", metavar="DIR", help="default: the example's name")
     command.set_defaults(act=act)
@@ -37,8 +37,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     folder = Path(options.folder or options.name)
-    source = resources.files("edgesvm") / "examples" / options.name
-    written = {folder / path: content for path, content in _files_in(source)}
+    source = resources.files("edgesvm") / "examples" / options.name  # of the installed package
+    written = {folder / path: content for path, content in sorted(_files(source).items())}
     for path in written:
         if path.exists():
             raise FileExistsError(f"{path} is already there; give another folder")
@@ -50,10 +50,12 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
-def _files_in(folder: Any, path: Path = Path()) -> Iterator[tuple[Path, bytes]]:
-    """Each file below a folder of the installed package: its path from there, and its content."""
-    for entry in sorted(folder.iterdir(), key=lambda entry: str(entry.name)):
-        if entry.is_dir() and entry.name != "__pycache__":
-            yield from _files_in(entry, path / entry.name)
-        elif entry.is_file():
-            yield path / entry.name, entry.read_bytes()
+def _files(folder: Traversable) -> dict[Path, bytes]:
+    """The files in a folder and below, by their paths in it."""
+    found = {}
+    for entry in folder.iterdir():
+        if entry.is_file() and "." in entry.name and not entry.name.endswith(".pyc"):
+            found[Path(entry.name)] = entry.read_bytes()
+        elif entry.is_dir():
+            found |= {Path(entry.name) / path: of for path, of in _files(entry).items()}
+    return found

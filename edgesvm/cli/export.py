@@ -31,9 +31,7 @@ Exit code of --report --board: 0 if the model fits there, 2 if not.
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "export", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("export", description=HELP)
     command.add_argument("model", metavar="MODEL.esvm", help="a saved model")
     command.add_argument("--c", metavar="DIR", help="write C99 into this folder")
     command.add_argument(

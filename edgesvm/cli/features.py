@@ -13,6 +13,7 @@ import numpy as np
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, window_options
 from edgesvm.cli.raw_samples import samples
+from edgesvm.cli.window_options import WindowSettings
 from edgesvm.data import CsvRows, NpzRows
 from edgesvm.errors import SampleRefused
 from edgesvm.link import Recording, open_rows
@@ -34,24 +35,10 @@ over it are dropped, and counted on stderr.
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "features", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("features", description=HELP)
     command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X, or a .rec")
     window_options.add_to(command, always=True)
-    command.add_argument(
-        "--label-column",
-        metavar="NAME",
-        help='label column of a CSV, or "none"; default: one named label, class, target or y, else'
-        " the last",
-    )
-    command.add_argument(
-        "--drop-column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a CSV column that is not a channel; may be repeated",
-    )
+    arguments.add_columns(command)
     command.add_argument(
         "--plot",
         type=arguments.new_file,
@@ -68,7 +55,7 @@ def act(options: argparse.Namespace) -> int:
         drop_columns=tuple(options.drop_column),
     )
     with closing(source):
-        windows = window_options.windows(options, source.period_us)
+        windows = WindowSettings.of(options).windows(source.period_us)
         assert windows is not None  # the option has a default
         windows.allocate(source.n_features)
         names = windows.names()

@@ -32,9 +32,7 @@ newest save. Exit code 1 if the file is damaged or neither of the two.
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "inspect", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("inspect", description=HELP)
     command.add_argument("file", metavar="FILE", help="a snapshot or a checkpoint")
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     command.set_defaults(act=act)

@@ -19,9 +19,7 @@ It is printed as the bytes of a C array, for the node's program. An existing FIL
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "key", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("key", description=HELP)
     command.add_argument("file", type=arguments.new_file, metavar="FILE")
     command.set_defaults(act=act)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from edgesvm import catalogue, learners
-from edgesvm.cli import arguments, decision_options
+from edgesvm.cli import arguments, decision_options, parameters
+from edgesvm.cli.decision_options import Decision
 from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.kernels import RBF, Linear, Polynomial
-from edgesvm.learner import DTYPES, Learner
+from edgesvm.learner import Learner
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
 from edgesvm.learners.wrapper import Wrapper
 from edgesvm.preprocessing.scaler import Scaler
@@ -21,230 +25,227 @@ SCALERS = catalogue.commands("scaler")
 LINEAR = catalogue.commands("plane")
 DEFAULT_SCALE = "deviation"
 DEFAULT_KIND = "fourier"
-SCHEMES = (
-    *("error_driven", "fixed_partition", "exceeding_margin", "exceeding_margin_errors", "active"),
-)
 DEFAULT_MEMORY = "16KiB"
 KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
+
+
+# Where a command's default is not the class's: a stream has no end, so a store must not refuse.
+DEFAULTS: dict[str, dict[str, object]] = {"batch": {"when_full": "oldest"}}
+CAPACITIES = (
+    *("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins"),
+    "n_directions",
+)
 
 
 def add_to(
     command: argparse.ArgumentParser, *, memory: bool = True, memory_default: str = DEFAULT_MEMORY
 ) -> None:
-    """Add the options; one that is not given keeps the learner's default."""
-    group = command.add_argument_group("learner")
+    """Add the options; a parameter that is not given keeps the learner's default."""
+    group = command.add_argument_group(
+        "learner (`edgesvm plan` lists them, and the parameters of each)"
+    )
     if memory:
         group.add_argument(
             "--memory",
             default=DEFAULT_MEMORY,
             metavar="BYTES",
-            help=f"memory budget, such as 65536, 64KiB or 1MiB; default {memory_default}",
+            help=f"such as 65536 or 64KiB; default {memory_default}",
         )
     group.add_argument(
         "--learner",
         choices=KINDS,
-        help=f"default {DEFAULT_KIND}; {catalogue.help_of(*catalogue.LEARNERS)}. All but "
-        "stream, fourier and the linear ones use an RBF kernel unless --kernel is given",
+        metavar="NAME",
+        help=f"{DEFAULT_KIND} (default), stream, twin, auto, ...",
+    )
+    parameters.add_to(group)
+    group.add_argument(
+        "--classes", type=arguments.count, metavar="K", help="number of classes, if more than 2"
     )
     group.add_argument(
-        "--bound",
-        choices=("lower", "upper"),
-        help="bound on the ball's radius (stream, kernel-stream); upper: the paper's, encloses "
-        "every sample seen; lower (default): more accurate",
+        "--multiclass", choices=OF_MANY, metavar="HOW", help="one-vs-one (default) or one-vs-rest"
     )
-    group.add_argument(
-        "--C",
-        type=float,
-        help="penalty of margin violations; default 1, for kernel-stream, twin and twin-dictionary "
-        "100",
-    )
-    group.add_argument(
-        "--lookahead",
-        type=arguments.count,
-        metavar="L",
-        help="samples stored besides the ball (stream); default: as many as fit, "
-        "at most 8 (64 with --bound upper)",
-    )
-    group.add_argument(
-        "--n-balls",
-        type=arguments.count,
-        metavar="K",
-        help="number of balls (stream), instead of --lookahead",
-    )
-    group.add_argument(
-        "--average",
-        action=argparse.BooleanOptionalAction,
-        help="decide by the average of the weights over the stream where it is right more often "
-        "than the last weights (stream; default), or by the last weights only, in half the bytes",
-    )
-    group.add_argument(
-        "--class-weight",
-        choices=("balanced",),
-        help="balanced: the rarer class counts more, by the numbers of samples so far (stream, "
-        "fourier, kernel-stream, lasvm, and the linear ones)",
-    )
-    group.add_argument(
-        "--max-vectors",
-        type=arguments.count,
-        metavar="M",
-        help="vectors stored (kernel-stream, incremental, windowed, incremental-decremental, "
-        "simple, lasvm, forgetron, kernel-perceptron); default: as many as fit",
-    )
-    group.add_argument(
-        "--when-full",
-        choices=("newton", "share"),
-        help="what follows when no vector fits any more (kernel-stream); newton (default): the "
-        "vectors stay and their coefficients are learned; share: the ball goes on",
-    )
-    group.add_argument(
-        "--scheme",
-        choices=SCHEMES,
-        help="which samples join a batch (incremental, windowed; active: incremental only); "
-        "default fixed_partition: all",
-    )
-    group.add_argument(
-        "--batch-size",
-        type=arguments.count,
-        metavar="N",
-        help="samples per batch (incremental, windowed); default: as --max-vectors",
-    )
-    group.add_argument(
-        "--batches",
-        type=arguments.count,
-        metavar="W",
-        help="batches in the window (windowed); default 3",
-    )
-    group.add_argument(
-        "--max-samples",
-        type=arguments.count,
-        metavar="B",
-        help="samples stored (batch, reservoir); default: as many as fit",
-    )
-    group.add_argument(
-        "--max-twins",
-        type=arguments.count,
-        metavar="B",
-        help="twins stored (twin, twin-dictionary); default: as many as fit",
-    )
-    group.add_argument(
-        "--max-core",
-        type=arguments.count,
-        metavar="M",
-        help="core vectors stored (core-vector, ball-vector); default: as many as fit",
-    )
-    group.add_argument(
-        "--epsilon",
-        type=float,
-        help="how far outside the ball a sample may lie, relative to its radius (core-vector, "
-        "ball-vector); default 1e-4",
-    )
-    group.add_argument(
-        "--kernel",
-        choices=("rbf", "poly", "linear"),
-        help="kernel (all learners with one but core-vector and ball-vector); default rbf",
-    )
-    group.add_argument(
-        "--gamma",
-        type=float,
-        help="kernel width; default 1 / number of features, and for fourier and --fourier several "
-        "widths",
-    )
-    group.add_argument(
-        "--n-directions",
-        type=arguments.count,
-        metavar="P",
-        help="random directions, two features each (fourier, --fourier); default: as many as fit",
-    )
-    group.add_argument(
-        "--directions",
-        choices=("auto", "independent", "orthogonal"),
-        help="how they are drawn (fourier, --fourier); auto (default) takes orthogonal ones, which "
-        "are many times faster, from 16 features on",
-    )
-    group.add_argument(
-        "--fourier",
-        action="store_const",
-        const=True,
-        help=f"random Fourier features before a linear learner ({', '.join(LINEAR)}), which makes "
-        "it a kernel machine; --gamma, --n-directions and --directions are theirs",
-    )
-    group.add_argument(
-        "--loss",
-        choices=("hinge", "logistic"),
-        help="loss of a margin (adagrad, fourier); default hinge",
-    )
-    group.add_argument(
-        "--learning-rate",
-        type=float,
-        metavar="RATE",
-        help="factor of all steps (adagrad, fourier); default 0.1, for adagrad 0.5",
-    )
-    group.add_argument(
-        "--classes",
-        type=arguments.count,
-        metavar="K",
-        help="number of classes; with more than 2, one learner per pair of classes (one-vs-one)",
-    )
-    group.add_argument(
-        "--multiclass",
-        choices=OF_MANY,
-        help=f"{catalogue.help_of('multiclass')}; without --classes, the source says how many",
-    )
-    group.add_argument("--dtype", choices=DTYPES, help="type of stored values; default float32")
-    group.add_argument(
-        "--scale",
-        choices=SCALERS,
-        help=f"how features are standardized; default {DEFAULT_SCALE}; "
-        f"{catalogue.help_of('scaler')}",
-    )
+    group.add_argument("--scale", choices=SCALERS, help="standardize by mean (default) or median")
     group.add_argument("--raw", action="store_true", help="do not standardize the features")
+    group.add_argument(
+        "--fourier", action="store_true", help="a kernel machine: linear on random features"
+    )
     decision_options.add_to(group)
 
 
-# The options of each learner.
-OWN: dict[str, tuple[str, ...]] = {
-    "stream": ("C", "bound", "lookahead", "n_balls", "average", "class_weight", "dtype"),
-    "auto": ("dtype",),
-    "adagrad": ("loss", "learning_rate", "class_weight", "dtype"),
-    "fourier": (
-        *("gamma", "n_directions", "directions", "loss", "learning_rate", "class_weight", "dtype"),
-    ),
-    "kernel-stream": (
-        *("C", "bound", "max_vectors", "when_full", "kernel", "gamma", "class_weight", "dtype"),
-    ),
-    "twin": ("C", "max_twins", "kernel", "gamma", "dtype"),
-    "twin-dictionary": ("C", "max_twins", "kernel", "gamma", "dtype"),
-    "incremental-decremental": ("C", "max_vectors", "kernel", "gamma", "dtype"),
-    "simple": ("C", "max_vectors", "kernel", "gamma", "dtype"),
-    "lasvm": ("C", "max_vectors", "kernel", "gamma", "class_weight", "dtype"),
-    "forgetron": ("max_vectors", "kernel", "gamma", "dtype"),
-    "kernel-perceptron": ("max_vectors", "kernel", "gamma", "dtype"),
-    "perceptron": ("class_weight", "dtype"),
-    "passive-aggressive": ("C", "class_weight", "dtype"),
-    "pegasos": ("class_weight", "dtype"),
-    "core-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
-    "ball-vector": ("C", "epsilon", "max_core", "gamma", "dtype"),
-    "batch": ("C", "max_samples", "kernel", "gamma", "dtype"),
-    "reservoir": ("C", "max_samples", "kernel", "gamma", "dtype"),
-    "incremental": ("C", "scheme", "batch_size", "max_vectors", "kernel", "gamma", "dtype"),
-    "windowed": ("C", "scheme", "batch_size", "batches", "max_vectors", "kernel", "gamma", "dtype"),
-}
-OF_FEATURES = ("gamma", "n_directions", "directions")  # the options of --fourier
-ANY_OWN = {name for names in OWN.values() for name in names}
-RENAMED = {"batches": "window"}  # --window is that of raw samples
-CAPACITIES = (
-    "lookahead",
-    "n_balls",
-    "max_vectors",
-    "max_samples",
-    "max_core",
-    "max_twins",
-    "n_directions",
-)
-# Where a command's default is not the class's: a stream has no end, so a store must not refuse.
-DEFAULTS: dict[str, dict[str, object]] = {
-    "batch": {"when_full": "oldest"},
-}
+@dataclass(frozen=True)
+class LearnerSettings:
+    """The learner that is asked for.
+
+    Attributes
+    ----------
+    memory : str or int
+        For the learner and what it is behind.
+    learner : str or None
+        One of `KINDS`; None: the default.
+    parameters : mapping of str to str
+        Those given, as text: what they mean is for the class of the learner to say.
+    fourier : bool
+        Whether random Fourier features are before a linear learner.
+    classes, multiclass, scale
+        None: as the source of the samples, or the default.
+    raw : bool
+        Whether the features are not standardized.
+    decision : Decision
+    """
+
+    memory: str | int = DEFAULT_MEMORY
+    learner: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    fourier: bool = False
+    classes: int | None = None
+    multiclass: str | None = None
+    scale: str | None = None
+    raw: bool = False
+    decision: Decision = field(default_factory=Decision)
+
+    @classmethod
+    def of(cls, options: argparse.Namespace, memory: str | int | None = None) -> LearnerSettings:
+        """What the options say, with `memory` in place of theirs. Raises ValueError if they
+        contradict each other."""
+        if options.classes is not None and options.classes < 2:
+            raise ValueError(f"--classes {options.classes}: give at least 2")
+        if options.raw and options.scale is not None:
+            raise ValueError(f"--scale {options.scale} contradicts --raw: give one of them")
+        settings = arguments.read(
+            cls,
+            options,
+            memory=options.memory if memory is None else memory,
+            parameters=parameters.given(options),
+            decision=Decision.of(options),
+        )
+        if settings.fourier and settings.chosen not in LINEAR:
+            raise ValueError(f"--fourier does not apply to --learner {settings.chosen}")
+        return settings
+
+    @property
+    def chosen(self) -> str:
+        """The kind of the learner."""
+        return self.learner or ("stream" if self.fourier else DEFAULT_KIND)
+
+    def words(self) -> list[str]:
+        """The words of a command line that ask for this learner."""
+        given = {
+            "memory": self.memory,
+            "learner": self.learner,
+            "classes": self.classes,
+            "multiclass": self.multiclass,
+            "scale": self.scale,
+        }
+        told = [w for name, of in given.items() if of is not None for w in (f"--{name}", str(of))]
+        told += [f"--{name}" for name in ("fourier", "raw") if getattr(self, name)]
+        return told + parameters.words(self.parameters) + self.decision.words()
+
+    def _own(self) -> dict[str, str]:
+        """The parameters of the learner itself, not of the features before it."""
+        features = self._of_features()
+        return {name: text for name, text in self.parameters.items() if name not in features}
+
+    def _of_features(self) -> dict[str, str]:
+        """The parameters of random Fourier features, if they are before the learner."""
+        if not self.fourier:
+            return {}
+        learner, features = class_of(self.chosen), kind_of("FourierFeatures")
+        names = parameters.types_of(features).keys() - parameters.types_of(learner).keys()
+        return {name: text for name, text in self.parameters.items() if name in names}
+
+    def of_two(self) -> Learner:
+        """The learner of two classes alone, not allocated. Raises ValueError for a parameter that
+        it does not have, or that is out of range."""
+        learner = of_kind(self.chosen, _parsed(class_of(self.chosen), self._own()))
+        learner.plan(1)  # checks the parameters
+        return learner
+
+    def requested(self, n_classes: int = 0) -> tuple[Learner, bool]:
+        """The learner, not allocated, and whether its capacity was given; `n_classes` is the number
+        of classes that the source reports, 0 if unknown. Raises as `of_two` does."""
+        inner, sized = self.of_many(self.of_two(), n_classes), self._own()
+        if self.fourier:
+            stage, sized = kind_of("FourierFeatures"), self._of_features()
+            inner = stage(learner=inner, **_parsed(stage, sized))
+        fixed = any(name in CAPACITIES for name in sized)
+        return self.decision.around(self.scaled(inner)), fixed
+
+    def build(self, n_features: int, n_classes: int = 0) -> Learner:
+        """The learner with the given capacity or the largest that fits the memory. Raises as
+        `requested` does, and `MemoryBudgetError` if it does not fit."""
+        learner, fixed = self.requested(n_classes)
+        return learner.fitted_into(self.memory, n_features, fixed=fixed)
+
+    def of_many(self, inner: Learner, n_classes: int = 0) -> Learner:
+        """`inner` for the requested number of classes; `n_classes` is the source's."""
+        asked = self.classes
+        if self.multiclass is None and isinstance(inner, GradientLearner):
+            return inner.set_params(n_classes=asked or max(n_classes, 2))
+        if self.multiclass is None and asked in {None, 2}:
+            return inner
+        if asked is None and n_classes < 2:
+            raise ValueError(
+                f"--multiclass {self.multiclass}: give the number of classes with --classes K"
+            )
+        kind = kind_of(OF_MANY[self.multiclass or "one-vs-one"])
+        return kind(learner=inner, n_classes=n_classes if asked is None else asked)
+
+    def scaled(self, inner: Learner) -> Learner:
+        """`inner` behind the requested scaler, or itself with ``--raw``."""
+        if self.raw:
+            return inner
+        return kind_of(SCALERS[self.scale or DEFAULT_SCALE])(learner=inner)
+
+    def contradicted(self, learner: Learner) -> list[tuple[str, str]]:
+        """The options given that `learner`, which was loaded, does not have.
+
+        Returns
+        -------
+        list of (str, str)
+            What the learner has, and the option as it was given.
+        """
+        inner = innermost(learner)
+        named = {of: name for name, of in KINDS.items()}
+        kind = named.get(type(inner).__name__, type(inner).__name__)
+        if self.learner not in (None, kind):
+            return [(f"--learner {kind}", f"--learner {self.learner}")]
+        found = self.decision.contradicted(learner)
+        scaled = decision_options.within(learner)
+        if self.raw and isinstance(scaled, Scaler):
+            found.append(("standardized features", "--raw"))
+        stage = scaled._inner if isinstance(scaled, Scaler) else scaled
+        features = stage if is_a(stage, "FourierFeatures") else None
+        for name, text in sorted(self.parameters.items()):
+            found += _differing(name, text, [inner] if features is None else [inner, features])
+        has: dict[str, Any] = {"fourier": features is not None, "classes": learner._n_classes}
+        has |= {"multiclass": _many_kind(scaled), "scale": _scale(scaled)}
+        for name, held in has.items():
+            asked = getattr(self, name)
+            if asked and asked != held:
+                option = f"--{name}" if asked is True else f"--{name} {asked}"
+                found.append((f"--{name} {held}" if held else f"no --{name}", option))
+        return found
+
+
+def _parsed(kind: type, given: Mapping[str, str]) -> dict[str, object]:
+    return {name: parameters.parsed(kind, name, text) for name, text in given.items()}
+
+
+def _differing(name: str, text: str, owners: list[Learner]) -> list[tuple[str, str]]:
+    """What the first of these learners that has this parameter has for it, if it is not `text`."""
+    given = parameters.spelled(name, text)
+    owner = next((one for one in owners if name in parameters.types_of(type(one))), None)
+    if owner is None:
+        return [(f"no {parameters.spelled(name)}", given)]
+    held = owner.get_params(deep=False)[name]
+    if name in {"kernel", "gamma"} and hasattr(owner, "kernel"):
+        kernel = owner._kernel(owner.n_features_in_)  # type: ignore[attr-defined]
+        names = [of for of, kind in KERNELS.items() if isinstance(kernel, kind)]
+        held = names[0] if name == "kernel" else getattr(kernel, "gamma", None)
+    if held == parameters.parsed(type(owner), name, text):
+        return []
+    has = f"no {parameters.spelled(name)}" if held is None else parameters.spelled(name, held)
+    return [(has, given)]
 
 
 def class_of(kind: str) -> type[Learner]:
@@ -252,29 +253,9 @@ def class_of(kind: str) -> type[Learner]:
     return getattr(learners, KINDS[kind])
 
 
-def of_kind(kind: str, given: dict) -> Learner:
-    """A learner of this kind, with those of the given options that it has."""
-    asked = {RENAMED.get(name, name): given[name] for name in OWN[kind] if name in given}
-    return class_of(kind)(**DEFAULTS.get(kind, {}) | asked)
-
-
-def of_many(options: argparse.Namespace, inner: Learner, n_classes: int = 0) -> Learner:
-    """`inner` for the requested number of classes; `n_classes` is the source's, 0 if unknown."""
-    asked = options.classes
-    if asked is not None and asked < 2:
-        raise ValueError(f"--classes {asked}: give at least 2")
-    if options.multiclass is None and isinstance(inner, GradientLearner):
-        return inner.set_params(n_classes=asked or max(n_classes, 2))
-    if asked is None and options.multiclass is None:
-        return inner
-    if options.multiclass is None and asked == 2:
-        return inner
-    if asked is None and n_classes < 2:
-        raise ValueError(
-            f"--multiclass {options.multiclass}: give the number of classes with --classes K"
-        )
-    kind = kind_of(OF_MANY[options.multiclass or "one-vs-one"])
-    return kind(learner=inner, n_classes=n_classes if asked is None else asked)
+def of_kind(kind: str, given: Mapping[str, object]) -> Learner:
+    """A learner of this kind with these parameters."""
+    return class_of(kind)(**{**DEFAULTS.get(kind, {}), **given})
 
 
 def innermost(learner: Learner) -> Learner:
@@ -284,115 +265,13 @@ def innermost(learner: Learner) -> Learner:
     return learner
 
 
-def requested(options: argparse.Namespace, n_classes: int = 0) -> tuple[Learner, bool]:
-    """The requested learner, and whether its capacity was given."""
-    kind = options.learner or ("stream" if options.fourier else DEFAULT_KIND)
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    of_features = OF_FEATURES if options.fourier else ()
-    unknown = ANY_OWN.difference(OWN[kind], of_features)
-    if kind not in LINEAR:
-        unknown.add("fourier")
-    for name in sorted(unknown):
-        if name in given:
-            raise ValueError(f"{_option(name)} does not apply to --learner {kind}")
-    inner = of_many(options, of_kind(kind, given), n_classes)
-    if options.fourier:
-        asked = {name: given[name] for name in OF_FEATURES if name in given}
-        inner = kind_of("FourierFeatures")(learner=inner, **asked)
-    capacities = ("n_directions",) if options.fourier else CAPACITIES
-    fixed = any(name in given for name in capacities)
-    return decision_options.around(options, scaled(options, inner)), fixed
-
-
-def scaled(options: argparse.Namespace, inner: Learner) -> Learner:
-    """`inner` behind the requested scaler, or itself with ``--raw``."""
-    if options.raw and options.scale is not None:
-        raise ValueError(f"--scale {options.scale} contradicts --raw: give one of them")
-    if options.raw:
-        return inner
-    return kind_of(SCALERS[options.scale or DEFAULT_SCALE])(learner=inner)
-
-
-def contradicted(options: argparse.Namespace, learner: Learner) -> list[tuple[str, str]]:
-    """The options given on the command line that `learner`, which was loaded, does not have.
-
-    Returns
-    -------
-    list of (str, str)
-        What the learner has, and the option as it was given.
-    """
-    inner = innermost(learner)
-    named = {of: name for name, of in KINDS.items()}
-    kind = named.get(type(inner).__name__, type(inner).__name__)
-    if options.learner not in (None, kind):
-        return [(f"--learner {kind}", f"--learner {options.learner}")]
-    found = decision_options.contradicted(options, learner)
-    scaled = decision_options.within(learner)
-    if options.raw and isinstance(scaled, Scaler):
-        found.append(("standardized features", "--raw"))
-    has = _own_values(inner, learner.n_features_in_) | _many_values(scaled) | _scale(scaled)
-    has |= _features(scaled)
-    for name in (*sorted(ANY_OWN), "fourier", "multiclass", "classes", "scale"):
-        value = getattr(options, name)
-        if value is not None and has.get(name) != value:
-            text = f"{_option(name)} {has[name]}" if name in has else f"no {_option(name)}"
-            found.append((text, f"{_option(name)} {value}".removesuffix(" True")))
-    return found
-
-
-def _own_values(inner: Learner, n_features: int) -> dict[str, object]:
-    """The values that the options of a two-class learner would have."""
-    params = inner.get_params(deep=False)
-    values = {name: params.get(RENAMED.get(name, name)) for name in ANY_OWN}
-    if "kernel" in params:
-        kernel = inner._kernel(n_features)  # type: ignore[attr-defined]
-        values["kernel"] = next(name for name, of in KERNELS.items() if isinstance(kernel, of))
-        values["gamma"] = getattr(kernel, "gamma", None)
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _many_values(learner: Learner) -> dict[str, object]:
-    """The values that ``--multiclass`` and ``--classes`` would have."""
-    many = learner
-    while isinstance(many, Stage):
-        many = many._inner
-    kind = _many_kind(many)
-    return {"classes": many._n_classes} | ({} if kind is None else {"multiclass": kind})
-
-
 def _many_kind(learner: Learner) -> str | None:
     """The name of ``--multiclass`` that stands for this learner's class, if there is one."""
+    while isinstance(learner, Stage):
+        learner = learner._inner
     return next((name for name, of in OF_MANY.items() if is_a(learner, of)), None)
 
 
-def _features(learner: Learner) -> dict[str, object]:
-    """The values that ``--fourier`` and its options would have."""
-    stage = learner._inner if isinstance(learner, Scaler) else learner
-    if not is_a(stage, "FourierFeatures"):
-        return {}
-    values = {name: getattr(stage, name) for name in OF_FEATURES}
-    return {"fourier": True, **{k: v for k, v in values.items() if v is not None}}
-
-
-def _scale(learner: Learner) -> dict[str, object]:
-    """The value that ``--scale`` would have."""
-    names = [name for name, kind in SCALERS.items() if is_a(learner, kind)]
-    return {"scale": names[0]} if names else {}
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def build(options: argparse.Namespace, n_features: int, n_classes: int = 0) -> Learner:
-    """The requested learner, with the given capacity or the largest that fits ``--memory``.
-
-    `n_classes` is the number of classes that the source reports, 0 if unknown.
-
-    Raises
-    ------
-    MemoryBudgetError
-        It does not fit.
-    """
-    learner, fixed = requested(options, n_classes)
-    return learner.fitted_into(options.memory, n_features, fixed=fixed)
+def _scale(learner: Learner) -> str | None:
+    """The name of ``--scale`` that stands for this learner's class, if there is one."""
+    return next((name for name, kind in SCALERS.items() if is_a(learner, kind)), None)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from edgesvm.cli import arguments, ports
-from edgesvm.cli.stopping import Signals, Stop
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import Link, open_link
 from edgesvm.link.keys import read_key
@@ -15,65 +17,75 @@ from edgesvm.link.link import SILENT_AFTER
 
 def add_port(command: argparse.ArgumentParser, *, several: bool = False) -> None:
     port = command.add_argument(
-        "port", metavar="PORT", help="/dev/ttyUSB0, a pseudo-terminal or socket://host:port"
+        "port", metavar="PORT", help="such as /dev/ttyUSB0 or socket://HOST:PORT"
     )
     port.nargs = "+" if several else None
 
 
-def add_to(command: argparse.ArgumentParser, *, auto: bool = False, unlabelled: str = "") -> None:
-    """Add the options; `unlabelled` says in the help what is done with unlabelled samples."""
-    command.add_argument(
+def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse._ArgumentGroup:
+    """Add the options of what speaks on the port, and when to stop. Returns their group."""
+    group = command.add_argument_group("link")
+    kind = group.add_mutually_exclusive_group()
+    kind.add_argument("--text", action="store_true", help="text lines, not binary frames")
+    if auto:
+        kind.add_argument(
+            "--auto", action="store_true", help="text or frames: the first byte decides"
+        )
+    group.add_argument(
         "--baud",
         type=arguments.count,
         default=115200,
         metavar="B",
         help="speed of a serial port; default 115200",
     )
-    kind = command.add_mutually_exclusive_group()
-    kind.add_argument("--text", action="store_true", help="text lines instead of binary frames")
-    if auto:
-        kind.add_argument(
-            "--auto", action="store_true", help="text or frames, decided by the first byte"
-        )
-    command.add_argument(
-        "--key",
-        metavar="FILE",
-        help="refuse frames without a valid tag of this key; the node has it too",
+    group.add_argument(
+        "--unlabelled", action="store_true", help="no label: a line has features only"
     )
-    command.add_argument(
+    group.add_argument("--samples", type=arguments.count, metavar="N", help="stop after N samples")
+    group.add_argument(
+        "--once", action="store_true", help="stop when the port fails; do not open it again"
+    )
+    group.add_argument("--key", metavar="FILE", help="refuse frames without a tag of this key")
+    group.add_argument(
         "--n-features",
         type=arguments.count,
         metavar="D",
-        help="expected numbers in a sample; default on a text link: found from the first lines",
+        help="numbers in a sample; default: found on the link",
     )
-    command.add_argument(
-        "--unlabelled", action="store_true", help=f"samples have no label{unlabelled}"
-    )
-    command.add_argument(
-        "--samples", type=arguments.count, metavar="N", help="stop after N samples"
-    )
-    command.add_argument(
-        "--once", action="store_true", help="stop when the port fails instead of opening it again"
-    )
-    command.add_argument(
+    group.add_argument(
         "--wait",
         type=arguments.seconds,
         default=10.0,
         metavar="S",
-        help="how long to wait for the node's schema; default 10 s",
+        help="seconds to wait for the node; default 10",
     )
-    command.add_argument(
+    group.add_argument(
         "--silent-after",
         type=_silence,
         default=SILENT_AFTER,
         metavar="S",
-        help="count a silence after S seconds without a valid frame or line, and ask a node that "
-        f"sends frames for its schema; after 2 S open its port again; default {SILENT_AFTER:g} s",
+        help=f"seconds that count as a silence; default {SILENT_AFTER:g}",
     )
-    command.add_argument(
+    return group
+
+
+def add_ring(group: argparse._ActionsContainer) -> None:
+    """Add the option of the ring, for commands that may fall behind the link."""
+    group.add_argument(
+        "--ring",
+        type=arguments.count,
+        default=256,
+        metavar="ROWS",
+        help="samples between link and learner; default 256",
+    )
+
+
+def add_report(group: argparse._ActionsContainer) -> None:
+    """Add the options of status and report."""
+    group.add_argument(
         "--json", action="store_true", help="print one JSON line to stdout at the end"
     )
-    command.add_argument("--quiet", action="store_true", help="do not show the status line")
+    group.add_argument("--quiet", action="store_true", help="no status line")
 
 
 def _silence(text: str) -> float:
@@ -84,28 +96,64 @@ def _silence(text: str) -> float:
     return number
 
 
-def open_port(options: argparse.Namespace, signals: Signals, **more: Any) -> Link:
-    """Open the link that the options describe; `more` goes to `open_link`. Ctrl-C ends the wait."""
-    mode = "text" if options.text else "auto" if getattr(options, "auto", False) else "binary"
-    if getattr(options, "on_device", False):
-        mode = "board"
-    try:
-        with signals.interruptible():
+# What `open_link` is told by the same name.
+AS_THEY_ARE = (
+    *("baud", "mode", "n_features", "silent_after", "ring", "late_labels", "clip"),
+    "allow_commands",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkSettings:
+    """A port, what speaks on it, and when to stop."""
+
+    url: str
+    mode: str = "binary"  # or "text", "auto", "board"
+    baud: int = 115200
+    key: str | None = None  # a file
+    n_features: int | None = None
+    unlabelled: bool = False
+    wait: float = 10.0
+    silent_after: float = SILENT_AFTER
+    samples: int | None = None
+    once: bool = False
+    ring: int = 256
+    full: str = "drop_oldest"
+    late_labels: int | None = 0
+    range: tuple[float, float] | None = None
+    clip: bool = False
+    allow_commands: bool = False
+    set_rate: float | None = None
+
+    @classmethod
+    def of(cls, options: argparse.Namespace, **more: Any) -> LinkSettings:
+        """What the options say; `more` is not in them, such as the URL."""
+        mode = "text" if options.text else "auto" if getattr(options, "auto", False) else "binary"
+        return arguments.read(cls, options, **{"mode": mode, **more})
+
+    def open(self, sleep: Callable[[float], None] = time.sleep) -> Link:
+        """Open the link. `sleep` waits between attempts to open it again, later.
+
+        Raises
+        ------
+        LinkDown
+            The port cannot be opened; the message says what may help.
+        NoSchema
+            Nothing that is understood came in time.
+        """
+        try:
             return open_link(
-                options.port,
-                baud=options.baud,
-                mode=mode,
-                n_features=options.n_features,
-                label="none" if options.unlabelled else "last",
-                handshake_timeout=options.wait,
-                silent_after=options.silent_after,
-                key=None if options.key is None else read_key(options.key),
-                **more,
+                self.url,
+                **{name: getattr(self, name) for name in AS_THEY_ARE},
+                policy=self.full,
+                value_range=self.range,
+                label="none" if self.unlabelled else "last",
+                handshake_timeout=self.wait,
+                key=None if self.key is None else read_key(self.key),
+                sleep=sleep,
             )
-    except LinkDown as error:
-        advice = ports.advice(options.port)
-        raise LinkDown(f"{error}{'; ' if advice else ''}{advice}") from error
-    except NoSchema as error:
-        raise NoSchema(f"{error} See --baud and --text.") from error
-    except Stop:
-        raise KeyboardInterrupt from None
+        except LinkDown as error:
+            advice = ports.advice(self.url)
+            raise LinkDown(f"{error}{'; ' if advice else ''}{advice}") from error
+        except NoSchema as error:
+            raise NoSchema(f"{error} See --baud and --text.") from error

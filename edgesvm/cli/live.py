@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -78,13 +77,6 @@ class LiveScreen(StatusLine):
         self.lookout = None
         self._write(LEAVE + "".join(line + "\n" for line in self._said))
         self._said.clear()
-
-
-def status_line(options: argparse.Namespace) -> StatusLine:
-    """The screen if it is asked for and there is a terminal, else the line."""
-    if options.live and not options.quiet and sys.stderr.isatty():
-        return LiveScreen()
-    return StatusLine(quiet=options.quiet)
 
 
 def _size() -> tuple[int, int]:

@@ -1,67 +1,173 @@
-"""Those who look on while a command serves a port: a page, a screen, or nobody."""
+"""Those who look on while a command serves ports: a page in the browser, a screen, or nobody."""
 
 from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from edgesvm.cli import http_options
 from edgesvm.cli.live import LiveScreen
 from edgesvm.cli.status import StatusLine
 
 if TYPE_CHECKING:
-    from edgesvm.cli.several_ports import Served
     from edgesvm.page.lookout import Lookout
     from edgesvm.page.server import Desk
 
+LOCAL = "127.0.0.1"
+LEAST_TOKEN = 16  # characters
 
-def add_to(command: argparse.ArgumentParser) -> None:
+
+def add_to(group: argparse._ActionsContainer) -> None:
     """Add the options of page and screen."""
-    http_options.add_to(command)
-    command.add_argument(
-        "--live", action="store_true", help="fill the terminal with figures, not one line of it"
+    group.add_argument(
+        "--http",
+        type=address,
+        metavar="[HOST:]PORT",
+        help="a page, /metrics and /status.json at this port",
     )
+    group.add_argument(
+        "--http-token-file", metavar="FILE", help="token for giving labels on the page"
+    )
+    group.add_argument("--live", action="store_true", help="fill the terminal with figures")
 
 
-@contextmanager
-def at(
-    options: argparse.Namespace, lookout: Callable[[], Lookout], status: StatusLine
-) -> Iterator[Callable[[], None]]:
-    """Serve the page and show the screen within this context, if they are asked for. Yields what is
-    to be called between two steps."""
-    if options.http is None and not isinstance(status, LiveScreen):
-        yield lambda: None
-        return
-    seen = lookout()
-    if isinstance(status, LiveScreen):
-        status.lookout = seen
-    if options.http is None:
-        yield seen.tick
-        return
-    with http_options.serving(options, {"": seen}, status) as desks:
-        yield functools.partial(_turn, desks[""])
+def address(text: str) -> tuple[str, int]:
+    """``8080``, ``HOST:8080`` or ``[::1]:8080``; port 0 takes a free one."""
+    host, colon, port = text.rpartition(":")
+    host = host.strip("[]") if colon else LOCAL
+    if not host or not (port.isascii() and port.isdecimal()) or int(port) > 0xFFFF:
+        raise argparse.ArgumentTypeError(f"{text}: give a port, such as 8080, or HOST:PORT")
+    return host, int(port)
 
 
-@contextmanager
-def at_each(
-    options: argparse.Namespace, ports: Sequence[Served], status: StatusLine
-) -> Iterator[None]:
-    """Serve a page of each port within this context, if it is asked for."""
-    if options.http is None:
-        yield
-        return
-    from edgesvm.page.run_lookout import RunLookout
+@dataclass(frozen=True)
+class ShowSettings:
+    """What is shown while a command serves ports, and how it reports at the end."""
 
-    lookouts = {port.name: RunLookout(port.runner) for port in ports}
-    with http_options.serving(options, lookouts, status) as desks:
-        for port in ports:
-            port.look = functools.partial(_turn, desks[port.name])
-        yield
+    json: bool = False
+    quiet: bool = False
+    live: bool = False
+    http: tuple[str, int] | None = None
+    http_token_file: str | None = None
+
+    def status_line(self) -> StatusLine:
+        """The screen if it is asked for and there is a terminal, else the line."""
+        if self.live and not self.quiet and sys.stderr.isatty():
+            return LiveScreen()
+        return StatusLine(quiet=self.quiet)
+
+    def report(self, summary: dict[str, Any], lines: Iterable[str], status: StatusLine) -> None:
+        """Print the summary as a JSON line, or say the lines."""
+        if self.json:
+            import json
+
+            print(json.dumps(summary), flush=True)
+        else:
+            for line in lines:
+                status.say(line)
+
+    @contextmanager
+    def at(
+        self, lookouts: Mapping[str, Callable[[], Lookout]], status: StatusLine
+    ) -> Iterator[dict[str, Callable[[], None]]]:
+        """Serve the page and show the screen within this context, if they are asked for.
+
+        Parameters
+        ----------
+        lookouts : mapping of str to callable
+            Makes what is shown of a port, by its name.
+        status : StatusLine
+
+        Yields
+        ------
+        dict of str to callable
+            By the same names, what is to be called between two steps; empty if nobody looks on.
+
+        Raises
+        ------
+        OSError
+            The port of the page is taken, the address is none of this machine's, or the token's
+            file is not as it must be.
+        """
+        if self.http is None and not isinstance(status, LiveScreen):
+            yield {}
+            return
+        seen = {name: make() for name, make in lookouts.items()}
+        if isinstance(status, LiveScreen):
+            (status.lookout,) = seen.values()  # --live is for one port
+        if self.http is None:
+            yield {name: one.tick for name, one in seen.items()}
+            return
+        with self._page(seen, status) as desks:
+            yield {name: functools.partial(_turn, desk) for name, desk in desks.items()}
+
+    @contextmanager
+    def _page(
+        self, lookouts: Mapping[str, Lookout], status: StatusLine
+    ) -> Iterator[dict[str, Desk]]:
+        """Serve the page within this context, and say where."""
+        from edgesvm.page.server import Desk, PageServer  # threads and sockets for those who ask
+
+        assert self.http is not None
+        host, port = self.http
+        token = _new_token() if self.http_token_file is None else _token(self.http_token_file)
+        try:
+            desks = {name: Desk(lookout) for name, lookout in lookouts.items()}
+            server = PageServer(host, port, desks, token)
+        except OSError as error:
+            raise OSError(
+                f"the page cannot be served at {host}, port {port}: {error.strerror or error}"
+            ) from error
+        where = f"page: {server.url}"
+        if self.http_token_file is None:
+            where += f"#{token} (up to # without the right to give labels)"
+        status.say(where)
+        try:
+            yield desks
+        finally:
+            for desk in desks.values():
+                desk.errands.close()
+            server.close()
 
 
 def _turn(desk: Desk) -> None:
     desk.lookout.tick()
     desk.turn()
+
+
+def _new_token() -> str:
+    import secrets  # loads OpenSSL: 3.5 MiB
+
+    return secrets.token_urlsafe(16)
+
+
+def _token(path: str) -> str:
+    """The token in a file, or a new one, written there."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _read_token(path)
+    token = _new_token()
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(token + "\n")
+    return token
+
+
+def _read_token(path: str) -> str:
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    if os.name == "posix" and mode & 0o077:
+        raise PermissionError(
+            f"{path}: others may read or write this token (mode {mode:03o}); "
+            "make it yours alone: chmod 600"
+        )
+    with open(path, encoding="utf-8") as file:
+        token = file.read().strip()
+    if not (token.isascii() and token.isprintable() and len(token) >= LEAST_TOKEN):
+        raise OSError(f"{path} is not a token: give a line of {LEAST_TOKEN} or more characters")
+    return token

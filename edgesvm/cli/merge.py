@@ -35,9 +35,7 @@ the scale of all, and go on from what they have learned together:
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "merge", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("merge", description=HELP)
     command.add_argument("models", metavar="MODEL", nargs="+", help="a snapshot or a checkpoint")
     command.add_argument(
         "-o",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from edgesvm import catalogue
-from edgesvm.cli import arguments
+from edgesvm.cli import arguments, parameters
 from edgesvm.contract.registry import kind_of
 from edgesvm.learners.novelty.alarm_rate import alarm_rate_of, read
 from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner
@@ -53,6 +55,42 @@ def hysteresis(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+@dataclass(frozen=True)
+class NoveltySettings:
+    """The learner without labels that is asked for, and what is an alarm."""
+
+    memory: str
+    learner: str
+    parameters: Mapping[str, str]  # besides what the options below say
+    learn: Learning
+    alarm_rate: str
+    alarm: tuple[int, int]
+    then: str  # "nothing", "normal" or "all": what to learn while watching
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> NoveltySettings:
+        return arguments.read(cls, options, parameters=parameters.given(options))
+
+    @property
+    def needs_rate(self) -> bool:
+        """Whether ``--alarm-rate`` is alarms in a time."""
+        return read(self.alarm_rate)[1] is not None
+
+    def new_learner(self, samples_per_second: float | None) -> NoveltyLearner:
+        """The learner, not allocated. Raises ValueError for a parameter that it does not have."""
+        kind: type[NoveltyLearner] = kind_of(KINDS[self.learner])
+        own: dict[str, Any] = {
+            "alarm_rate": alarm_rate_of(self.alarm_rate, samples_per_second),
+            "learn": "all" if self.then == "all" else "normal",
+            "warm_up": self.learn.samples or MOST_WARM_UP,
+        }
+        for name, text in self.parameters.items():
+            if name in own:
+                raise ValueError(f"--set {name}: give --learn, --alarm-rate or --then")
+            own[name] = parameters.parsed(kind, name, text)
+        return kind(**own)
+
+
 def add_to(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("what is normal, and what is an alarm")
     group.add_argument(
@@ -60,8 +98,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
         type=learning,
         default=learning("5m"),
         metavar="5m|N",
-        help="learn for so long (s, m, h, d), or from N samples (windows), before watching; "
-        "default 5m",
+        help="learn for so long (s, m, h, d), or from N samples or windows; default 5m",
     )
     group.add_argument(
         "--alarm-rate",
@@ -94,20 +131,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--learner",
         choices=KINDS,
+        default=DEFAULT_KIND,
         help=f"default {DEFAULT_KIND}; {catalogue.help_of('novelty')}",
     )
-
-
-def needs_rate(options: argparse.Namespace) -> bool:
-    """Whether ``--alarm-rate`` is alarms in a time."""
-    return read(options.alarm_rate)[1] is not None
-
-
-def of_options(options: argparse.Namespace, samples_per_second: float | None) -> NoveltyLearner:
-    """The learner that the options ask for, not allocated."""
-    kind: type[NoveltyLearner] = kind_of(KINDS[options.learner or DEFAULT_KIND])
-    return kind(
-        alarm_rate=alarm_rate_of(options.alarm_rate, samples_per_second),
-        learn="all" if options.then == "all" else "normal",
-        warm_up=options.learn.samples or MOST_WARM_UP,
-    )
+    parameters.add_set(group)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import time
 from typing import Any
 
-from edgesvm.cli import saved_model, serving
-from edgesvm.cli.node_messages import NodeMessages
+from edgesvm.cli import server
+from edgesvm.cli.run_settings import RunSettings
+from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.service import Service
 from edgesvm.cli.snapshots import snapshot
 from edgesvm.cli.status import StatusLine
@@ -18,76 +17,60 @@ from edgesvm.errors import LinkDown
 from edgesvm.link.board import BoardLink
 from edgesvm.on_device import OnDevice
 
-# Options that say how this host learns, and what they are when not given.
-OF_THE_HOST = {
-    "text": False,
-    "auto": False,
-    "key": None,
-    "learner": None,
-    "window": None,
-    "checkpoint": None,
-    "set_rate": None,
-    "range": None,
-    "late_labels": None,
-    "max_labels_per_second": None,
-    "http": None,
-    "live": False,
-}
 LAST_FETCH_S = 5.0
 
 
-def check(options: argparse.Namespace) -> None:
-    """Raise ValueError if an option was given that says how this host learns."""
-    for name, default in OF_THE_HOST.items():
-        if getattr(options, name) != default:
-            flag = "--" + name.replace("_", "-")
-            raise ValueError(f"with --on-device the board learns, not this host: leave out {flag}")
+class _Board:
+    """`OnDevice` as a `Job`: a prediction of the board counts as a sample."""
+
+    def __init__(self, job: OnDevice) -> None:
+        self.link, self._job = job.link, job
+
+    @property
+    def taken(self) -> int:
+        return self.link.predictions
+
+    def step(self, timeout: float, at_most: int | None) -> int:
+        return self._job.step(timeout)
 
 
-def act(options: argparse.Namespace) -> int:
-    check(options)
-    status, service = StatusLine(quiet=options.quiet), Service()
+def run(settings: RunSettings) -> int:
+    """Look on until enough predictions came, a signal arrives or, with --once, the port fails."""
+    status, service = settings.show.status_line(), Service()
+    (port,) = settings.ports
     with (
-        saved_model.claimed(options),
+        port.saving.claimed(),
         stop_signals() as signals,
-        serving.open_link(options, signals, service) as link,
+        server.opened([port.link], signals) as (link,),
     ):
         assert isinstance(link, BoardLink)  # as --on-device asks
-        keeper = Keeper(options.save, status)
-        job = OnDevice(link, keeper.keep, model=_known(options), every_s=options.fetch_every)
-        node = NodeMessages(link, status)
+        keeper = Keeper(port.saving.save, status)
+        assert settings.fetch_every is not None  # nor without it
+        known = _known(port.saving)
+        job = OnDevice(link, keeper.keep, model=known, every_s=settings.fetch_every)
+        served = server.Served(_Board(job), port.link, status)
         started = time.monotonic()
-        status.say(f"the board on {options.port} learns; its model is fetched now")
+        status.say(f"the board on {link.name} learns; its model is fetched now")
         service.ready()
-
-        def turn() -> bool:
-            job.step()
-            node.show()
-            return options.samples is None or link.predictions < options.samples
-
         try:
-            serving.serve(
-                options,
-                link,
-                turn,
+            server.serve(
+                [served],
                 lambda: progress(job, time.monotonic() - started),
                 signals=signals,
                 status=status,
                 service=service,
-                saver=None,
             )
+            if served.error is not None:
+                raise served.error
             if not _fetched_last(job):
                 status.say("the board's last snapshot did not come; an earlier one is kept")
         finally:
             service.stopping()
             status.end()
             told = summary(job, time.monotonic() - started)
-            if options.json:
-                print(json.dumps(told), flush=True)
-            else:
-                status.say(words(told))
+            settings.show.report(told, [words(told)], status)
     keeper.end()
-    serving.check(told)
+    server.check(told)
     return 0
 
 
@@ -98,11 +81,11 @@ def _fetched_last(job: OnDevice) -> bool:
         return False
 
 
-def _known(options: argparse.Namespace) -> Any:
+def _known(saving: SavingSettings) -> Any:
     """The model of --save, if there is one."""
-    if not options.save or options.fresh or not os.path.exists(options.save):
+    if not saving.save or saving.fresh or not os.path.exists(saving.save):
         return None
-    return snapshot(options.save)[1]
+    return snapshot(saving.save)[1]
 
 
 class Keeper:

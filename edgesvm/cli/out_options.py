@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes, parse_bytes
@@ -26,7 +27,7 @@ PASSWORD = "EDGESVM_MQTT_PASSWORD"
 
 def add_to(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group(
-        "predictions for others", "each as a JSON line; docs/outputs.md has examples"
+        "predictions for others, each as a JSON line (docs/outputs.md)"
     )
     group.add_argument(
         "--out",
@@ -34,31 +35,27 @@ def add_to(command: argparse.ArgumentParser) -> None:
         default=[],
         type=_sink,
         metavar="SINK",
-        help="jsonl:FILE or jsonl:- (standard output), exec:COMMAND (on its standard input), "
-        "mqtt://[user@]host[:port]/topic (mqtts:// over TLS), socket:[HOST:]PORT (a server); "
-        "may be given again",
+        help="jsonl:FILE, jsonl:-, exec:, mqtt:// or socket:",
     )
     group.add_argument(
         "--out-when",
         type=_when,
         metavar="every|change|N",
-        help="pass on every prediction (default), those that differ from the one before, or every "
-        "N-th; the begin and end of an alarm always",
+        help="which predictions to pass on; default every",
     )
     group.add_argument(
         "--out-queue",
         type=arguments.count,
         default=1024,
         metavar="N",
-        help="predictions kept for sinks that are slow or away; then the oldest are lost and "
-        "counted; default 1024",
+        help="predictions kept for a slow sink; default 1024",
     )
     group.add_argument(
         "--out-rotate",
         type=_size,
         default="10MiB",
         metavar="SIZE",
-        help="a file that would become larger is renamed FILE.1, and so on; default 10MiB",
+        help="size at which a file is renamed; default 10MiB",
     )
     group.add_argument(
         "--out-keep",
@@ -69,9 +66,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
         help="renamed files to keep, 0 to 99; default 5",
     )
     group.add_argument(
-        "--out-password-file",
-        metavar="FILE",
-        help=f"holds the password of mqtt:// or mqtts:// in its first line; or set {PASSWORD}",
+        "--out-password-file", metavar="FILE", help="password of mqtt:// or mqtts://"
     )
 
 
@@ -133,32 +128,100 @@ def _size(text: str) -> int:
     return size
 
 
-def check(options: argparse.Namespace) -> None:
-    """Raise ValueError if the options contradict each other; nothing is open yet."""
-    if options.out and getattr(options, "on_device", False):
-        raise ValueError("--out passes on what this host predicts; with --on-device the node does")
-    if len(set(options.out)) < len(options.out):
-        raise ValueError("--out names a sink twice")
-    if STDOUT in options.out and options.json:
-        raise ValueError(
-            "--json and --out jsonl:- both write standard output: send one of them to a file, "
-            "as in --out jsonl:FILE"
+@dataclass(frozen=True)
+class OutSettings:
+    """The sinks that predictions are passed on to; none by default."""
+
+    out: tuple[str, ...] = ()
+    out_when: When | None = None
+    out_queue: int = 1024
+    out_rotate: int = 10 << 20  # bytes
+    out_keep: int = 5
+    out_password_file: str | None = None
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> OutSettings:
+        """Raises ValueError if the options contradict each other."""
+        if len(set(options.out)) < len(options.out):
+            raise ValueError("--out names a sink twice")
+        if STDOUT in options.out and options.json:
+            raise ValueError(
+                "--json and --out jsonl:- both write standard output: send one of them to a file, "
+                "as in --out jsonl:FILE"
+            )
+        return arguments.read(cls, options, out=tuple(options.out))
+
+    @property
+    def takes_stdout(self) -> bool:
+        """Whether standard output is for predictions alone."""
+        return STDOUT in self.out
+
+    def journal(self, model: Learner | Chain) -> Journal | None:
+        """Where the answers of a model are kept for the sinks; None without sinks."""
+        if not self.out:
+            return None
+        from edgesvm.journal import Journal
+
+        learner = learner_in(model)
+        return Journal(learner.n_features_in_, self.out_queue, dtype=learner.dtype)
+
+    def start(
+        self,
+        journals: Mapping[str, Journal | None],
+        report: Callable[[str], None],
+        *,
+        alarms: bool = False,
+    ) -> Outputs:
+        """Begin to pass on the answers in the journals, given by their ports' names.
+
+        Raises
+        ------
+        OSError
+            The port of a server is taken, or the password's file cannot be read.
+        ValueError
+            A URL is wrong, a certificate cannot be read, or paho-mqtt is not installed.
+        """
+        if not self.out:
+            return Outputs([])
+        from edgesvm.outputs.lines import When
+        from edgesvm.outputs.output import Output
+
+        topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
+        sinks = [self._open(text, topics, alarms=alarms) for text in self.out]
+        there = {name: one for name, one in journals.items() if one is not None}
+        return Outputs(
+            [Output(sink, there, self.out_when or When(1), report=report) for sink in sinks]
         )
 
+    def _open(self, text: str, topics: Mapping[str, str], *, alarms: bool) -> Sink:
+        """The sink of an option. A kind's module is imported only for it."""
+        kind, _, rest = text.partition(":")
+        if text == STDOUT:
+            from edgesvm.outputs.standard import StandardOutput
 
-def takes_stdout(options: argparse.Namespace) -> bool:
-    """Whether standard output is for predictions alone."""
-    return STDOUT in options.out
+            return StandardOutput()
+        if kind == "jsonl":
+            from edgesvm.outputs.rotated import RotatedFile
 
+            return RotatedFile(rest, self.out_rotate, self.out_keep)
+        if kind == "exec":
+            from edgesvm.outputs.child import Child
 
-def journal(options: argparse.Namespace, model: Learner | Chain) -> Journal | None:
-    """Where the answers of a model are kept for the sinks; None without ``--out``."""
-    if not options.out:
-        return None
-    from edgesvm.journal import Journal
+            return Child(rest)
+        if kind == "socket":
+            from edgesvm.outputs.server import Server
 
-    learner = learner_in(model)
-    return Journal(learner.n_features_in_, options.out_queue, dtype=learner.dtype)
+            return Server(*_address(rest), self.out_queue)
+        from edgesvm.outputs.mqtt import Mqtt
+
+        return Mqtt(text, alarms=alarms, topics=topics, password=self._password())
+
+    def _password(self) -> str | None:
+        if self.out_password_file is None:
+            return os.environ.get(PASSWORD)
+        with open(self.out_password_file, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        return lines[0] if lines else ""
 
 
 def bytes_told(*journals: Journal | None) -> str:
@@ -180,68 +243,6 @@ class Outputs:
         for output in self._outputs:
             output.stop()
         return {"outputs": [one.counters() for one in self._outputs]} if self._outputs else {}
-
-
-def start(
-    options: argparse.Namespace,
-    journals: Mapping[str, Journal | None],
-    report: Callable[[str], None],
-    *,
-    alarms: bool = False,
-) -> Outputs:
-    """Begin to pass on the answers in the journals, given by their ports' names.
-
-    Raises
-    ------
-    OSError
-        The port of a server is taken, or the password's file cannot be read.
-    ValueError
-        A URL is wrong, a certificate cannot be read, or paho-mqtt is not installed.
-    """
-    if not options.out:
-        return Outputs([])
-    from edgesvm.outputs.lines import When
-    from edgesvm.outputs.output import Output
-
-    when = options.out_when or When(1)
-    topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
-    sinks = [_open(text, options, topics, alarms=alarms) for text in options.out]
-    there = {name: one for name, one in journals.items() if one is not None}
-    return Outputs([Output(sink, there, when, report=report) for sink in sinks])
-
-
-def _open(
-    text: str, options: argparse.Namespace, topics: Mapping[str, str], *, alarms: bool
-) -> Sink:
-    """The sink of an option. A kind's module is imported only for it."""
-    kind, _, rest = text.partition(":")
-    if text == STDOUT:
-        from edgesvm.outputs.standard import StandardOutput
-
-        return StandardOutput()
-    if kind == "jsonl":
-        from edgesvm.outputs.rotated import RotatedFile
-
-        return RotatedFile(rest, options.out_rotate, options.out_keep)
-    if kind == "exec":
-        from edgesvm.outputs.child import Child
-
-        return Child(rest)
-    if kind == "socket":
-        from edgesvm.outputs.server import Server
-
-        return Server(*_address(rest), options.out_queue)
-    from edgesvm.outputs.mqtt import Mqtt
-
-    return Mqtt(text, alarms=alarms, topics=topics, password=_password(options))
-
-
-def _password(options: argparse.Namespace) -> str | None:
-    if options.out_password_file is None:
-        return os.environ.get(PASSWORD)
-    with open(options.out_password_file, encoding="utf-8") as file:
-        lines = file.read().splitlines()
-    return lines[0] if lines else ""
 
 
 def words(summary: dict[str, Any]) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 
 from edgesvm.budget import PARTS, MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
-from edgesvm.cli import arguments, decision_options, learner_options
+from edgesvm.cli import arguments, learner_options, parameters
+from edgesvm.cli.learner_options import DEFAULT_KIND, LearnerSettings
 from edgesvm.learner import DTYPES
 from edgesvm.learners.multiclass import Multiclass
 
@@ -17,24 +19,25 @@ Nothing is allocated. With --learner, list that learner's arrays.
   edgesvm plan 64KiB --features 16
   edgesvm plan 4KiB --features 3 --learner kernel-stream
   edgesvm plan 64KiB --features 16 --classes 10 --learner stream
+  edgesvm plan --learner twin --help-parameters     what --set can set of it
 """
-# Options that only some learners have.
-CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "kernel", "gamma", "fourier")
+OF_ALL = ("C", "bound", "dtype")  # the others need a choice of a learner
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "plan",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "plan", usage="edgesvm plan BYTES --features D [options]", description=HELP
     )
-    command.add_argument("memory", metavar="BYTES", help="memory budget: 65536, 64KiB, 1MiB")
     command.add_argument(
-        "--features",
-        type=arguments.count,
-        required=True,
-        metavar="D",
-        help="features per sample",
+        "memory", nargs="?", metavar="BYTES", help="memory budget: 65536, 64KiB, 1MiB"
+    )
+    command.add_argument(
+        "--features", type=arguments.count, metavar="D", help="features per sample"
+    )
+    command.add_argument(
+        "--help-parameters",
+        action="store_true",
+        help="say what --set can set of this --learner, and what it is without",
     )
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     learner_options.add_to(command, memory=False)
@@ -42,50 +45,54 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    if options.learner is not None:
-        return _one(options)
-    if given := [name for name in CAPACITIES if getattr(options, name) is not None]:
-        raise ValueError(f"--{given[0].replace('_', '-')} needs a choice of --learner")
-    rows = [_row(options, name) for name in learner_options.KINDS]
-    if options.json:
-        print(
-            json.dumps(
-                {
-                    "budget": parse_bytes(options.memory),
-                    "features": options.features,
-                    "learners": rows,
-                }
-            )
-        )
+    if options.help_parameters:
+        print(parameters.described(learner_options.class_of(options.learner or DEFAULT_KIND)))
         return 0
-    print(
-        f"{format_bytes(parse_bytes(options.memory))}, {options.features} features per sample, "
-        f"{options.dtype or DTYPES[0]}{_parts(options)}"
-    )
+    if options.memory is None or options.features is None:
+        raise ValueError("give BYTES and --features D (see edgesvm plan --help)")
+    asked = LearnerSettings.of(options)
+    if asked.learner is not None:
+        return _one(asked, options.features, as_json=options.json)
+    return table(asked, options.features, as_json=options.json)
+
+
+def table(asked: LearnerSettings, n_features: int, *, as_json: bool = False) -> int:
+    """Print what fits of every kind of learner, with those parameters that it has."""
+    if given := [*(n for n in asked.parameters if n not in OF_ALL), *["fourier"] * asked.fourier]:
+        raise ValueError(f"{parameters.spelled(given[0])} needs a choice of --learner")
+    budget = parse_bytes(asked.memory)
+    rows = [_row(asked, n_features, name) for name in learner_options.KINDS]
+    if as_json:
+        print(json.dumps({"budget": budget, "features": n_features, "learners": rows}))
+        return 0
+    dtype = asked.parameters.get("dtype", DTYPES[0])
+    print(f"{format_bytes(budget)}, {n_features} features per sample, {dtype}{_parts(asked)}")
     width = max(len(row["learner"]) for row in rows)
     print(f"\n  {'learner':<{width}} {'capacity':<20} {'bytes':>10}  {'left':>10}  standardized")
     for row in rows:
         print(
             f"  {row['learner']:<{width}} {_capacity(row, 'raw'):<20} "
-            f"{_bytes(row, 'raw'):>10}  {_left(row, options):>10}  "
+            f"{_bytes(row, 'raw'):>10}  {_left(row, budget):>10}  "
             f"{_capacity(row, 'standardized')}, {_bytes(row, 'standardized')} B"
         )
     print("\n  To list a learner's arrays: edgesvm plan BYTES --features D --learner NAME")
     return 0
 
 
-def _one(options: argparse.Namespace) -> int:
+def _one(asked: LearnerSettings, n_features: int, *, as_json: bool) -> int:
     """Print the arrays of one learner."""
-    learner = learner_options.build(options, options.features)
-    plan = learner.plan(options.features)
-    if options.json:
-        arrays = _arrays(plan)
-        budget = parse_bytes(options.memory)
-        report = {"budget": budget, "features": options.features, "learner": repr(learner)}
+    learner = asked.build(n_features)
+    plan = learner.plan(n_features)
+    if as_json:
+        report = {
+            "budget": parse_bytes(asked.memory),
+            "features": n_features,
+            "learner": repr(learner),
+        }
         inside = {"part" if n == PARTS else n: _arrays(p) for n, p in plan.inside.items()}
-        print(json.dumps({**report, "arrays": arrays, **inside, "bytes": plan.total}))
+        print(json.dumps({**report, "arrays": _arrays(plan), **inside, "bytes": plan.total}))
     else:
-        print(f"{learner!r}, {options.features} features\n\n{plan}")
+        print(f"{learner!r}, {n_features} features\n\n{plan}")
     return 0
 
 
@@ -96,30 +103,29 @@ def _arrays(plan: MemoryPlan) -> list[dict]:
     ]
 
 
-def _row(options: argparse.Namespace, name: str) -> dict:
+def _row(asked: LearnerSettings, n_features: int, name: str) -> dict:
     """Capacity and bytes of one learner, raw and standardized."""
-    given = {"C": options.C, "bound": options.bound, "dtype": options.dtype}
-    capacity = learner_options.class_of(name)._capacity
-    base = learner_options.of_kind(name, {k: v for k, v in given.items() if v is not None})
-    base = learner_options.of_many(options, base)
+    kind = learner_options.class_of(name)
+    own = parameters.types_of(kind)
+    given = {name: text for name, text in asked.parameters.items() if name in own}
+    one = replace(asked, learner=name, parameters=given)
     row: dict = {"learner": name}
-    for how, learner in (("raw", base), ("standardized", learner_options.scaled(options, base))):
+    for how in ("raw", "standardized"):
         try:
-            fitting = decision_options.around(options, learner).fitted_into(
-                options.memory, options.features
-            )
+            fitting = replace(one, raw=asked.raw or how == "raw").build(n_features)
             inner = learner_options.innermost(fitting)
+            capacity = kind._capacity
             row[how] = {
                 "capacity": {own: getattr(inner, own) for own in (capacity,) if own},
-                "bytes": fitting.plan(options.features).total,
+                "bytes": fitting.plan(n_features).total,
             }
         except MemoryBudgetError as error:
             row[how] = {"needs": error.required}
     return row
 
 
-def _parts(options: argparse.Namespace) -> str:
-    whole = learner_options.of_many(options, learner_options.of_kind("stream", {}))
+def _parts(asked: LearnerSettings) -> str:
+    whole = asked.of_many(learner_options.of_kind("stream", {}))
     if not isinstance(whole, Multiclass):
         return ""
     return f", {whole._n_parts} parts for {whole.n_classes} classes, capacity per part"
@@ -136,6 +142,6 @@ def _bytes(row: dict, how: str) -> str:
     return f"needs {cell['needs']:,}" if "needs" in cell else f"{cell['bytes']:,}"
 
 
-def _left(row: dict, options: argparse.Namespace) -> str:
+def _left(row: dict, budget: int) -> str:
     cell = row["raw"]
-    return "-" if "needs" in cell else f"{parse_bytes(options.memory) - cell['bytes']:,}"
+    return "-" if "needs" in cell else f"{budget - cell['bytes']:,}"

@@ -43,9 +43,7 @@ Box = tuple[float, float, float, float]
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "plot", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("plot", description=HELP)
     command.add_argument("models", metavar="MODEL", nargs="+", help="a snapshot or a checkpoint")
     command.add_argument(
         "-o",

@@ -31,9 +31,7 @@ class FoundPort(NamedTuple):
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "ports", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("ports", description=HELP)
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     command.set_defaults(act=act)
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments, link_options
-from edgesvm.cli.status import StatusLine, lost_lines
-from edgesvm.cli.stopping import Signals, Stop, stop_signals
-from edgesvm.errors import LinkDown
+from edgesvm.cli import arguments, link_options, server
+from edgesvm.cli.link_options import LinkSettings
+from edgesvm.cli.looking_on import ShowSettings
+from edgesvm.cli.status import lost_lines
+from edgesvm.cli.stopping import stop_signals
 from edgesvm.link import LateLabel, Link, RecordingSchema, RecordingWriter
 from edgesvm.link.recording import SUFFIX, claim_recording
 
@@ -36,7 +36,7 @@ samples already written stay readable. If the port fails, it is opened again aft
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "record", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+        "record", usage="edgesvm record PORT FILE [options]", description=HELP
     )
     link_options.add_port(command)
     command.add_argument(
@@ -45,8 +45,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="FILE",
         help=f"output file, with a name that ends in {SUFFIX}",
     )
-    link_options.add_to(command)
-    command.add_argument(
+    link = link_options.add_to(command)
+    link_options.add_report(command)
+    link.add_argument(
         "--late-labels",
         action="store_true",
         help="text links: labels arrive in separate lines (a binary node says so itself)",
@@ -68,38 +69,43 @@ def _recording_name(text: str) -> str:
 
 
 def act(options: argparse.Namespace) -> int:
-    status = StatusLine(quiet=options.quiet)
     # Labels are recorded as they arrive; the reader matches them to samples.
     late = int(options.late_labels or not options.text)
+    settings = LinkSettings.of(options, url=options.port, late_labels=late)
+    show = arguments.read(ShowSettings, options)
+    return record(options.file, settings, show, sync_s=options.sync)
+
+
+def record(file: str, settings: LinkSettings, show: ShowSettings, *, sync_s: float) -> int:
+    """Record until all samples are in, a signal arrives or, with --once, the port fails."""
+    status = show.status_line()
     with (
-        claim_recording(options.file) as claim,  # before the port is taken from another process
+        claim_recording(file) as claim,  # before the port is taken from another process
         stop_signals() as signals,
-        link_options.open_port(options, signals, late_labels=late) as link,
+        server.opened([settings], signals) as (link,),
     ):
         writer = RecordingWriter(claim, _schema(link))
-        recorder = _Recorder(link, writer, options)
+        recorder = _Recorder(link, writer, file, sync_s)
         if writer.schema.late and writer.n_records:
             # Samples were missed in between: a label must not match a sample of the last recording.
             recorder.guarded(writer.append_labels, [LateLabel(0, 0, 0.0, is_epoch=True)])
         if writer.cut_bytes:
-            status.say(
-                f"{options.file}: removed {writer.cut_bytes:,} incomplete bytes from its end"
-            )
+            status.say(f"{file}: removed {writer.cut_bytes:,} incomplete bytes from its end")
         status.say(
-            f"{options.file}: holds {writer.n_records:,} samples of {writer.schema.n_features} "
+            f"{file}: holds {writer.n_records:,} samples of {writer.schema.n_features} "
             f"features; {writer.schema.record_bytes} bytes per sample"
         )
+        port = server.Served(recorder, settings, status)
         try:
-            recorder.run(signals, status)
+            server.serve([port], recorder.text, signals=signals, status=status)
         finally:
             status.end()
             recorder.guarded(writer.close)
             summary = recorder.summary()
             summary["counters"]["log_lost"] = status.lost
-            if options.json:
-                print(json.dumps(summary), flush=True)
-            else:
-                status.say(_closing_text(options.file, summary))
+            show.report(summary, [_closing_text(file, summary)], status)
+    if port.error is not None:
+        raise port.error
     return 0
 
 
@@ -114,51 +120,33 @@ def _schema(link: Link) -> RecordingSchema:
 class _Recorder:
     """Moves samples from the link's ring to the file."""
 
-    def __init__(self, link: Link, writer: RecordingWriter, options: argparse.Namespace) -> None:
-        self.link = link
-        self.writer = writer
-        self.options = options
+    def __init__(self, link: Link, writer: RecordingWriter, file: str, sync_s: float) -> None:
+        self.link, self.writer, self.file = link, writer, file
         self.taken = self.labels = 0
         self.started = time.monotonic()
-        self._next_sync = self.started + options.sync
+        self._sync_s = sync_s
+        self._next_sync = self.started + sync_s
 
-    def run(self, signals: Signals, status: StatusLine) -> None:
-        """Record until all samples are in, a signal arrives or, with --once, the port fails."""
-        while not signals.stopping and self.left != 0:
-            try:
-                self.step()
-            except LinkDown as down:
-                if self.options.once:
-                    return
-                status.say(f"{down}; trying to open it again")
-                try:
-                    with signals.interruptible():
-                        self.link.reconnect()
-                except Stop:
-                    return
-            status.show(self.text)
-
-    @property
-    def left(self) -> int | None:
-        """Samples still to be recorded; None if no number was given."""
-        return None if self.options.samples is None else self.options.samples - self.taken
-
-    def step(self) -> None:
+    def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
+        """Read once, and write what arrived. Returns the number of samples."""
+        before = self.taken
         try:
-            self.link.poll(0.1)
+            self.link.poll(timeout)
         finally:
-            self.write()
+            self.write(at_most)
         if time.monotonic() >= self._next_sync:
-            self._next_sync = time.monotonic() + self.options.sync
+            self._next_sync = time.monotonic() + self._sync_s
             self.guarded(self.writer.sync)
+        return self.taken - before
 
-    def write(self) -> None:
+    def write(self, at_most: int | None) -> None:
         """Write the samples in the ring, and the labels that arrived between them."""
         self.write_labels()
-        while n := len((batch := self.link.take(self.left)).y):
+        while at_most != 0 and (n := len((batch := self.link.take(at_most)).y)):
             self.guarded(self.writer.append, batch)
             self.link.release(n)
             self.taken += n
+            at_most = None if at_most is None else at_most - n
             self.write_labels()
 
     def write_labels(self) -> None:
@@ -173,7 +161,7 @@ class _Recorder:
             write(*arguments)
         except OSError as error:
             raise RuntimeError(
-                f"{self.options.file}: {error.strerror or error}; "
+                f"{self.file}: {error.strerror or error}; "
                 f"the {self.writer.n_records:,} samples written before are readable"
             ) from error
 

@@ -20,9 +20,7 @@ as in `run`. Damaged records and samples without a label are skipped and counted
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "replay", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("replay", usage="edgesvm replay FILE [options]", description=HELP)
     command.add_argument("file", metavar="FILE", help="a recording; the name does not matter")
     evaluate.add_options(command)
     command.set_defaults(act=act)

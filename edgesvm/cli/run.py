@@ -1,238 +1,249 @@
-"""``edgesvm run``: learn from a sensor on a port and send predictions back."""
+"""``edgesvm run``: learn from sensors on ports and send predictions back."""
 
 from __future__ import annotations
 
 import argparse
-import struct
+import contextlib
+import functools
 import time
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgesvm.budget import format_bytes
+from edgesvm.budget import format_bytes, parse_bytes
 from edgesvm.cli import (
     arguments,
-    checkpoint_options,
     decision_options,
     drift_options,
-    each_port,
     headroom,
     learner_options,
     link_options,
-    live,
     looking_on,
-    on_device_options,
     out_options,
     run_report,
     saved_model,
-    serving,
+    server,
     window_options,
 )
-from edgesvm.cli.node_messages import NodeMessages
+from edgesvm.cli.run_settings import PortSettings, RunSettings
+from edgesvm.cli.server import Served
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
-from edgesvm.cli.stopping import Signals, stop_signals
+from edgesvm.cli.stopping import stop_signals
 from edgesvm.learner import Learner, learner_in
-from edgesvm.link import Link, wire
+from edgesvm.link import Link
 from edgesvm.runner import Runner
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
-    from edgesvm.journal import Journal
     from edgesvm.page.lookout import Lookout
     from edgesvm.persist import Checkpoint
+    from edgesvm.persist.checkpointing import Checkpointer
     from edgesvm.preprocessing.chain import Chain
 
 HELP = """\
-Learn from the sensor on PORT: predict each sample, learn it, and send the prediction back.
+Learn from the sensor on PORT: predict each sample, learn it, send the answer.
 
-  edgesvm run /dev/ttyUSB0                         a node that sends frames (FORMATS.md)
-  edgesvm run /dev/ttyACM0 --text --save m.esvm    a sketch that prints numbers, the label last
+  edgesvm run /dev/ttyUSB0                         frames (docs/FORMATS.md)
+  edgesvm run /dev/ttyACM0 --text --save m.esvm    lines of numbers, label last
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
-  edgesvm run /dev/ttyACM0 --text --window 256 --hop 128 --rate 1000 --bands 10-50,50-200
-  edgesvm run /dev/ttyUSB0 /dev/ttyUSB1 --memory 64KiB --save '{port}.esvm'      a learner each
+  edgesvm run /dev/ttyACM0 --text --window 256 --rate 1000 --bands 10-50,50-200
+  edgesvm run /dev/ttyUSB0 /dev/ttyUSB1 --save '{port}.esvm'      a learner each
+  edgesvm run /dev/ttyACM0 --on-device --save pump.esvm     the board learns
 
-With --window, samples are raw signals: each window of them becomes a row of features, which is
-predicted and learned, and the prediction goes back with the number of the window's last sample.
-
-With --save, the model is loaded from FILE if it exists, and written there at the end, on Ctrl-C,
-SIGTERM and SIGHUP. With --checkpoint it is also saved while learning, so that a power cut at any
-moment leaves a model. If the port fails, it is opened again after 0.1 to 5 s; with --once, run ends
-instead. On a text link predictions are sent back only with --answers, as lines
-"!SEQUENCE LABEL FLAGS SCORE".
-
-With --on-device a microcontroller on PORT learns (edgesvm export), and this host looks on:
-
-  edgesvm run /dev/ttyACM0 --on-device --save pump.esvm
+The model is saved at the end, on Ctrl-C, SIGTERM and SIGHUP. A port that fails
+is opened again after 0.1 to 5 s. More is in docs/command-line.md.
 """
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "run",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "run", usage="edgesvm run PORT [PORT ...] [options]", description=HELP
     )
     link_options.add_port(command, several=True)
-    link_options.add_to(command, auto=True, unlabelled=": only predict")
-    command.add_argument(
+    files = command.add_argument_group("files")
+    saved_model.add_save(files)
+    saved_model.add_checkpoint(files)
+    learner_options.add_to(command)
+    link = link_options.add_to(command, auto=True)
+    link.add_argument(
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
-    serving.add_to(command)
-    looking_on.add_to(command)
-    command.add_argument(
-        "--one-model",
-        action="store_true",
-        help="several ports teach one learner, in turns, instead of one each",
-    )
-    command.add_argument(
+    link_options.add_ring(link)
+    link.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),
         default="drop_oldest",
-        help="which sample to drop when the ring is full; default drop_oldest",
+        metavar="WHICH",
+        help="what to drop then: drop_oldest or drop_newest",
     )
-    command.add_argument(
+    link.add_argument(
         "--late-labels",
         type=arguments.count,
         metavar="W",
-        help="how many samples may wait for a late label; default 256 if the node announces "
-        "late labels",
+        help="samples that wait for a late label; default 256",
     )
-    command.add_argument(
+    link.add_argument(
         "--range",
         type=arguments.value_range,
         metavar="LO,HI",
-        help="refuse samples with a value outside (write --range=-1,1 for negative numbers)",
+        help="refuse samples with other values: --range=-1,1",
     )
-    command.add_argument(
-        "--clip", action="store_true", help="set values outside --range to the nearer end instead"
+    link.add_argument("--clip", action="store_true", help="move values into --range instead")
+    link.add_argument(
+        "--max-labels-per-second", type=arguments.rate, metavar="N", help="learn at most so many"
     )
-    command.add_argument(
-        "--max-labels-per-second",
-        type=arguments.rate,
-        metavar="N",
-        help="learn at most N labels per second",
-    )
-    command.add_argument(
+    link.add_argument(
         "--allow-commands", action="store_true", help="allow sending commands to the node"
     )
-    command.add_argument(
+    link.add_argument(
         "--set-rate",
         type=arguments.rate,
         metavar="HZ",
-        help="ask the node for this sampling rate; needs --allow-commands",
+        help="ask the node for this rate (--allow-commands)",
     )
-    command.add_argument(
+    link.add_argument(
+        "--one-model", action="store_true", help="several ports teach one learner, not one each"
+    )
+    shown = command.add_argument_group("what is shown")
+    link_options.add_report(shown)
+    shown.add_argument(
         "--last",
         type=arguments.count,
         default=1000,
         metavar="N",
-        help="rolling accuracy over the last N samples; default 1000",
+        help="rolling accuracy of N samples; default 1000",
     )
+    looking_on.add_to(shown)
+    window_options.add_to(command)
     drift_options.add_to(command)
     out_options.add_to(command)
-    checkpoint_options.add_to(command)
-    window_options.add_to(command)
-    on_device_options.add_to(command)
-    learner_options.add_to(command)
+    board = command.add_argument_group("a board that learns (edgesvm export, NAME_link.h)")
+    board.add_argument(
+        "--on-device", action="store_true", help="the board learns; --save keeps its model"
+    )
+    board.add_argument(
+        "--fetch-every",
+        type=arguments.duration,
+        default=60.0,
+        metavar="TIME",
+        help="how often its model is fetched; default 1m",
+    )
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
-    out_options.check(options)
-    if not options.on_device:
-        window_options.check(options)
-    each = each_port.options_of(options)
-    if len(each) > 1:
-        from edgesvm.cli import several_ports
-
-        return several_ports.act(options, each)
-    (options,) = each
-    if options.on_device:
+    settings = RunSettings.of(options)
+    if settings.fetch_every is not None:
         from edgesvm.cli import on_device
 
-        return on_device.act(options)
-    status = live.status_line(options)
-    service = Service()
-    room = headroom.take()
-    with (
-        saved_model.claimed(options) as checkpoint,
-        stop_signals() as signals,
-        serving.open_link(options, signals, service, **link_settings(options)) as link,
-    ):
-        model, source = model_for(options, link, checkpoint)
-        assert link.schema is not None  # open
-        journal = out_options.journal(options, model)
-        status.say(
-            f"{introduction(model, source)}; "
-            f"{link.schema.n_features} features per sample; "
-            f"link {format_bytes(link.nbytes)}{out_options.bytes_told(journal)}"
-        )
-        saver = checkpoint_options.saver(checkpoint, options, model, status.say)
-        learner = learner_in(model)
-        drift = drift_options.watch(options, learner, status.say, saver)
-        runner = runner_for(options, link, model, drift, journal)
-        ask_rate(options, link)
-        outs = out_options.start(options, {options.port: journal}, status.say)
+        return on_device.run(settings)
+    return run(settings)
+
+
+def run(settings: RunSettings) -> int:
+    """Serve the ports until each has ended or a signal arrives; save and report each."""
+    status, service, room = settings.show.status_line(), Service(), headroom.take()
+    owners = settings.ports[:1] if settings.one_model else settings.ports
+    with contextlib.ExitStack() as held:
+        checkpoints = [held.enter_context(one.saving.claimed()) for one in owners]
+        signals = held.enter_context(stop_signals())
+        links = held.enter_context(server.opened([one.link for one in settings.ports], signals))
+        ports = _ports(settings, links, checkpoints, status)
+        for port in ports:
+            port.ask_rate()
+        journals = {one.link.name: one.job.journal for one in ports}
+        outs = settings.out.start(journals, status.say)
         started = time.monotonic()
+        names = [one.name for one in settings.ports]
+        lookouts = {
+            name: functools.partial(_lookout, port.job)
+            for name, port in zip(names, ports, strict=True)
+        }
+        progress = functools.partial(run_report.progress, ports, started)
         service.ready()
         try:
-            with closing(saver) if saver else nullcontext():
-                _serve(options, runner, signals, status, started, saver=saver, service=service)
-        finally:  # whatever ended it, save the model and report
+            with settings.show.at(lookouts, status) as looks:
+                for name, port in zip(names, ports, strict=True):
+                    port.look = looks.get(name, port.look)
+                server.serve(ports, progress, signals=signals, status=status, service=service)
+        finally:  # whatever ended it, save the models and report
             service.stopping()
-            summary = serving.end(
-                options,
-                model,
-                lambda: run_report.summary(runner, time.monotonic() - started) | outs.end(),
-                run_report.words,
-                status=status,
-                saver=saver,
-            )
+            told = _end(settings, ports, status, started, outs.end)
     del room
-    if options.save:
-        status.say(f"saved to {options.save}")
-    serving.check(summary)
-    return 0
+    server.check(told)
+    if len(ports) == 1 and ports[0].error is not None:
+        raise ports[0].error
+    return 1 if any(port.error for port in ports) else 0
 
 
-def link_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """What `open_link` is told of the options of a run."""
-    return {
-        "ring": options.ring,
-        "policy": options.full,
-        "late_labels": options.late_labels,
-        "value_range": options.range,
-        "clip": options.clip,
-        "allow_commands": options.allow_commands,
-    }
+def _ports(
+    settings: RunSettings,
+    links: Sequence[Link],
+    checkpoints: Sequence[Checkpoint | None],
+    status: StatusLine,
+) -> list[Served]:
+    """The ports, each with its learner or all with one; says what learns, in how many bytes."""
+    several, learned, introductions = len(links) > 1, [], []
+    for one, link, checkpoint in zip(settings.ports, links, checkpoints, strict=False):
+        model, source = model_for(settings, one, link, checkpoint)
+        introductions.append(_introduction(model, source))
+        saver = one.saving.saver(checkpoint, model, status.say)
+        drift = settings.drift.watch(learner_in(model), status.say, saver)
+        learned.append((model, saver, drift))
+    if settings.one_model:
+        _check_alike(links)
+        learned *= len(links)
+    ports = []
+    for one, link, (model, saver, drift) in zip(settings.ports, links, learned, strict=True):
+        ports.append(served(settings, one, link, model, status, saver=saver, drift=drift))
+    kept = out_options.bytes_told(*(one.job.journal for one in ports))
+    if not several:
+        n_features = ports[0].job.model.n_features_in_
+        status.say(
+            f"{introductions[0]}; {n_features} features per sample; "
+            f"link {format_bytes(links[0].nbytes)}{kept}"
+        )
+        return ports
+    for one, told in zip(settings.ports, introductions, strict=False):
+        share = f"{format_bytes(parse_bytes(one.learner.memory))} of {settings.memory}"
+        status.say(f"{'all ports' if settings.one_model else one.name}: {told}; may have {share}")
+    names = zip((one.name for one in settings.ports), links, strict=True)
+    sizes = "; ".join(f"{name} {format_bytes(link.nbytes)}" for name, link in names)
+    status.say(f"links: {sizes}{kept}")
+    return ports
 
 
-def ask_rate(options: argparse.Namespace, link: Link) -> None:
-    """Ask the node for the rate of ``--set-rate``, if that is given."""
-    if options.set_rate is not None:
-        link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / options.set_rate)))
-
-
-def introduction(model: Learner | Chain, source: str | None) -> str:
+def _introduction(model: Learner | Chain, source: str | None) -> str:
     """The model, where it comes from, and its bytes."""
     origin = f", loaded from {source} after {model.n_seen_:,} samples" if source else ""
     return f"{model!r}{origin}: {format_bytes(model.nbytes)}"
 
 
+def _check_alike(links: Sequence[Link]) -> None:
+    """Raise ValueError if the samples of two links have not as many features."""
+    widths = {link.name: link.schema.n_features for link in links if link.schema is not None}
+    if len(set(widths.values())) > 1:
+        told = ", ".join(f"{n} on {name}" for name, n in widths.items())
+        raise ValueError(f"--one-model needs as many features on each port, not {told}")
+
+
 def model_for(
-    options: argparse.Namespace, link: Link, checkpoint: Checkpoint | None
+    settings: RunSettings, port: PortSettings, link: Link, checkpoint: Checkpoint | None
 ) -> tuple[Learner | Chain, str | None]:
     """The saved model and its file, or a new one for this link's samples and None."""
     assert link.schema is not None  # open
-    n_features = link.schema.n_features
-    model, source = saved_model.loaded(options, checkpoint)
+    n_features, memory = link.schema.n_features, port.learner.memory
+
+    def contradicted(model: Learner | Chain, learner: Learner) -> list[tuple[str, str]]:
+        return settings.windows.contradicted(model) + port.learner.contradicted(learner)
+
+    model, source = port.saving.loaded(checkpoint, memory, contradicted)
     if model is None:
-        learner, fixed = learner_options.requested(options, link.schema.n_classes)
+        learner, fixed = port.learner.requested(link.schema.n_classes)
         period = link.schema.nominal_us
-        model = window_options.chain(options, learner, n_features, period_us=period, fixed=fixed)
+        model = settings.windows.chain(learner, n_features, memory, period_us=period, fixed=fixed)
         return model.allocate(n_features), None
-    learner = learner_in(model)
-    labels = learner.classes_.tolist()
+    labels = learner_in(model).classes_.tolist()
     if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
         raise ValueError(
             f"the model in {source} has the labels {labels}, but a link has integers; "
@@ -242,57 +253,64 @@ def model_for(
     return model, source
 
 
-def runner_for(
-    options: argparse.Namespace,
+def served(
+    settings: RunSettings,
+    port: PortSettings,
     link: Link,
     model: Learner | Chain,
-    drift: DriftWatch | None,
-    journal: Journal | None,
-) -> Runner:
-    asked = {
-        "window": options.last,
-        "answers": options.answers or link.binary,
-        "max_labels_per_second": options.max_labels_per_second,
+    status: StatusLine,
+    *,
+    saver: Checkpointer | None = None,
+    drift: DriftWatch | None = None,
+) -> Served:
+    """The port with the `Runner` of its samples."""
+    asked: dict[str, Any] = {
+        "window": settings.last,
+        "answers": settings.answers or link.binary,
+        "max_labels_per_second": settings.max_labels_per_second,
         "drift": drift,
-        "journal": journal,
+        "journal": settings.out.journal(model),
     }
     if isinstance(model, Learner):
-        return Runner(link, model, **asked)
-    from edgesvm.window_runner import WindowRunner
+        runner = Runner(link, model, **asked)
+    else:
+        from edgesvm.window_runner import WindowRunner
 
-    return WindowRunner(link, model, **asked)
+        runner = WindowRunner(link, model, **asked)
+    checked = False
+
+    def check_labels() -> None:
+        nonlocal checked
+        checked = checked or (runner.learned > 0 and decision_options.check_labels(runner.learner))
+
+    return Served(
+        runner, port.link, status, saver=saver, after=check_labels, rest=runner.handle_waiting
+    )
 
 
-def _serve(
-    options: argparse.Namespace,
-    runner: Runner,
-    signals: Signals,
+def _lookout(runner: Runner) -> Lookout:
+    from edgesvm.page.run_lookout import RunLookout
+
+    return RunLookout(runner)
+
+
+def _end(
+    settings: RunSettings,
+    ports: Sequence[Served],
     status: StatusLine,
     started: float,
-    **rest: Any,
-) -> None:
-    """Serve until enough samples are taken, a signal arrives or, with --once, the port fails."""
-    learner, checked = runner.learner, False
-    node = NodeMessages(runner.link, status, options.set_rate)
-
-    def turn() -> bool:
-        nonlocal checked
-        look()
-        left = None if options.samples is None else options.samples - runner.taken
-        if left == 0:
-            return False
-        runner.step(at_most=left)
-        checked = checked or (runner.learned > 0 and decision_options.check_labels(learner))
-        node.show()
-        return True
-
-    def progress() -> str:
-        return run_report.progress(runner, time.monotonic() - started)
-
-    def lookout() -> Lookout:
-        from edgesvm.page.run_lookout import RunLookout
-
-        return RunLookout(runner)
-
-    with looking_on.at(options, lookout, status) as look:
-        serving.serve(options, runner.link, turn, progress, signals=signals, status=status, **rest)
+    outputs: Callable[[], dict[str, Any]],
+) -> dict[str, Any]:
+    """Save each model and report, whatever ended the serving. Returns the summary."""
+    status.end()
+    owners = list(zip(settings.ports, ports, strict=True))[: 1 if settings.one_model else None]
+    try:
+        saved_model.save_all([(of.job.model, one.saving, of.saver) for one, of in owners])
+    finally:
+        told = run_report.summary(ports, time.monotonic() - started) | outputs()
+        run_report.add_lost(told, status.lost)
+        settings.show.report(told, run_report.words(told), status)
+    for one, _ in owners:
+        if one.saving.save:
+            status.say(f"saved to {one.saving.save}")
+    return told

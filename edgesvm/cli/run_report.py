@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from edgesvm.cli import out_options, score_words
@@ -11,14 +13,27 @@ from edgesvm.learner import Learner
 from edgesvm.runner import Runner
 
 if TYPE_CHECKING:
+    from edgesvm.cli.server import Served
     from edgesvm.window_runner import WindowRunner
 
 
-def progress(runner: Runner, seconds: float) -> str:
+def progress(ports: Sequence[Served], started: float) -> str:
     """The status line."""
+    seconds = max(time.monotonic() - started, 1e-9)
+    if len(ports) == 1:
+        return _progress(ports[0].job, seconds)
+    told = [f"{sum(port.job.taken for port in ports) / seconds:,.0f}/s"]
+    for port in ports:
+        state = " gone" if port.away else " ended" if port.ended else ""
+        accuracy = percent(port.job.score.rolling)
+        told.append(f"{port.link.name}{state} {port.job.taken:,} samples, accuracy {accuracy}")
+    return "  ".join(told)
+
+
+def _progress(runner: Runner, seconds: float) -> str:
     c = runner.link.counters
     return (
-        f"{runner.taken:,} samples  {runner.taken / max(seconds, 1e-9):,.0f}/s  "
+        f"{runner.taken:,} samples  {runner.taken / seconds:,.0f}/s  "
         f"{_windows(runner)}accuracy {percent(runner.score.rolling)} (larger class "
         f"{percent(runner.score.majority)}, label before {percent(runner.score.label_before)})  "
         f"{runner.model.nbytes:,} B  "
@@ -35,8 +50,27 @@ def _windows(runner: Runner) -> str:
     return f"{runner.windows:,} windows, {runner.windows_dropped:,} dropped  "
 
 
-def summary(runner: Runner, seconds: float) -> dict[str, Any]:
-    """All results, for a JSON line."""
+def summary(ports: Sequence[Served], seconds: float) -> dict[str, Any]:
+    """All results, for a JSON line: of the port, or of each by its URL."""
+    told = {}
+    for port in ports:
+        one = _summary(port.job, seconds)
+        one["counters"] |= port.saver.counters if port.saver else {}
+        told[port.link.name] = one
+    if len(ports) == 1:
+        return one
+    for port in ports:
+        told[port.link.name]["error"] = None if port.error is None else str(port.error)
+    broken = [f"{name}: {line}" for name, one in told.items() for line in one["broken_identities"]]
+    return {"ports": told, "broken_identities": broken}
+
+
+def add_lost(summary: dict[str, Any], n_lost: int) -> None:
+    """Add how many lines of the log could not be written."""
+    summary.get("counters", summary)["log_lost"] = n_lost
+
+
+def _summary(runner: Runner, seconds: float) -> dict[str, Any]:
     return {
         "learner": repr(runner.model),
         "bytes_planned": runner.model.plan(runner.model.n_features_in_).total,
@@ -54,8 +88,22 @@ def summary(runner: Runner, seconds: float) -> dict[str, Any]:
     }
 
 
-def words(summary: dict[str, Any]) -> str:
-    """`summary` as text."""
+def words(summary: dict[str, Any]) -> list[str]:
+    """`summary` as text, with the name of each port if there are several."""
+    if "ports" not in summary:
+        return [_words(summary)]
+    told = [f"{name}:\n{_words(one)}" for name, one in summary["ports"].items()]
+    return told + _of_all(summary)
+
+
+def _of_all(summary: dict[str, Any]) -> list[str]:
+    """What became of the sinks, and of this log."""
+    lost = [lost_lines(summary["log_lost"])] if summary.get("log_lost") else []
+    return out_options.words(summary) + lost
+
+
+def _words(summary: dict[str, Any]) -> str:
+    """The summary of a port as text."""
     c = summary["counters"]
     lines = [
         f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {_of_windows(c)}"
@@ -78,9 +126,7 @@ def words(summary: dict[str, Any]) -> str:
             f"{n_late:,} samples without a label in time: {c['expired']:,} waited too long, "
             f"{c['waiting']:,} still waiting"
         )
-    lines += out_options.words(summary)
-    if c.get("log_lost"):
-        lines.append(lost_lines(c["log_lost"]))
+    lines += _of_all(summary | {"log_lost": c.get("log_lost", 0)})
     if c["over_rate"]:
         lines.append(f"{c['over_rate']:,} labels not learned: over --max-labels-per-second")
     if refused := c["unknown_label"] + c.get("labels_refused", 0):

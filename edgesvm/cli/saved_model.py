@@ -1,15 +1,17 @@
-"""The files of a run's model: claimed before the port is opened, loaded within the budget."""
+"""The files of a learner: claimed before the port is opened, loaded within the budget, and saved
+while it learns and at the end."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import parse_bytes
-from edgesvm.cli import checkpoint_options, learner_options, window_options
+from edgesvm.cli import arguments
 from edgesvm.cli.snapshots import learner_of, of_file
 from edgesvm.learner import Learner, load
 from edgesvm.persist.exclusive import Claim
@@ -17,29 +19,174 @@ from edgesvm.persist.folders import followed
 
 if TYPE_CHECKING:
     from edgesvm.persist import Checkpoint
+    from edgesvm.persist.checkpointing import Checkpointer, Interval, LearningModel
     from edgesvm.preprocessing.chain import Chain
 
+DEFAULT_EVERY = "60s"
 
-@contextlib.contextmanager
-def claimed(options: argparse.Namespace) -> Iterator[Checkpoint | None]:
-    """Keep other processes from the files of ``--checkpoint`` and ``--save`` within the block;
-    yields the checkpoint, None if there is none.
 
-    Raises
-    ------
-    BlockingIOError
-        Another process has one of them; the message names it.
-    """
-    checkpoint = checkpoint_options.open_checkpoint(options)
-    if checkpoint is not None and options.save and _same(options.save, options.checkpoint):
-        raise ValueError(f"--save and --checkpoint are both {options.save}: use two files")
-    with contextlib.ExitStack() as held:
+def add_save(group: argparse._ActionsContainer) -> None:
+    """Add the options of the snapshot."""
+    group.add_argument(
+        "--save",
+        type=arguments.new_file,
+        metavar="FILE",
+        help="loaded if it exists, written at the end",
+    )
+    group.add_argument("--fresh", action="store_true", help="start with a new model; load no file")
+
+
+def add_checkpoint(group: argparse._ActionsContainer) -> None:
+    """Add the options of the checkpoint."""
+    group.add_argument(
+        "--checkpoint",
+        type=arguments.file_in_folder,  # writable, or not yet: a medium may come back
+        metavar="FILE",
+        help="saved while learning too; continue from it",
+    )
+    group.add_argument(
+        "--every",
+        type=_interval,
+        metavar="60s|N",
+        help=f"time or samples between saves; default {DEFAULT_EVERY}",
+    )
+    group.add_argument(
+        "--checkpoint-second",
+        type=arguments.file_in_folder,  # writable, or not yet: a medium may come back
+        metavar="FILE",
+        help="a copy of each save on another medium",
+    )
+
+
+def _interval(text: str) -> Interval:
+    from edgesvm.persist.checkpointing import Interval
+
+    try:
+        return Interval.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class SavingSettings:
+    """The files of a learner, and how often it is saved while it learns."""
+
+    save: str | None = None
+    fresh: bool = False
+    checkpoint: str | None = None
+    checkpoint_second: str | None = None
+    every: Interval | None = None
+
+    @classmethod
+    def of(cls, options: argparse.Namespace, **files: str | None) -> SavingSettings:
+        """What the options say; `files` in place of theirs. Raises ValueError if they contradict
+        each other."""
+        settings = arguments.read(cls, options, **files)
+        if settings.checkpoint_second is not None and settings.checkpoint is None:
+            raise ValueError("--checkpoint-second needs --checkpoint")
+        if settings.save and settings.checkpoint and _same(settings.save, settings.checkpoint):
+            raise ValueError(f"--save and --checkpoint are both {settings.save}: use two files")
+        return settings
+
+    @contextlib.contextmanager
+    def claimed(self) -> Iterator[Checkpoint | None]:
+        """Keep other processes from the files within the block; yields the checkpoint, None if
+        there is none.
+
+        Raises
+        ------
+        BlockingIOError
+            Another process has one of them; the message names it.
+        """
+        with contextlib.ExitStack() as held:
+            checkpoint = None
+            if self.checkpoint is not None:
+                from edgesvm.persist import Checkpoint
+
+                checkpoint = Checkpoint(
+                    self.checkpoint, second=self.checkpoint_second, fresh=self.fresh
+                )
+                held.callback(checkpoint.close)
+                checkpoint.claim()
+            if self.save:
+                held.enter_context(claimed_snapshot(self.save))
+            yield checkpoint
+
+    def loaded(
+        self,
+        checkpoint: Checkpoint | None,
+        memory: str | int,
+        contradicted: Callable[[Learner | Chain, Learner], list[tuple[str, str]]],
+        *,
+        labels: bool = True,
+    ) -> tuple[Any, str | None]:
+        """The model of the checkpoint, else of the snapshot, and its file; None without either.
+
+        Parameters
+        ----------
+        checkpoint : Checkpoint or None
+        memory : str or int
+            Bytes that it may have.
+        contradicted : callable
+            What the model, and the learner in it, have that the options contradict.
+        labels : bool
+            Whether it must be one that learns with labels, or one without.
+
+        Raises
+        ------
+        MemoryBudgetError
+            It is larger than `memory`; only a header was read.
+        ValueError
+            It was learned with other options than those given, or it learns with labels and must
+            not, or the reverse.
+        """
+        max_bytes = parse_bytes(memory)
+        model: Learner | Chain | None = None
+        source = None
         if checkpoint is not None:
-            held.callback(checkpoint.close)
-            checkpoint.claim()
-        if options.save:
-            held.enter_context(claimed_snapshot(options.save))
-        yield checkpoint
+            model, source = checkpoint.load(max_bytes), self.checkpoint
+        if model is None and self.save and not self.fresh and os.path.exists(self.save):
+            with of_file(self.save):
+                model, source = load(self.save, max_bytes=max_bytes), self.save
+        if model is None:
+            return None, None
+        learner = learner_of(model, str(source))
+        if labels and not learner._takes_labels:
+            raise ValueError(
+                f"the model in {source} learns without labels; this command needs them"
+            )
+        if learner._takes_labels and not labels:
+            raise ValueError(f"the model in {source} learns with labels; this command has none")
+        if differing := contradicted(model, learner):
+            raise ValueError(
+                f"the model in {source} was learned with {', '.join(have for have, _ in differing)}"
+                f", not {', '.join(given for _, given in differing)}; use --fresh to start over"
+            )
+        return model, source
+
+    def saver(
+        self,
+        checkpoint: Checkpoint | None,
+        learner: LearningModel,
+        report: Callable[[str], None],
+    ) -> Checkpointer | None:
+        """The object that saves at intervals; None without ``--checkpoint``."""
+        if checkpoint is None:
+            return None
+        from edgesvm.persist.checkpointing import Checkpointer
+
+        every = self.every or _interval(DEFAULT_EVERY)
+        return Checkpointer(checkpoint, learner, every, report=report)
+
+
+def save_all(learned: Iterable[tuple[Any, SavingSettings, Checkpointer | None]]) -> None:
+    """Save each model at the end, whatever becomes of another; its saver is closed first."""
+    with contextlib.ExitStack() as saving:
+        for model, settings, saver in learned:
+            if settings.save:
+                saving.callback(model.save, settings.save)
+            if saver is not None:
+                saving.callback(saver.close)
 
 
 def _same(one: str, other: str) -> bool:
@@ -47,7 +194,8 @@ def _same(one: str, other: str) -> bool:
 
 
 def claimed_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
-    """Keep other processes from a snapshot within the block. Raises as `claimed` does.
+    """Keep other processes from a snapshot within the block. Raises as
+    `SavingSettings.claimed` does.
 
     A snapshot is replaced when it is saved, so the claim is on a file of its own, ``FILE.lock``.
     """
@@ -58,51 +206,6 @@ def claimed_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
         raise
     except OSError:  # no room for a file, say; what cannot be saved is reported at the end
         return contextlib.nullcontext()
-
-
-def loaded(
-    options: argparse.Namespace, checkpoint: Checkpoint | None, *, labels: bool = True
-) -> tuple[Any, str | None]:
-    """The model of the checkpoint, else of the snapshot, and its file; None if there is none.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-    checkpoint : Checkpoint or None
-    labels : bool
-        Whether it must be one that learns with labels, or one without.
-
-    Raises
-    ------
-    MemoryBudgetError
-        It is larger than ``--memory``; only a header was read.
-    ValueError
-        It was learned with other options than those given, or it learns with labels and must not,
-        or the reverse.
-    """
-    max_bytes = parse_bytes(options.memory)
-    model: Learner | Chain | None = None
-    source = None
-    if checkpoint is not None:
-        model, source = checkpoint.load(max_bytes), options.checkpoint
-    if model is None and options.save and not options.fresh and os.path.exists(options.save):
-        with of_file(options.save):
-            model, source = load(options.save, max_bytes=max_bytes), options.save
-    if model is None:
-        return None, None
-    learner = learner_of(model, str(source))
-    if labels and not learner._takes_labels:
-        raise ValueError(f"the model in {source} learns without labels; this command needs them")
-    if learner._takes_labels and not labels:
-        raise ValueError(f"the model in {source} learns with labels; this command has none")
-    differing = window_options.contradicted(options, model)
-    differing += learner_options.contradicted(options, learner) if labels else []
-    if differing:
-        raise ValueError(
-            f"the model in {source} was learned with {', '.join(have for have, _ in differing)},"
-            f" not {', '.join(given for _, given in differing)}; use --fresh to start over"
-        )
-    return model, source
 
 
 def check_inputs(model: Learner | Chain, n_inputs: int, source: str | None) -> None:

@@ -5,16 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Sequence
 from typing import Any
 
-from edgesvm.cli import (
-    arguments,
-    checkpoint_options,
-    decision_options,
-    learner_options,
-    score_words,
-)
+from edgesvm.cli import arguments, learner_options, saved_model, score_words
+from edgesvm.cli.learner_options import LearnerSettings
 from firmware_sim import options as sim_options
 from firmware_sim.harness import Report, simulate
 from firmware_sim.limits.profiles import profile
@@ -33,11 +27,7 @@ SAMPLES = 10_000
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "simulate",
-        description=HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = commands.add_parser("simulate", usage="edgesvm simulate [options]", description=HELP)
     sim_options.add_node_options(command, raw="--raw-signal")  # --raw is the learner's
     sim_options.add_link_options(command)
     command.add_argument(
@@ -50,7 +40,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="S",
         help="time limit; default 600 s",
     )
-    checkpoint_options.add_to(command)
+    saved_model.add_checkpoint(command)
     learner_options.add_to(command, memory_default="that of the profile")
     command.set_defaults(act=act, samples=SAMPLES, profile="pi-zero", memory=None)
 
@@ -118,25 +108,8 @@ def exit_code(report: Report) -> int:
 def edge_command(options: argparse.Namespace) -> list[str]:
     """The command ``edgesvm run`` with the learner options of `options`."""
     command = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--quiet"]
-    names = (
-        *("memory", "learner", *sorted(learner_options.ANY_OWN), "fourier"),
-        *("classes", "multiclass", "scale"),
-        *("save", "checkpoint", "checkpoint_second", "every", "key"),
-    )
-    for name in names:
-        value = getattr(options, name, None)
-        if value is not None:
-            flag = f"--{name.replace('_', '-')}"
-            if isinstance(value, bool):
-                command.append(flag if value else flag.replace("--", "--no-", 1))
-            else:
-                command += [flag, str(value)]
-    for name in decision_options.NAMES:
-        if (numbers := getattr(options, name)) is not None:
-            command += [f"--{name.replace('_', '-')}", decision_options.as_text(numbers)]
-    flags: Sequence[tuple[str, bool]] = (
-        ("--raw", options.raw),
-        ("--text", options.text),
-        ("--probabilities", options.probabilities),
-    )
-    return command + [flag for flag, given in flags if given]
+    command += LearnerSettings.of(options).words()
+    for name in ("save", "checkpoint", "checkpoint_second", "every", "key"):
+        if (value := getattr(options, name, None)) is not None:
+            command += [f"--{name.replace('_', '-')}", str(value)]
+    return [*command, "--text"] if options.text else command

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import copy
 import itertools
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from edgesvm.cli import arguments, decision_options, learner_options
+from edgesvm.cli import arguments, learner_options, parameters
+from edgesvm.cli.learner_options import LearnerSettings
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.tuned_values import described, values_of
 from edgesvm.contract.sparse import stacked
@@ -41,19 +42,10 @@ CHUNK_ROWS = 1024
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser(
-        "tune",
-        description=HELP.format(varied=described()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "tune", usage="edgesvm tune FILE [options]", description=HELP.format(varied=described())
     )
     command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X and y, or a .rec")
-    command.add_argument("--label-column", metavar="NAME", help="label column of a CSV, as in eval")
-    command.add_argument(
-        "--drop-column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a CSV column that is not a feature; may be repeated",
-    )
+    arguments.add_columns(command)
     command.add_argument("--positive", type=int, metavar="LABEL", help="this class and all others")
     command.add_argument(
         "--shuffle", type=arguments.seed, metavar="SEED", help="take the rows in random order"
@@ -149,18 +141,16 @@ def _rows(options: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
 def _candidates(
     options: argparse.Namespace, n_features: int, n_classes: int
 ) -> Iterator[Candidate]:
-    kind = options.learner or ("stream" if options.fourier else learner_options.DEFAULT_KIND)
-    given_names = {name for name, value in vars(options).items() if value is not None}
-    is_rbf = options.kernel in (None, "rbf")
-    tried = values_of(kind, given_names, n_features, is_rbf=is_rbf)
+    asked = LearnerSettings.of(options)
+    is_rbf = asked.parameters.get("kernel", "rbf") == "rbf"
+    tried = values_of(asked.chosen, set(asked.parameters), n_features, is_rbf=is_rbf)
     if not tried:
-        raise ValueError(f"--learner {kind}: there is nothing left to vary")
+        raise ValueError(f"--learner {asked.chosen}: there is nothing left to vary")
     for values in itertools.product(*tried.values()):
         chosen = dict(zip(tried, values, strict=True))
-        given = copy.copy(options)
-        for name, value in chosen.items():
-            setattr(given, name, value)
-        learner = learner_options.build(given, n_features, n_classes)
+        learner = replace(asked, parameters={**asked.parameters, **_texts(chosen)}).build(
+            n_features, n_classes
+        )
         if learner._n_classes < n_classes:
             raise ValueError(
                 f"{options.file} has {n_classes} classes: give --positive LABEL to learn one"
@@ -183,13 +173,18 @@ def _client(options: argparse.Namespace) -> Iterator[Any]:
         yield client
 
 
-def _said(candidate: Candidate) -> str:
-    """The options that make it this candidate; those that are left at their defaults are not."""
-    return " ".join(
-        f"--{name.replace('_', '-')} {value if isinstance(value, str) else format(value, 'g')}"
-        for name, value in candidate.chosen.items()
+def _texts(chosen: Mapping[str, Any]) -> dict[str, str]:
+    """The chosen values as text, without those that are left at their defaults."""
+    return {
+        name: value if isinstance(value, str) else format(value, "g")
+        for name, value in chosen.items()
         if value is not None
-    )
+    }
+
+
+def _said(candidate: Candidate) -> str:
+    """The options that make it this candidate."""
+    return " ".join(parameters.words(_texts(candidate.chosen)))
 
 
 def _print_table(rows: list[int], ranked: list[Candidate], line: str) -> None:
@@ -204,12 +199,10 @@ def _print_table(rows: list[int], ranked: list[Candidate], line: str) -> None:
 def _command(options: argparse.Namespace, best: Candidate) -> str:
     """The line to run: `eval` with the options given and the best values."""
     words = ["edgesvm", "eval", options.file]
-    left_out = {"file", "command", "act", "dask", "plot", "json", "memory", *best.chosen}
-    for name, value in vars(options).items():
-        if name in left_out or value is None or value is False or value == []:
-            continue
-        given = decision_options.as_text(value) if isinstance(value, dict) else value
+    for name in ("label_column", "drop_column", "positive", "shuffle", "holdout"):
+        given = getattr(options, name)
         for one in given if isinstance(given, list) else [given]:
-            words += [f"--{name.replace('_', '-')}", *([] if one is True else [str(one)])]
-    words += ["--memory", options.memory, *_said(best).split()]
-    return shlex.join(words)
+            words += [] if one is None else [f"--{name.replace('_', '-')}", str(one)]
+    asked = LearnerSettings.of(options)
+    given = {**asked.parameters, **_texts(best.chosen)}
+    return shlex.join([*words, *replace(asked, parameters=given).words()])

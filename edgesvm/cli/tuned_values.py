@@ -10,6 +10,8 @@ from __future__ import annotations
 from textwrap import fill
 from typing import Any
 
+from edgesvm.cli import parameters
+
 Values = dict[str, tuple[Any, ...]]  # by option; None: the learner's default
 
 C = (1.0, 10.0, 100.0, 1000.0)
@@ -60,7 +62,7 @@ def described() -> str:
     """Which options are varied for which learner, in lines."""
     groups: dict[str, list[str]] = {}
     for kind, values in TRIED.items():
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in values)
+        options = ", ".join(map(parameters.spelled, values))
         groups.setdefault(options, []).append(kind)
     lines = []
     for options, kinds in groups.items():

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import argparse
 import time
-from contextlib import closing, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from edgesvm.alarms import Hysteresis
 from edgesvm.cli import (
-    checkpoint_options,
+    arguments,
     headroom,
     link_options,
-    live,
     looking_on,
     novelty_options,
     out_options,
     saved_model,
-    serving,
+    server,
     watch_report,
     window_options,
 )
-from edgesvm.cli.node_messages import NodeMessages
+from edgesvm.cli.link_options import LinkSettings
+from edgesvm.cli.looking_on import ShowSettings
+from edgesvm.cli.novelty_options import NoveltySettings
+from edgesvm.cli.out_options import OutSettings
+from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, stop_signals
+from edgesvm.cli.window_options import WindowSettings
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 from edgesvm.link import Link
 from edgesvm.page.watch_lookout import WatchLookout
@@ -51,71 +55,112 @@ ALARMED = 3
 MEASURED_S = 3.0
 
 
+@dataclass(frozen=True)
+class WatchSettings:
+    """What the options ask for."""
+
+    link: LinkSettings
+    answers: bool
+    novelty: NoveltySettings
+    windows: WindowSettings
+    saving: SavingSettings
+    out: OutSettings
+    show: ShowSettings
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> WatchSettings:
+        """Raises ValueError if the options contradict each other."""
+        return cls(
+            link=LinkSettings.of(options, url=options.port),
+            answers=options.answers,
+            novelty=NoveltySettings.of(options),
+            windows=WindowSettings.of(options),
+            saving=SavingSettings.of(options),
+            out=OutSettings.of(options),
+            show=arguments.read(ShowSettings, options),
+        )
+
+
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "watch", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = commands.add_parser("watch", usage="edgesvm watch PORT [options]", description=HELP)
     link_options.add_port(command)
-    link_options.add_to(command, auto=True, unlabelled=" column: a text line has features only")
-    command.add_argument("--answers", action="store_true", help="tell the node on a text link too")
-    serving.add_to(command)
-    looking_on.add_to(command)
     novelty_options.add_to(command)
+    files = command.add_argument_group("files")
+    saved_model.add_save(files)
+    saved_model.add_checkpoint(files)
+    link = link_options.add_to(command, auto=True)
+    link.add_argument("--answers", action="store_true", help="tell the node on a text link too")
+    link_options.add_ring(link)
+    shown = command.add_argument_group("what is shown")
+    link_options.add_report(shown)
+    looking_on.add_to(shown)
     window_options.add_to(command, labels=False)
-    checkpoint_options.add_to(command)
     out_options.add_to(command)
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
-    window_options.check(options)
-    out_options.check(options)
-    status = live.status_line(options)
-    service = Service()
-    room = headroom.take()
+    return watch(WatchSettings.of(options))
+
+
+def watch(settings: WatchSettings) -> int:
+    """Learn and watch until enough samples came or a signal arrives. Returns the exit code."""
+    status, service, room = settings.show.status_line(), Service(), headroom.take()
     with (
-        saved_model.claimed(options) as checkpoint,
+        settings.saving.claimed() as checkpoint,
         stop_signals() as signals,
-        serving.open_link(
-            options, signals, service, ring=options.ring, policy="drop_oldest", late_labels=0
-        ) as link,
+        server.opened([settings.link], signals) as (link,),
     ):
-        model, source = _model(options, link, checkpoint, signals, status)
-        journal = out_options.journal(options, model)
+        model, source = _model(settings, link, checkpoint, signals, status)
+        journal = settings.out.journal(model)
         watcher = Watcher(
             link,
             model,
-            learn_s=options.learn.seconds,
-            hysteresis=Hysteresis(*options.alarm),
-            learns=options.then != "nothing",
-            answers=options.answers or link.binary,
+            learn_s=settings.novelty.learn.seconds,
+            hysteresis=Hysteresis(*settings.novelty.alarm),
+            learns=settings.novelty.then != "nothing",
+            answers=settings.answers or link.binary,
             journal=journal,
         )
-        report = watch_report.Report(watcher, options)
+        report = watch_report.Report(watcher, as_json=settings.show.json)
         status.say(report.opening(source) + out_options.bytes_told(journal))
-        saver = checkpoint_options.saver(checkpoint, options, model, status.say)
-        outs = out_options.start(options, {options.port: journal}, status.say, alarms=True)
+        saver = settings.saving.saver(checkpoint, model, status.say)
+        tell = status.say if settings.out.takes_stdout else status.event
+
+        def news() -> None:
+            for line in report.news():
+                tell(line)
+            if (warning := report.warning()) is not None:
+                status.say(warning)
+
+        port = server.Served(watcher, settings.link, status, saver=saver, after=news)
+        outs = settings.out.start({link.name: journal}, status.say, alarms=True)
         service.ready()
         try:
-            with closing(saver) if saver else nullcontext():
-                _serve(options, watcher, report, signals, status, saver=saver, service=service)
+            with settings.show.at({link.name: lambda: WatchLookout(watcher)}, status) as looks:
+                port.look = looks.get(link.name, port.look)
+                server.serve(
+                    [port], report.progress, signals=signals, status=status, service=service
+                )
         finally:  # whatever ended it, save the model and report
             service.stopping()
-            summary = serving.end(
-                options,
-                model,
-                lambda: report.summary() | outs.end(),
-                watch_report.words,
-                status=status,
-                saver=saver,
-            )
+            status.end()
+            try:
+                saved_model.save_all([(model, settings.saving, saver)])
+            finally:
+                told = report.summary() | outs.end()
+                told["counters"] |= saver.counters if saver else {}
+                told["counters"]["log_lost"] = status.lost
+                settings.show.report(told, [watch_report.words(told)], status)
     del room
-    serving.check(summary)
+    if port.error is not None:
+        raise port.error
+    server.check(told)
     return ALARMED if watcher.alarms else 0
 
 
 def _model(
-    options: argparse.Namespace,
+    settings: WatchSettings,
     link: Link,
     checkpoint: Checkpoint | None,
     signals: Signals,
@@ -124,18 +169,29 @@ def _model(
     """The saved model and its file, or a new one for this link's samples and None."""
     assert link.schema is not None  # open
     n_inputs, period_us = link.schema.n_features, link.schema.nominal_us
+    windows, novelty = settings.windows, settings.novelty
     model: Any
-    model, source = saved_model.loaded(options, checkpoint, labels=False)
+    model, source = settings.saving.loaded(
+        checkpoint,
+        novelty.memory,
+        lambda model, learner: windows.contradicted(model),
+        labels=False,
+    )
     if model is not None:
         saved_model.check_inputs(model, n_inputs, source)
         return model, source
-    rate = options.rate or (1e6 / period_us if period_us else None)
-    if rate is None and novelty_options.needs_rate(options):
+    rate = windows.rate or (1e6 / period_us if period_us else None)
+    if rate is None and novelty.needs_rate:
         rate = _measured_rate(link, signals)
         status.say(f"{rate:.3g} samples a second")
-    rows = None if rate is None else rate / window_options.hop(options)
-    learner = novelty_options.of_options(options, rows)
-    model = window_options.chain(options, learner, n_inputs, period_us=period_us)
+    rows = None if rate is None else rate / windows.rows_apart
+    model = windows.chain(
+        novelty.new_learner(rows),
+        n_inputs,
+        novelty.memory,
+        period_us=period_us,
+        fixed="max_vectors" in novelty.parameters,
+    )
     return model.allocate(n_inputs), None
 
 
@@ -152,37 +208,3 @@ def _measured_rate(link: Link, signals: Signals) -> float:
             last = time.monotonic()
             link.release(len(batch.y))
     return (n - 1) / max(last - first, 1e-3) if n > 1 else 1.0
-
-
-def _serve(
-    options: argparse.Namespace,
-    watcher: Watcher,
-    report: watch_report.Report,
-    signals: Signals,
-    status: StatusLine,
-    **rest: Any,
-) -> None:
-    node = NodeMessages(watcher.link, status)
-
-    def turn() -> bool:
-        look()
-        left = None if options.samples is None else options.samples - watcher.taken
-        if left == 0:
-            return False
-        try:
-            watcher.step(at_most=left)
-        finally:
-            for line in report.news():
-                if out_options.takes_stdout(options):
-                    status.say(line)
-                else:
-                    status.event(line)
-        if (warning := report.warning()) is not None:
-            status.say(warning)
-        node.show()
-        return True
-
-    with looking_on.at(options, lambda: WatchLookout(watcher), status) as look:
-        serving.serve(
-            options, watcher.link, turn, report.progress, signals=signals, status=status, **rest
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from typing import Any
@@ -26,11 +25,12 @@ class Report:
     Parameters
     ----------
     watcher : Watcher
-    options : argparse.Namespace
+    as_json : bool
+        Whether what happens is told as JSON.
     """
 
-    def __init__(self, watcher: Watcher, options: argparse.Namespace) -> None:
-        self._watcher, self._options = watcher, options
+    def __init__(self, watcher: Watcher, *, as_json: bool) -> None:
+        self._watcher, self._as_json = watcher, as_json
         self._started = time.monotonic()
         n_features = watcher.learner.n_features_in_
         self.names = (
@@ -80,7 +80,7 @@ class Report:
 
     def _learned(self) -> str:
         w = self._watcher
-        if self._options.json:
+        if self._as_json:
             learned = {"event": "watching", "learned": w.learned, "threshold": -w.learner.offset_}
             return json.dumps({"time": _now(), **learned})
         return (
@@ -90,7 +90,7 @@ class Report:
 
     def _alarm(self, e: Episode) -> str:
         number = self._watcher.alarms
-        if self._options.json:
+        if self._as_json:
             event = {"event": "alarm", "alarm": number, self._row: e.row, "sequence": e.sequence}
             event |= {"score": e.score, "threshold": e.threshold, "features": self._standing_out(e)}
             return json.dumps({"time": _now(), **event})
@@ -103,7 +103,7 @@ class Report:
     def _over(self, e: Episode) -> str:
         assert e.ended is not None
         seconds, number = e.ended - e.began, self._watcher.alarms
-        if self._options.json:
+        if self._as_json:
             event = {"event": "over", "alarm": number, "seconds": round(seconds, 3)}
             return json.dumps({"time": _now(), **event, "highest": e.highest})
         over = f"alarm {number} is over after {seconds:,.1f} s"

@@ -3,13 +3,10 @@ the bit as the host."""
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from edgesvm.export.fixed import TO_THE_BIT, header_of
 from edgesvm.export.sources import Model, comment, macros, rows
-from edgesvm.export.units import Unit
 
 
 def work(model: Model) -> tuple[dict[str, dict[str, int]], np.ndarray]:
@@ -22,7 +19,7 @@ def work(model: Model) -> tuple[dict[str, dict[str, int]], np.ndarray]:
         assert inside is not None
         arrays = {array.name: array.nbytes for array in inside.arrays}
         for name in unit.asked["scratch"]:
-            stored = unit.renamed.get(name, name)
+            stored = unit.stored(name)
             first = unit.beside.get(name.removeprefix("beside_"), bytes(arrays.get(stored, 0)))
             if (unit.is_part, stored) not in at:
                 at[unit.is_part, stored] = len(memory)
@@ -59,7 +56,7 @@ def source(model: Model) -> str:
         f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}\n"
         f"#define ESVM_CLASSES {model.units[-1].macros['n_classes']}",
         *([] if not len(memory) else [scratch(p, memory)]),
-        *(moved(macros(model, unit), unit, places.get(unit.name, {})) for unit in model.units),
+        *(macros(model, unit, places.get(unit.name)) for unit in model.units),
         "\n".join(f'#include "edgesvm/{unit.header}"' for unit in model.units),
         f"static const uint64_t {p}_arena[] = {{\n{words(np.frombuffer(model.arena, '<u8'))}\n}};",
         *(["#define ESVM_PROBABLE"] if model.has_probabilities else []),
@@ -73,13 +70,6 @@ def scratch(prefix: str, memory: np.ndarray) -> str:
         f"static uint64_t {prefix}_scratch[{len(memory)}] = {{\n{words(memory)}\n}};\n"
         f"#define ESVM_SCRATCH(at) ((char *){prefix}_scratch + ((void)self, (at)))"
     )
-
-
-def moved(text: str, unit: Unit, places: dict[str, int]) -> str:
-    """Scratch at its place in RAM."""
-    for name, at in places.items():
-        text = re.sub(rf"(#define {unit.name}_AT_{name}) .*", rf"\1 {at}", text)
-    return text
 
 
 def words(memory: np.ndarray) -> str:

@@ -11,7 +11,8 @@ from edgesvm.export import fixed, flash, link
 from edgesvm.export.fixed import Fixed
 from edgesvm.export.glue import glue
 from edgesvm.export.sources import Model, header, source
-from edgesvm.export.units import read, untranslated
+from edgesvm.export.texts import read
+from edgesvm.export.units import untranslated
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
 

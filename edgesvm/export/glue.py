@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from edgesvm.export.units import read
+from edgesvm.export.texts import read
 
 VERSION = "1.0.0"
 

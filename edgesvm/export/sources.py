@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
 from edgesvm.export.costs import predicted
-from edgesvm.export.limits import limits
+from edgesvm.export.limits import SCRATCH_OF, limits
 from edgesvm.export.units import (
     Unit,
     number,
@@ -102,7 +102,7 @@ class Model:
             n_features=width,
             dtype=learner.dtype,
             plan=plan,
-            units=units_of(built, inner._allocated),
+            units=units_of(built, inner._allocated, labels.in_slots),
             head=describe(model),
             arena=bytes(model.arena),
             empty=bytes(empty.arena),
@@ -140,7 +140,7 @@ class Model:
     @property
     def scratch(self) -> frozenset[str]:
         """Arrays of a core's own that are zero between samples."""
-        return frozenset().union(*(unit.scratch for unit in self.units))
+        return frozenset().union(*(SCRATCH_OF.get(unit.name, ()) for unit in self.units))
 
     @property
     def beside(self) -> dict[str, int]:
@@ -389,8 +389,8 @@ NAMES = """\
 #define ESVM_HEAD {P}_HEAD_BYTES"""
 
 
-def macros(model: Model, unit: Unit) -> str:
-    """The attributes of a core, and where its arrays are."""
+def macros(model: Model, unit: Unit, scratch: Mapping[str, int] | None = None) -> str:
+    """The attributes of a core, and where its arrays are; `scratch`: where some are instead."""
     plan, n_labels, sign, slots = model.behind, len(model.labels), model.sign, model.order
     if unit.plan is not None:
         plan = unit.plan
@@ -403,15 +403,13 @@ def macros(model: Model, unit: Unit) -> str:
         lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
     offsets = {**plan.offsets, **model.beside}
     for name in unit.asked["at"]:
-        lines.append(
-            f"#define {unit.name}_AT_{name} {offsets.get(unit.renamed.get(name, name), 0)}"
-        )
+        at = (scratch or {}).get(name, offsets.get(unit.stored(name), 0))
+        lines.append(f"#define {unit.name}_AT_{name} {at}")
     shapes = {array.name: array.shape for array in plan.arrays}
     for name in unit.asked["len"]:
         lines.append(f"#define {unit.name}_LEN_{name} {shapes.get(name, (0,))[0]}")
     for name in unit.asked["has"]:
-        there = unit.renamed.get(name, name) in offsets
-        lines.append(f"#define {unit.name}_HAS_{name} {int(there)}")
+        lines.append(f"#define {unit.name}_HAS_{name} {int(unit.stored(name) in offsets)}")
     return "\n".join(lines)
 
 

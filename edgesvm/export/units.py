@@ -6,17 +6,16 @@ the numbers are read from the compiled core, by name. What is no plain number is
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from edgesvm.budget import PARTS, MemoryPlan
+from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.packed_factor import packed_length
-from edgesvm.export.limits import MOST, SCRATCH_OF
+from edgesvm.export.limits import MOST
+from edgesvm.export.texts import translated
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.constants import FIRST_TILT
 from edgesvm.learners.multiclass import Multiclass
@@ -30,22 +29,18 @@ class Unit:
 
     name : of the class in C
     macros : its attributes that are no arrays, name -> number or C text
-    renamed : array in C -> array of the plan, where they differ
     plan : that its arrays are in; None: the learner's
     is_part : of a multiclass learner, on the labels 0 and 1
     beside : what the core keeps behind the arena while it works, as it is at first
-    most : integers of its arrays that are indices -> the largest; scratch : arrays that are zero
-        between samples; see `limits`
+    most : integers of its arrays that are indices -> the largest; see `limits`
     """
 
     name: str
     macros: Mapping[str, Any]
-    renamed: Mapping[str, str] = field(default_factory=dict)
     plan: MemoryPlan | None = None
     is_part: bool = False
     beside: Mapping[str, bytes] = field(default_factory=dict)
     most: Mapping[str, int] = field(default_factory=dict)
-    scratch: frozenset[str] = frozenset()
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -56,16 +51,10 @@ class Unit:
     def header(self) -> str:
         return str(self.asked["header"])
 
-
-def read(folder: str, name: str) -> str:
-    """One of the files that are the same for every model."""
-    return (files("edgesvm.export") / folder / name).read_text(encoding="utf-8")
-
-
-@cache
-def translated() -> dict[str, dict[str, Any]]:
-    """Class -> its header, the numbers and the arrays that this asks for."""
-    return json.loads(read("translated", "attributes.json"))
+    def stored(self, name: str) -> str:
+        """The array of the plan that the C calls `name`."""
+        mapped = "features" if self.name == "FourierFeatures" else "scaled"
+        return mapped if name == "mapped" else name
 
 
 def name_of(learner: Learner) -> str:
@@ -83,13 +72,13 @@ def untranslated(learner: Learner) -> Learner | None:
     return inner
 
 
-def units_of(learner: Learner, core: Any) -> list[Unit]:
-    """The cores of a model; `core` is the learner's, which knows the model's labels."""
+def units_of(learner: Learner, core: Any, labels: tuple[Any, ...]) -> list[Unit]:
+    """The cores of a model; `core` is a new one of the learner, `labels` the model's by index."""
     inside: list[Unit] = []
     name = name_of(learner)
     macros = numbers(name, core) | MORE.get(name, nothing)(learner, core)
     if isinstance(learner, Multiclass):
-        inside = units_of(learner._inner, core.parts[0])
+        inside = units_of(learner._inner, core.parts[0], (0, 1))
         if any(unit.beside for unit in inside):
             raise ValueError(
                 f"{type(learner._inner).__name__} within {type(learner).__name__} cannot be"
@@ -99,23 +88,18 @@ def units_of(learner: Learner, core: Any) -> list[Unit]:
         inside = [replace(unit, plan=part, is_part=True) for unit in inside]
         macros["each(f)"] = f"{inside[-1].name}_##f"
     elif isinstance(learner, Shell):
-        inside = units_of(learner._inner, core.inner)
+        inside = units_of(learner._inner, core.inner, labels)
         macros["inner(f)"] = f"{inside[-1].name}_##f"
+    if isinstance(learner, Calibrated):
+        macros |= prices(learner, labels)
     if hasattr(core, "kernel"):
         kind, degree, gamma, coef0 = map(number, core.kernel.values())
         macros["KERNEL"] = f"{{(kernels_KernelKind){kind}, {degree}, {gamma}, {coef0}}}"
     if "pool" in core.views:
         macros["factor_length"] = len(core.views["pool"])
         macros["factor_width"] = len(core.views["coef"])
-    unit = Unit(
-        name,
-        macros,
-        renamed={"mapped": "features" if name == "FourierFeatures" else "scaled"},
-        beside=BESIDE.get(name, nothing)(core),
-        most=MOST.get(name, nothing)(core),
-        scratch=SCRATCH_OF.get(name, frozenset()),
-    )
-    return [*inside, unit]
+    beside, most = BESIDE.get(name, nothing)(core), MOST.get(name, nothing)(core)
+    return [*inside, Unit(name, macros, beside=beside, most=most)]
 
 
 def window_features(windows: WindowFeatures, n_channels: int) -> Unit:
@@ -161,6 +145,15 @@ def directions(learner: Any, core: Any) -> dict[str, Any]:
     }
 
 
+def prices(learner: Calibrated, labels: tuple[Any, ...]) -> dict[str, Any]:
+    # Labels are known when the model is exported.
+    by_slot = [learner._by_label()(label) for label in labels]
+    by_slot += [(0.0, False)] * (learner._n_classes - len(labels))
+    kept = [slot for slot, (_, is_kept) in enumerate(by_slot) if is_kept]
+    price = table(price for price, _ in by_slot)
+    return {"PRICE": price, "kept": [-1, *kept][-1], "named_at": 0, "labels_n_changes": 0}
+
+
 def fourier_svm(learner: Any, core: Any) -> dict[str, Any]:
     # The last three are kept only while many rows are worked on.
     return directions(learner, core) | {
@@ -182,11 +175,6 @@ MORE: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
         "factor_width": packed_length(core.n_features) + 1,
     },
     "Multiclass": lambda _, core: {"part_bytes": core.views[PARTS].shape[1]},
-    "Calibrated": lambda _, core: {
-        "PRICE": table(core.price[: core.n_classes]),
-        "named_at": 0,  # labels are known when the model is exported
-        "labels_n_changes": 0,
-    },
 }
 # Class -> of its core, what it keeps behind the arena, as it is at first
 BESIDE: dict[str, Callable[[Any], dict[str, bytes]]] = {

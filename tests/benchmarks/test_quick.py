@@ -1,4 +1,4 @@
-"""Every study runs with --quick, without the real data, and leaves a report."""
+"""Every study runs with --quick, without the real data, and leaves a report; most are long."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.common.report import rendered, stem_of  # noqa: E402
+from benchmarks.common.report import RESULTS, rendered, stem_of  # noqa: E402
 from benchmarks.run import STUDIES, index  # noqa: E402
 
 pytest.importorskip("sklearn")
@@ -49,7 +49,16 @@ def test_every_module_is_a_study_or_a_helper():
 
 ALONE = pytest.mark.xdist_group("one at a time")  # they open pseudo-terminals
 ON_PORTS = {"link/reading", "link/ports"}
-STARTED = [pytest.param(s, marks=ALONE if s in ON_PORTS else ()) for s in STUDIES]
+# What `make test` starts: of each folder one, and those that compute from committed figures.
+USUAL = {study.split("/")[0]: study for study in reversed(STUDIES)}
+USUAL = {*USUAL.values(), "fleet/horizon", "ledger/moved"}
+
+
+def marks(study):
+    return [ALONE] * (study in ON_PORTS) + [pytest.mark.long] * (study not in USUAL)
+
+
+STARTED = [pytest.param(study, marks=marks(study)) for study in STUDIES]
 
 
 @pytest.mark.parametrize("study", STARTED)
@@ -69,22 +78,10 @@ def test_a_study_without_its_data_says_so(tmp_path):
     assert "there is no banana.npz in" in content["skipped"][0]
 
 
-def test_the_index_lists_what_was_measured_and_renders_it_anew(tmp_path):
-    run("link/decoder", tmp_path, "--quick")
-    shown = tmp_path / "link_decoder.md"
-    text = shown.read_text()
-    shown.write_text("typed by hand")
-    index(tmp_path)
-    assert shown.read_text() == text
-    assert "[link/decoder](link_decoder.md)" in (tmp_path / "README.md").read_text()
-
-
-def test_what_is_committed_is_what_its_json_says():
-    results = ROOT / "benchmarks" / "results"
-    kept = sorted(results.glob("*.json"))
-    assert {path.stem for path in kept} <= {stem_of(study) for study in STUDIES}
-    for path in kept:
-        assert path.with_suffix(".md").read_text() == rendered(json.loads(path.read_text()))
+def test_results_are_reports_of_studies_and_their_index():
+    names = {path.name for path in RESULTS.iterdir()}
+    assert names == {"README.md"} | {f"{stem_of(study)}.md" for study in STUDIES}
+    assert (RESULTS / "README.md").read_text() == index(RESULTS)
 
 
 COARSE_CLOCK = """import time

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import (
     Chain,
@@ -19,7 +20,7 @@ from edgesvm import (
     WindowFeatures,
     load,
 )
-from edgesvm.cli import COMMANDS, _parse, learner_options, main
+from edgesvm.cli import COMMANDS, _parse, learner_options, main, parameters
 from edgesvm.cli.simulate import edge_command
 from edgesvm.link import open_rows
 from edgesvm.persist import Checkpoint
@@ -58,7 +59,7 @@ def said_json(capsys, *argv):
 # Help.
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each("command", COMMANDS)
 def test_the_lines_of_a_paragraph_of_help_are_filled(command):
     module = importlib.import_module(COMMANDS[command][0])
     for paragraph in module.HELP.strip().split("\n\n"):
@@ -75,11 +76,19 @@ def test_help_names_every_command(capsys):
         assert f"edgesvm {name}" in text and summary in text
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"demo"}))
+@each("name", sorted(set(COMMANDS) - {"demo"}))
 def test_help_of_a_command_has_an_example(name, capsys):
     with pytest.raises(SystemExit) as done:
         main([name, "--help"])
     assert done.value.code == 0 and f"\n  edgesvm {name}" in capsys.readouterr().out
+
+
+def test_the_help_of_run_fits_two_screens(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert 60 < len(lines) <= 100 and max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize(
@@ -106,8 +115,8 @@ def test_the_module_is_the_command():
 # plan
 
 
-@pytest.mark.parametrize("budget", ["1400", "4KiB", "1MiB"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("budget", ["1400", "4KiB", "1MiB"])
+@each("dtype", ["float32", "float64"])
 def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
     argv = ["plan", budget, "--features", 7, "--dtype", dtype, "--bound", "upper", "--C", 2]
     told = said_json(capsys, *argv)
@@ -116,7 +125,7 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
     for row in told["learners"]:
         kind = learner_options.class_of(row["learner"])
         asked = {"C": 2.0, "bound": "upper", "dtype": dtype}
-        own = learner_options.OWN[row["learner"]]
+        own = parameters.types_of(kind)
         given = learner_options.DEFAULTS.get(row["learner"], {}) | {
             name: value for name, value in asked.items() if name in own
         }
@@ -132,10 +141,6 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
 def test_most_learners_fit_the_smallest_budget_of_that_table(capsys):
     told = said_json(capsys, "plan", "1400", "--features", 7)
     assert sum("capacity" in row["raw"] for row in told["learners"]) >= 5
-
-
-def test_every_learner_has_its_options():
-    assert learner_options.OWN.keys() == learner_options.KINDS.keys()
 
 
 def test_a_table_of_what_does_not_fit_says_what_would_do(capsys):
@@ -167,6 +172,69 @@ def test_plan_of_one_learner_lists_its_arrays(capsys):
 def test_a_capacity_given_is_kept(options, capacity, capsys):
     text = said(capsys, "plan", "64KiB", "--features", 3, "--learner", "stream", *options)
     assert capacity in text
+
+
+# Parameters of a learner.
+
+
+def test_every_parameter_is_explained(capsys):
+    for kind in learner_options.KINDS:
+        text = said(capsys, "plan", "--learner", kind, "--help-parameters")
+        for name in parameters.types_of(learner_options.class_of(kind)):
+            assert f"\n  {name}=" in text, (kind, name)
+    assert "max_vectors=100\n      int, default 100\n" in said(
+        capsys, "plan", "--learner", "kernel-stream", "--help-parameters"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("C=10", 10.0),
+        ("max_twins=7", 7),
+        ("kernel=poly", "poly"),
+        ("gamma=none", None),
+        ("gamma=0.5", 0.5),
+        ("control_C=false", False),
+        ("rejection=paper", "paper"),
+        ("max_margin=none", None),
+    ],
+)
+def test_a_parameter_has_the_type_of_its_field(text, value):
+    name, _, text_of_value = text.partition("=")
+    got = parameters.parsed(learner_options.class_of("twin"), name, text_of_value)
+    assert got == value and type(got) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--C", "ten"], "--C ten: C is a number"),
+        (["--set", "max_twins=many"], "--set max_twins=many: max_twins is an integer"),
+        (["--set", "max_margin=few"], "max_margin is an integer or none"),
+        (["--set", "control_C=maybe"], "control_C is true or false"),
+        (["--set", "max_twins=0"], "max_twins=0: give an integer from"),
+        (["--set", "twins=4"], "--set twins=4: TwinVectorMachine has no such parameter; it has C,"),
+        (["--set", "C"], "C: give NAME=VALUE"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_one_line(words, told, capsys):
+    argv = ["plan", "64KiB", "--features", "3", "--learner", "twin", *words]
+    try:
+        code = main(argv)
+    except SystemExit as done:
+        code = done.code
+    err = capsys.readouterr().err
+    assert code == 2 and told in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", [*parameters.FORMER, *parameters.FORMER_FLAGS])
+def test_an_option_of_earlier_versions_says_its_new_spelling(option, capsys):
+    values = [] if option in parameters.FORMER_FLAGS else ["5"]
+    options = _parse(["eval", "x.csv", "--C", "2", f"--{option}", *values])
+    assert options.set.pop("C") == "2"
+    ((name, value),) = options.set.items()
+    assert capsys.readouterr().err == f"note: --{option} is now --set {name}={value}\n"
 
 
 # eval
@@ -347,7 +415,7 @@ def test_support_vectors_that_found_no_room_are_told(digits, capsys):
 def test_batches_are_of_the_windowed_learner(digits, capsys):
     argv = [str(a) for a in ("eval", digits, "--learner", "incremental", "--batches", 3)]
     assert main(argv) == 2
-    assert "--batches does not apply to --learner incremental" in capsys.readouterr().err
+    assert "--set window=3: IncrementalSVM has no such parameter" in capsys.readouterr().err
 
 
 def test_rows_that_are_not_finite_are_counted_and_passed_over(tmp_path, capsys):
@@ -494,7 +562,7 @@ def test_simulate_each_signal(signal, capsys):
     assert told["edge"]["broken_identities"] == [] and told["exit_code"] == 0
 
 
-@pytest.mark.parametrize("profile", ["pi-zero", "pi-3", "esp32-class", "pico-class"])
+@each("profile", ["pi-zero", "pi-3", "esp32-class", "pico-class"])
 def test_simulate_each_profile_under_faults(profile, tmp_path, capsys):
     ledger, save = tmp_path / "ledger", tmp_path / "m.esvm"
     argv = ["simulate", "--profile", profile, "--samples", 400, "--baud", 921600, "--faults"]

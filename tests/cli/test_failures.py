@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import OneVsOne, StreamSVM
 from edgesvm.cli import link_options, main
@@ -68,8 +69,8 @@ def test_a_damaged_snapshot(damage, snapshot, capsys):
     assert str(snapshot) in complaint(capsys, 1, "inspect", snapshot)
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
+@each(
+    "name, content",
     [
         ("empty.csv", b""),
         ("empty.npz", b""),
@@ -144,22 +145,25 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
     assert main(["eval", str(rows), "--memory", str(needed)]) == 0
 
 
-@pytest.mark.parametrize(
-    ("argv", "word"),
+@each(
+    "argv, word",
     [
         ([], "COMMAND"),
         (["fly"], "fly"),
         (["plan", "lots", "--features", "3"], "lots"),
         (["plan", "1KiB"], "--features"),
         (["plan", "1KiB", "--features", "0"], "--features"),
-        (["plan", "1KiB", "--features", "3", "--lookahead", "4"], "--learner"),
+        (["plan", "1KiB", "--features", "3", "--set", "lookahead=4"], "--learner"),
         (["plan", "1KiB", "--features", "3", "--learner", "twin", "--fourier"], "--fourier"),
-        (["plan", "1KiB", "--features", "3", "--learner", "stream", "--directions", "x"], "--dir"),
+        (
+            ["plan", "1KiB", "--features", "3", "--learner", "stream", "--set", "directions=x"],
+            "has no such",
+        ),
         (["plan", "1KiB", "--features", "3", "--learner", "stream", "--gamma", "1"], "--gamma"),
         (["plan", "1KiB", "--features", "3", "--C", "-1"], "C=-1"),
         (["plan", "1KiB", "--features", "3", "--dtype", "float16"], "float16"),
         (
-            ["plan", "64KiB", "--features", "3", "--learner", "stream", "--lookahead", "0"],
+            ["plan", "64KiB", "--features", "3", "--learner", "stream", "--set", "lookahead=-1"],
             "lookahead",
         ),
         (["run"], "PORT"),
@@ -243,9 +247,9 @@ def test_a_learner_larger_than_the_machine(rows):
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 
     argv = ["eval", str(rows), "--learner", "kernel-stream", "--memory", "4GiB"]
-    argv += ["--when-full", "share"]  # the form without a matrix of M^2
+    argv += ["--set", "when_full=share"]  # the form without a matrix of M^2
     done = subprocess.run(
-        [*EDGESVM, *argv, "--max-vectors", "16000000", "--dtype", "float64"],
+        [*EDGESVM, *argv, "--set", "max_vectors=16000000", "--dtype", "float64"],
         preexec_fn=small,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,

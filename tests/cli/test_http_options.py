@@ -6,22 +6,31 @@ import socket
 import threading
 import time
 import urllib.request
+from contextlib import contextmanager
 
 import pytest
 from fake_port import Clock, Node, connect
 
 from edgesvm import StreamSVM
-from edgesvm.cli import http_options, looking_on, main
-from edgesvm.cli.http_options import address
+from edgesvm.cli import arguments, link_options, looking_on, main
+from edgesvm.cli.looking_on import ShowSettings, address
 from edgesvm.cli.status import StatusLine
 from edgesvm.page.run_lookout import RunLookout
 from edgesvm.runner import Runner
 
 
-def options(*words):
+def shown(*words):
     parser = argparse.ArgumentParser()
+    link_options.add_report(parser)
     looking_on.add_to(parser)
-    return parser.parse_args(words)
+    return arguments.read(ShowSettings, parser.parse_args(words))
+
+
+@contextmanager
+def serving(*words, seen=None):
+    """What is to be called between two steps, by the name of the port."""
+    with shown(*words).at({"p": lambda: seen or lookout()}, StatusLine()) as looks:
+        yield looks
 
 
 def lookout():
@@ -45,27 +54,27 @@ def test_the_token_is_said_at_the_start_or_kept_in_a_file(tmp_path, capsys):
         ["--http", "0"],
         ["--http", "0", "--http-token-file", str(file)],
     ):
-        with http_options.serving(options(*words), {"": lookout()}, StatusLine()) as desks:
-            assert desks[""].idle_s < 60
+        with serving(*words) as looks:
+            looks["p"]()
         said = capsys.readouterr().err
         tokens.add(said.partition("#")[2].partition(" ")[0])
         assert said.startswith("page: http://127.0.0.1:")
     assert len(tokens) == 3 and "" in tokens  # a file's token is not said
     kept = file.read_text().strip()
     assert len(kept) >= 16 and file.stat().st_mode & 0o777 == 0o600
-    with http_options.serving(options(*words), {"": lookout()}, StatusLine()):
+    with serving(*words):
         assert file.read_text().strip() == kept
     file.write_text("short\n")
     with (
         pytest.raises(OSError, match="16 or more"),
-        http_options.serving(options(*words), {"": lookout()}, StatusLine()),
+        serving(*words),
     ):
         pass
     if os.name == "posix" and os.getuid() == 0:
         os.chmod(file, 0o644)
         with (
             pytest.raises(PermissionError, match="chmod 600"),
-            http_options.serving(options(*words), {"": lookout()}, StatusLine()),
+            serving(*words),
         ):
             pass
 
@@ -75,7 +84,7 @@ def test_a_port_that_is_taken_is_an_error_of_one_line():
         words = ["--http", str(taken.getsockname()[1])]
         with (
             pytest.raises(OSError, match="cannot be served"),
-            http_options.serving(options(*words), {"": lookout()}, StatusLine()),
+            serving(*words),
         ):
             pass
     with pytest.raises(SystemExit):
@@ -83,19 +92,19 @@ def test_a_port_that_is_taken_is_an_error_of_one_line():
 
 
 def test_without_anybody_who_looks_on_nothing_is_kept():
-    with looking_on.at(options(), pytest.fail, StatusLine()) as turn:
-        assert turn() is None
+    with shown().at({"p": pytest.fail}, StatusLine()) as looks:
+        assert looks == {}
 
 
 def test_at_the_end_the_port_is_free_and_no_thread_is_left(capsys):
     before = threading.active_count()
     seen = lookout()
-    with looking_on.at(options("--http", "0"), lambda: seen, StatusLine()) as turn:
+    with serving("--http", "0", seen=seen) as looks:
         url = capsys.readouterr().err.split()[1].partition("#")[0]
         asker = threading.Thread(target=lambda: urllib.request.urlopen(url + "status.json").close())
         asker.start()
         while asker.is_alive():
-            turn()
+            looks["p"]()
             time.sleep(0.001)
         assert seen.statuses == 1 and seen.history.n >= 1
     assert threading.active_count() == before

@@ -1,6 +1,5 @@
 """``edgesvm record`` and ``replay`` as users run them, a simulated node on a pseudo-terminal."""
 
-import argparse
 import functools
 import json
 import os
@@ -256,7 +255,7 @@ def test_replay_of_late_labels_learns_what_the_live_run_does(tmp_path, capsys):
 
     window, file, saved = 24, tmp_path / "late.rec", tmp_path / "replayed.esvm"
     with link(1) as recorded, RecordingWriter(file, _schema(recorded)) as writer:
-        recorder = _Recorder(recorded, writer, argparse.Namespace(samples=None, sync=1e9))
+        recorder = _Recorder(recorded, writer, str(file), 1e9)
         with pytest.raises(LinkDown):
             while True:
                 recorder.step()

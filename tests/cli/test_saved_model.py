@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import (
     RBF,
@@ -26,7 +27,7 @@ from edgesvm import (
     TwinVectorMachine,
     load,
 )
-from edgesvm.cli import learner_options, main
+from edgesvm.cli import learner_options, main, parameters
 from edgesvm.link import Recording, RecordingSchema, RecordingWriter
 from edgesvm.persist import Checkpoint
 from firmware_sim.harness import simulate
@@ -193,7 +194,7 @@ def test_a_model_beyond_the_budget_is_refused_with_both_numbers(tmp_path, option
 def options(*words):
     parser = argparse.ArgumentParser()
     learner_options.add_to(parser)
-    return parser.parse_args(list(words))
+    return learner_options.LearnerSettings.of(parser.parse_args(list(words)))
 
 
 STREAM = Standardized(learner=StreamSVM(bound="lower", lookahead=3))
@@ -206,10 +207,10 @@ FEATURES = Standardized(
 )
 
 
-@pytest.mark.parametrize(
-    ("learner", "words", "told"),
+@each(
+    "learner, words, told",
     [
-        (STREAM, ["--C", "5"], [("--C 1.0", "--C 5.0")]),
+        (STREAM, ["--C", "5"], [("--C 1.0", "--C 5")]),
         (STREAM, ["--learner", "twin"], [("--learner stream", "--learner twin")]),
         (STREAM, ["--raw"], [("standardized features", "--raw")]),
         (ROBUST, ["--raw"], [("standardized features", "--raw")]),
@@ -217,13 +218,16 @@ FEATURES = Standardized(
         (STREAM, ["--scale", "robust"], [("--scale deviation", "--scale robust")]),
         (KERNEL, ["--scale", "robust"], [("no --scale", "--scale robust")]),
         (STREAM, ["--dtype", "float64"], [("--dtype float32", "--dtype float64")]),
-        (STREAM, ["--lookahead", "4"], [("--lookahead 3", "--lookahead 4")]),
-        (STREAM, ["--max-twins", "4"], [("no --max-twins", "--max-twins 4")]),
+        (STREAM, ["--lookahead", "4"], [("--set lookahead=3", "--set lookahead=4")]),
+        (STREAM, ["--max-twins", "4"], [("no max_twins", "--set max_twins=4")]),
         (STREAM, ["--classes", "3"], [("--classes 2", "--classes 3")]),
         (
             STREAM,
             ["--bound", "upper", "--multiclass", "one-vs-one"],
-            [("--bound lower", "--bound upper"), ("no --multiclass", "--multiclass one-vs-one")],
+            [
+                ("--set bound=lower", "--set bound=upper"),
+                ("no --multiclass", "--multiclass one-vs-one"),
+            ],
         ),
         (KERNEL, ["--kernel", "poly"], [("--kernel rbf", "--kernel poly")]),
         (KERNEL, ["--gamma", "0.5"], [("--gamma 0.25", "--gamma 0.5")]),
@@ -233,8 +237,8 @@ FEATURES = Standardized(
             FEATURES,
             ["--n-directions", "9", "--directions", "orthogonal"],
             [
-                ("--directions auto", "--directions orthogonal"),
-                ("--n-directions 7", "--n-directions 9"),
+                ("--set directions=auto", "--set directions=orthogonal"),
+                ("--set n_directions=7", "--set n_directions=9"),
             ],
         ),
         (STREAM, ["--cost", "1=2"], [("no --cost", "--cost 1=2.0")]),
@@ -246,11 +250,11 @@ FEATURES = Standardized(
 )
 def test_options_that_a_model_contradicts(learner, words, told):
     model = learner._like_new().allocate(4)
-    assert learner_options.contradicted(options(*words), model) == told
+    assert options(*words).contradicted(model) == told
 
 
-@pytest.mark.parametrize(
-    ("learner", "words"),
+@each(
+    "learner, words",
     [
         (STREAM, ["--scale", "deviation"]),
         (ROBUST, ["--scale", "robust", "--C", "1"]),
@@ -268,21 +272,22 @@ def test_options_that_a_model_contradicts(learner, words, told):
 )
 def test_options_that_a_model_has(learner, words):
     model = learner._like_new().allocate(4)
-    assert learner_options.contradicted(options(*words), model) == []
+    assert options(*words).contradicted(model) == []
 
 
-@pytest.mark.parametrize("kind", learner_options.KINDS)
+@each("kind", learner_options.KINDS)
 def test_a_model_has_the_options_it_was_built_with(kind):
     values = [("C", "3", "4"), ("epsilon", "0.01", "4"), ("dtype", "float64", "float32")]
-    values = [value for value in values if value[0] in learner_options.OWN[kind]]
+    own = parameters.types_of(learner_options.class_of(kind))
+    values = [value for value in values if value[0] in own]
     words = ["--learner", kind]
     for name, has, _ in values:
         words += [f"--{name}", has]
-    model = learner_options.build(options(*words), 4).allocate(4)
-    assert learner_options.contradicted(options(*words), model) == []
+    model = options(*words).build(4).allocate(4)
+    assert options(*words).contradicted(model) == []
     for name, _, other in values:  # of an option that is there twice, the last counts
         changed = options(*words, f"--{name}", other)
-        assert len(learner_options.contradicted(changed, model)) == 1, name
+        assert len(changed.contradicted(model)) == 1, name
 
 
 @needs_pty
@@ -295,7 +300,7 @@ def test_run_names_what_the_model_contradicts_and_fresh_starts_over(tmp_path, op
     assert (again.ended, again.exit_code) == ("edge exited", 2), told(again)
     assert "with --learner fourier, not --learner kernel-stream" in again.edge_errors
     again = run(option, path, "--gamma", "5", "--raw")
-    assert "with standardized features, no --gamma, not --raw, --gamma 5.0" in again.edge_errors
+    assert "with standardized features, no --gamma, not --raw, --gamma 5" in again.edge_errors
     assert "--fresh" in again.edge_errors
     fresh = run(option, path, "--gamma", "5", "--fresh")
     assert fresh.exit_code == 0, told(fresh)

@@ -1,6 +1,5 @@
 """`edgesvm run` on several ports: one vanishes, the others go on; each model is its port's own."""
 
-import argparse
 import json
 import os
 import re
@@ -19,9 +18,11 @@ from fake_port import Clock, Node, connect
 
 from edgesvm import Standardized, StreamSVM, data, load
 from edgesvm.cli import main
-from edgesvm.cli.several_ports import TURN, Served
+from edgesvm.cli.link_options import LinkSettings
+from edgesvm.cli.server import TURN, Served
 from edgesvm.cli.status import StatusLine
 from edgesvm.outputs.names import port_name
+from edgesvm.runner import Runner
 from firmware_sim.harness import Pump
 from firmware_sim.line import Line, PtyLink, TcpLink
 from firmware_sim.node import FrameNode
@@ -214,18 +215,14 @@ def test_each_port_has_a_page_and_all_have_their_metrics_together(tmp_path):
 
 def test_ports_take_turns_of_at_most_so_many_samples():
     clock, learner = Clock(), StreamSVM()
-    options = argparse.Namespace(
-        samples=70, once=False, set_rate=None, name="p", answers=False, last=10
-    )
-    options.max_labels_per_second = None
     served = []
     for seed in range(2):
         node = Node()
         link, port = connect(clock, node)
         for n in range(100):
             port.inbox += node.sample(n, (1.0 + n % 2, float(seed)), label=n % 2)
-        one = Served(options, link, learner, StatusLine(), saver=None, drift=None, journal=None)
-        served.append(one)
+        job = Runner(link, learner, window=10, answers=False)
+        served.append(Served(job, LinkSettings(url="p", samples=70), StatusLine()))
     taken = [[one.turn() for one in served] for _ in range(4)]
     assert taken == [[TURN, TURN], [TURN, TURN], [70 - 2 * TURN] * 2, [0, 0]]
     assert all(one.ended for one in served) and learner.n_seen_ == 140
@@ -236,7 +233,7 @@ def test_ports_take_turns_of_at_most_so_many_samples():
     alone = StreamSVM().partial_fit(X, [n % 2 for _, n in order])
     assert bytes(alone.arena) == bytes(learner.arena)
     # The second had a learner that the first had taught.
-    assert served[1].runner.score.n == 70 and served[0].runner.score.n == 69
+    assert served[1].job.score.n == 70 and served[0].job.score.n == 69
 
 
 def test_a_port_that_fails_for_good_ends_alone(tmp_path):
@@ -291,13 +288,12 @@ def test_models_of_other_widths_cannot_be_one():
 
 def test_what_a_port_had_sent_is_learned_before_it_is_given_up():
     clock, node, learner = Clock(), Node(), StreamSVM()
-    options = argparse.Namespace(samples=None, once=True, set_rate=None, name="p", answers=False)
-    options.last, options.max_labels_per_second = 10, None
     link, port = connect(clock, node)
     for n in range(100):
         port.inbox += node.sample(n, (1.0 + n % 2, 0.0), label=n % 2)
-    one = Served(options, link, learner, StatusLine(), saver=None, drift=None, journal=None)
+    job = Runner(link, learner, window=10, answers=False)
+    one = Served(job, LinkSettings(url="p", once=True), StatusLine(), rest=job.handle_waiting)
     port.dead = True
     while not one.ended:
         one.turn()
-    assert learner.n_seen_ == one.runner.taken == 100
+    assert learner.n_seen_ == job.taken == 100

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 from simulated_node import node
 
 from edgesvm import load
@@ -187,7 +188,7 @@ def test_a_full_disk_under_the_log_does_not_end_a_recording(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
-@pytest.mark.parametrize("command", [[str(COMMAND)], EDGESVM], ids=["edgesvm", "-m edgesvm.cli"])
+@each("command", [[str(COMMAND)], EDGESVM], ids=["edgesvm", "-m edgesvm.cli"])
 def test_ctrl_c_while_importing_is_one_line(tmp_path, command):
     """The signal arrives while the command is being imported."""
     (tmp_path / "serial").mkdir()

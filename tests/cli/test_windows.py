@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from edgesvm import Chain, Standardized, StreamSVM, WindowFeatures, load
-from edgesvm.cli import main, run, window_options
-from edgesvm.cli.saved_model import loaded
+from edgesvm.cli import main, run
+from edgesvm.cli.run_settings import RunSettings
 from edgesvm.evaluation import Prequential
 from edgesvm.link import Batch, RecordingSchema, RecordingWriter
 
 CUT = {"window": 40, "hop": 15, "rate": 500.0, "bands": "10-50,50-200"}
 ARGV = [word for name, value in CUT.items() for word in (f"--{name}", str(value))]
-STREAM = ["--learner", "stream", "--lookahead", "4"]
+STREAM = ["--learner", "stream", "--set", "lookahead=4"]
 N = 2000
 MISSING, NOT_FINITE = range(700, 720), 1100
 
@@ -127,9 +127,18 @@ def test_a_saved_chain_must_have_the_windows_asked_for(here):
     X, y = here
     chain = built().partial_fit(X[:500], y[:500])
 
+    def settings(*words):
+        return RunSettings.of(parser.parse_args(["run", "port", *words]))
+
+    def loaded(*words):
+        """Model and file, as `run` finds them."""
+        asked = settings(*words)
+        return asked.ports[0].saving.loaded(
+            None, asked.memory, lambda model, learner: asked.windows.contradicted(model)
+        )
+
     def contradicted(*words, model=chain):
-        options = parser.parse_args(["run", "port", *words])
-        return window_options.contradicted(options, model)
+        return settings(*words).windows.contradicted(model)
 
     assert contradicted() == contradicted(*ARGV, "--label-of", "majority") == []
     default = "mean,std,min,max,skewness,kurtosis,crossings,slope,power"
@@ -147,10 +156,10 @@ def test_a_saved_chain_must_have_the_windows_asked_for(here):
     assert contradicted("--window", "40", model=chain.learner_) == [("no --window", "--window 40")]
 
     chain.save("m.esvm")
-    model, source = loaded(parser.parse_args(["run", "port", "--save", "m.esvm"]), None)
+    model, source = loaded("--save", "m.esvm")
     assert bytes(model.arena) == bytes(chain.arena) and source == "m.esvm"
     with pytest.raises(ValueError, match=r"learned with --window 40, not --window 64"):
-        loaded(parser.parse_args(["run", "port", "--save", "m.esvm", "--window", "64"]), None)
+        loaded("--save", "m.esvm", "--window", "64")
 
 
 def load_saved(chain):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 
 import edgesvm
 from edgesvm import Standardized, StreamSVM
@@ -47,8 +48,8 @@ def test_help_has_every_command_in_one_group(capsys):
     assert max(map(len, out.splitlines())) <= 100
 
 
-@pytest.mark.parametrize(
-    ("argv", "line"),
+@each(
+    "argv, line",
     [
         ([], "give a COMMAND, such as `edgesvm demo` (see edgesvm --help)"),
         (["rum"], "there is no command 'rum'; did you mean run? (see edgesvm --help)"),

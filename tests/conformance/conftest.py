@@ -1,11 +1,11 @@
 """Parametrises each check over the registered learners, both dtypes, and both engines; those that
 `pytest.mark.raw` says also hold where raw samples are taken, over these too.
 
-A check that takes `subject` runs on the compiled core and, in the long run, on its NumPy twin; one
-that takes `compiled` on the compiled core alone. `make test` takes every entry in float32, and in
-float64 the first of a kind. `pytest.mark.entries(*names)` narrows that to the entries named, the
-first of them in both dtypes; `dtype="float64"` exchanges the two. The long run takes the rest.
-Under `each_of`, what `make test` takes of one kind of learner is one item; the rest is not joined.
+A check of `each_of("subject")` runs on the compiled core and, in the long run, on its NumPy twin;
+one of `each_of("compiled")` on the compiled core alone. `make test` takes every entry in float32,
+and in float64 the first of a kind. `pytest.mark.entries(*names)` narrows that to the entries named,
+the first of them in both dtypes; `dtype="float64"` exchanges the two. The long run takes the rest.
+What `make test` takes is one item; elsewhere, and with `-k`, each learner is one.
 """
 
 import sys
@@ -77,27 +77,17 @@ def pytest_generate_tests(metafunc):
     entries = [entry for entry in REGISTERED if not (relabels and entry.by_label)]
     if of_raw:
         entries = RAW if "only" in of_raw.args else [*entries, *RAW]
+    quick = metafunc.config.option.markexpr == "not long"  # what is long need not be made
     for fixture, engines in (("subject", ("compiled", "reference")), ("compiled", ("compiled",))):
+        if f"every_{fixture}" not in metafunc.fixturenames:
+            continue
         subjects = [Subject(*each) for each in product(entries, DTYPES, engines)]
         usual = [subject for subject in subjects if not is_long(subject)]
-        others = [subject for subject in subjects if is_long(subject)]
-        if fixture in metafunc.fixturenames:
-            items = [pytest.param(subject, id=str(subject)) for subject in usual]
-            items += [as_long(subject, subject) for subject in others]
-            metafunc.parametrize(fixture, items)
-        if f"every_{fixture}" in metafunc.fixturenames:
-            items = [pytest.param(same, id=str(same[0])) for same in families(usual)]
-            items += [as_long([subject], subject) for subject in others]
-            metafunc.parametrize(f"every_{fixture}", items)
-
-
-def as_long(value: Any, subject: Subject) -> Any:
-    return pytest.param(value, marks=pytest.mark.long, id=str(subject))
-
-
-def families(subjects: list[Subject]) -> list[list[Subject]]:
-    """The same subjects, those of one family together."""
-    found: dict[Any, list[Subject]] = {}
-    for subject in subjects:
-        found.setdefault(subject.entry.family, []).append(subject)
-    return list(found.values())
+        if quick and not metafunc.config.option.keyword:
+            items = [pytest.param(usual, id="all")]
+        else:
+            items = [
+                pytest.param([s], id=str(s), marks=() if s in usual else pytest.mark.long)
+                for s in (usual if quick else subjects)
+            ]
+        metafunc.parametrize(f"every_{fixture}", items)

@@ -1,4 +1,4 @@
-"""Every learner, registered once; all of tests/conformance runs on each entry.
+"""Every learner; all of tests/conformance runs on each entry.
 
 A learner of the catalogue that has no `Registered(...)` line here gets one with a small capacity;
 more lines try more of its parameters. What takes raw samples

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from each import each
+from each import each, each_of
 from registry import DOORS
 from test_stream import state
 
@@ -11,6 +11,7 @@ pytestmark = pytest.mark.entries(*DOORS)
 N = 120
 
 
+@each_of("subject")
 def test_inputs_are_untouched_and_may_be_read_only(subject):
     X, y = subject.stream(N)
     weights = np.linspace(0.5, 2.0, N)
@@ -27,6 +28,7 @@ def test_inputs_are_untouched_and_may_be_read_only(subject):
         assert array.tobytes() == copy.tobytes()
 
 
+@each_of("subject")
 def test_learned_samples_are_not_referred_to(subject):
     X, y = subject.stream(N)
     learner = subject.make().partial_fit(X, y)
@@ -38,6 +40,7 @@ def test_learned_samples_are_not_referred_to(subject):
     assert state(learner) == before
 
 
+@each_of("subject")
 def test_outputs_are_the_callers(subject):
     X, _ = subject.stream(N)
     learner = subject.learned()
@@ -55,6 +58,7 @@ def test_outputs_are_the_callers(subject):
     assert learner.predict(X).tolist() == expected[1].tolist()
 
 
+@each_of("subject")
 def test_decisions_into_the_callers_array(subject):
     X, _ = subject.stream(N)
     learner = subject.learned()
@@ -63,6 +67,7 @@ def test_decisions_into_the_callers_array(subject):
     assert out.tolist() == learner.decision_function(X).tolist()
 
 
+@each_of("subject")
 @each(
     "out",
     [np.empty(N - 1), np.empty((N, 1)), np.empty(N, np.float32), np.empty(2 * N)[::2], [0.0] * N],
@@ -73,6 +78,7 @@ def test_an_unfit_out_is_refused(subject, out):
         subject.learned().decision_function(subject.stream(N)[0], out=out)
 
 
+@each_of("subject")
 def test_a_read_only_out_is_refused(subject):
     out = np.zeros(N if subject.entry.n_classes == 2 else (N, subject.entry.n_classes))
     out.flags.writeable = False
@@ -101,6 +107,7 @@ LAYOUTS = {
 }
 
 
+@each_of("subject")
 @each("layout", LAYOUTS)
 def test_layout_and_type_do_not_matter(subject, layout):
     X, y = subject.stream(N)
@@ -117,6 +124,7 @@ def test_layout_and_type_do_not_matter(subject, layout):
     assert decisions.tolist() == plain.decision_function(X).tolist()
 
 
+@each_of("subject")
 @each("dtype", [np.int8, np.uint16, np.int64, np.bool_, np.float16])
 def test_other_number_types_are_converted(subject, dtype):
     X = np.random.default_rng(0).integers(0, 2, (N, subject.n_features)).astype(dtype)

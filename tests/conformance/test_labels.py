@@ -4,7 +4,7 @@ import datetime
 
 import numpy as np
 import pytest
-from each import each
+from each import each, each_of
 from registry import DOORS
 from test_stream import state
 
@@ -40,6 +40,7 @@ def as_column(labels):
     return column
 
 
+@each_of("subject")
 @each("kind", KINDS.values(), ids=KINDS)
 def test_labels_of_any_kind(subject, kind):
     n = subject.entry.n_classes
@@ -64,6 +65,7 @@ def test_labels_of_any_kind(subject, kind):
         assert list(map(tuple_or_self, learner.predict(X).tolist())) == predicted
 
 
+@each_of("subject")
 def test_a_tuple_is_one_label_among_others(subject):
     """Compared with an array it would be a row of labels."""
     X, _ = subject.stream(5)
@@ -87,6 +89,7 @@ def tuple_or_self(label):
     return tuple(label) if isinstance(label, list) else label
 
 
+@each_of("subject")
 def test_typed_columns_of_labels(subject):
     X, y = subject.stream(N)
     plain = subject.make().partial_fit(X, y)
@@ -97,6 +100,7 @@ def test_typed_columns_of_labels(subject):
         assert bytes(subject.make().partial_fit(X, column).arena) == bytes(plain.arena)
 
 
+@each_of("subject")
 def test_swapped_labels_turn_the_decisions(subject):
     X, y = subject.stream(N)
     plain = subject.make().partial_fit(X, y)
@@ -113,6 +117,7 @@ def test_swapped_labels_turn_the_decisions(subject):
     assert swapped.classes_.tolist() == sorted(turned)
 
 
+@each_of("subject")
 def test_mixed_batches_of_equal_labels(subject):
     """1, 1.0, True and np.int8(1) are equal, so they are one label."""
     X, _y = subject.stream(4)
@@ -124,6 +129,7 @@ def test_mixed_batches_of_equal_labels(subject):
     assert learner.classes_.tolist() == [0, 1] and learner.n_seen_ == 8
 
 
+@each_of("subject")
 @each("label", [0, 1, "only"])
 def test_one_class_so_far_predicts_that_class(subject, label):
     X, _ = subject.stream(40)
@@ -139,6 +145,7 @@ def test_one_class_so_far_predicts_that_class(subject, label):
         assert learner.score(X, [label] * 40) == 1.0
 
 
+@each_of("subject")
 def test_classes_may_come_late(subject):
     X, y = subject.stream(N)
     names = subject.entry.labels
@@ -152,6 +159,7 @@ def test_classes_may_come_late(subject):
     assert named.decision_function(X).tolist() == learner.decision_function(X).tolist()
 
 
+@each_of("subject")
 def test_named_classes(subject):
     X, y = subject.stream(N)
     names = list(subject.entry.labels)
@@ -170,6 +178,7 @@ def test_named_classes(subject):
         assert state(learner) == before
 
 
+@each_of("subject")
 @each(
     "classes",
     [[], [1], [1, 1], [1, 2, 3], [1, 1.0], [None, 1], [float("nan"), 1], [0.0, float("inf")]],
@@ -196,6 +205,7 @@ def predictions(learner, X):
     }
 
 
+@each_of("compiled")
 def test_a_reset_may_keep_the_labels_seen_in_their_places(compiled, tmp_path):
     """It then learns as one that has forgotten them, and is saved before and after."""
     learner, anew = compiled.learned(), compiled.learned().reset()
@@ -214,6 +224,7 @@ def test_a_reset_may_keep_the_labels_seen_in_their_places(compiled, tmp_path):
     assert bytes(learner.arena) == bytes(loaded.arena)
 
 
+@each_of("subject")
 def test_predicting_before_learning_is_a_clear_error(subject):
     X, _ = subject.stream(3)
     names = list(range(subject.entry.n_classes))

@@ -38,6 +38,7 @@ def test_plan_is_a_layout(subject):
 
 
 @at_the_doors
+@each_of("compiled")
 def test_plan_takes_no_memory_for_what_it_plans(compiled):
     learner = compiled.make()
     learner.plan(1 << 20)
@@ -51,6 +52,7 @@ def test_plan_takes_no_memory_for_what_it_plans(compiled):
 
 
 @at_the_doors
+@each_of("subject")
 @each("n_features", [0, -1, 1 << 40])
 def test_a_width_that_cannot_be_is_refused(subject, n_features):
     with pytest.raises(ValueError, match="n_features"):
@@ -59,6 +61,7 @@ def test_a_width_that_cannot_be_is_refused(subject, n_features):
 
 @also_raw
 @at_the_doors
+@each_of("compiled")
 def test_own_block_is_exactly_the_plan(compiled):
     """Taken from NumPy's allocator, whose blocks tracemalloc tells apart from Python's objects."""
     n_features = 5000
@@ -90,6 +93,7 @@ def test_constructs_in_exactly_its_bytes_and_not_in_one_less(subject):
 
 @also_raw
 @at_the_doors
+@each_of("subject")
 def test_a_refused_buffer_leaves_what_was_learned(subject):
     learner = subject.learned()
     before = bytes(learner.arena)
@@ -128,6 +132,7 @@ def test_only_the_callers_buffer_is_written(subject, kind):
 
 @also_raw
 @at_the_doors
+@each_of("subject")
 def test_a_larger_buffer_is_used_up_to_the_plan(subject):
     total = subject.make().plan(subject.n_features).total
     buffer = aligned(total + 100)
@@ -140,6 +145,7 @@ def test_a_larger_buffer_is_used_up_to_the_plan(subject):
 
 @also_raw
 @at_the_doors
+@each_of("compiled")
 def test_misaligned_buffer_is_refused(compiled):
     total = compiled.make().plan(compiled.n_features).total
     with pytest.raises(ValueError, match="multiple of 8"):
@@ -191,6 +197,7 @@ def test_the_error_names_a_budget_that_does(compiled):
 
 
 @at_the_doors
+@each_of("compiled")
 @each("budget", ["", "64 bananas", "-1KiB", -1, "1e3", None])
 def test_a_budget_that_is_no_size_is_refused(compiled, budget):
     with pytest.raises((ValueError, TypeError), match="size"):

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from each import each
+from each import each, each_of
 from registry import DOORS
 from test_stream import state
 
@@ -24,8 +24,7 @@ def spoil(row, bad):
     return row
 
 
-@pytest.fixture
-def learner(subject):
+def learned(subject):
     return subject.learned(N)
 
 
@@ -39,6 +38,7 @@ def refuses(learner, call, *needles, error=ValueError):
         assert needle in str(caught.value)
 
 
+@each_of("subject", learner=learned)
 @each("bad", BAD_VALUES)
 def test_values_that_are_not_finite(subject, learner, bad):
     row = spoil(subject.stream(1)[0][0], bad)
@@ -50,6 +50,7 @@ def test_values_that_are_not_finite(subject, learner, bad):
     refuses(learner, lambda: learner.predict([row]), "row 0", "NaN")
 
 
+@each_of("subject", learner=learned)
 @each("place", [0, 1, -1])
 def test_nan_anywhere_in_the_row(subject, learner, place):
     row = subject.stream(1)[0][0].copy()
@@ -57,12 +58,14 @@ def test_nan_anywhere_in_the_row(subject, learner, place):
     refuses(learner, lambda: learner.learn_one(row, 1), "NaN")
 
 
+@each_of("subject", learner=learned)
 def test_a_float64_too_large_for_the_learner(subject, learner):
     row = np.zeros(subject.n_features, np.float64)
     row[0] = 1e300
     refuses(learner, lambda: learner.learn_one(row, 1), subject.dtype)
 
 
+@each_of("subject", learner=learned)
 @each("change", [-1, 1, 100])
 def test_wrong_length(subject, learner, change):
     wrong = subject.n_features + change
@@ -75,6 +78,7 @@ def test_wrong_length(subject, learner, change):
     refuses(learner, lambda: learner.predict([row]), *numbers)
 
 
+@each_of("subject", learner=learned)
 def test_wrong_number_of_dimensions(subject, learner):
     row = np.zeros(subject.n_features, subject.dtype)
     for x in (row[0], 3.0, [row], np.zeros((1, 1, subject.n_features))):
@@ -85,6 +89,7 @@ def test_wrong_number_of_dimensions(subject, learner):
         refuses(learner, lambda X=X: learner.predict(X), "2D")
 
 
+@each_of("subject", learner=learned)
 @each("kind", ["complex", "text", "words", "dates", "None"])
 def test_wrong_type(subject, learner, kind):
     row = {
@@ -101,6 +106,7 @@ def test_wrong_type(subject, learner, kind):
     refuses(learner, lambda: learner.predict([row]), error=wrong_use)
 
 
+@each_of("subject", learner=learned)
 @each("label", [0, 2, "1", None, float("nan"), (), [1], np.array([1, -1])])
 def test_unknown_label(subject, learner, label):
     X, _ = subject.stream(1)
@@ -111,6 +117,7 @@ def test_unknown_label(subject, learner, label):
         refuses(learner, lambda: learner.learn_one(X[0], label), "-1", "1")
 
 
+@each_of("subject")
 @each("label", [None, float("nan"), float("inf"), np.float32("-inf")])
 def test_what_is_no_label_is_refused_at_first_too(subject, label):
     X, y = subject.stream(N)
@@ -122,6 +129,7 @@ def test_what_is_no_label_is_refused_at_first_too(subject, label):
     assert state(learner.partial_fit(X, y)) == state(subject.make().partial_fit(X, y))
 
 
+@each_of("subject", learner=learned)
 @each("weight", [-1.0, np.nan, np.inf, -np.inf])
 def test_bad_weight(subject, learner, weight):
     X, y = subject.stream(1)
@@ -129,6 +137,7 @@ def test_bad_weight(subject, learner, weight):
     refuses(learner, lambda: learner.learn_one(X[0], y[0], weight), "the sample", "weight")
 
 
+@each_of("subject", learner=learned)
 def test_columns_of_different_lengths(subject, learner):
     X, y = subject.stream(4)
     refuses(learner, lambda: learner.partial_fit(X, y[:3]), "y")
@@ -144,6 +153,7 @@ def test_columns_of_different_lengths(subject, learner):
 CULPRITS = ["nan", "overflow", "label", "weight", "nan and label", "label and weight"]
 
 
+@each_of("subject")
 @each("culprit", CULPRITS)
 @each("k", [0, 1, 2, 37, N - 1])
 def test_rows_before_the_refused_one_are_learned(subject, k, culprit):
@@ -171,6 +181,7 @@ def test_rows_before_the_refused_one_are_learned(subject, k, culprit):
     assert state(learner) == state(whole)
 
 
+@each_of("subject")
 @each("single", [True, False])
 def test_the_label_of_a_refused_sample_is_not_taken_up(subject, single):
     X, _y = subject.stream(10)
@@ -200,6 +211,7 @@ UNFIT = {
 }
 
 
+@each_of("subject", learner=learned)
 @each("case", UNFIT)
 def test_fit_refuses_before_it_forgets(subject, learner, case):
     y, weights, text = UNFIT[case]
@@ -210,6 +222,7 @@ def test_fit_refuses_before_it_forgets(subject, learner, case):
     assert state(learner) == before
 
 
+@each_of("subject")
 def test_a_dtype_changed_since_does_not_change_what_is_read(subject):
     """The memory is of the old dtype until the learner is fitted anew."""
     X, y = subject.stream(N)
@@ -224,6 +237,7 @@ def test_a_dtype_changed_since_does_not_change_what_is_read(subject):
     assert learner.fit(X, y).arena.nbytes == learner.plan(subject.n_features).total
 
 
+@each_of("subject")
 def test_a_label_too_many_in_the_batch_that_brings_the_last(subject):
     n = subject.entry.n_classes
     X, _y = subject.stream(n + 3)
@@ -243,6 +257,7 @@ FIRST_SAMPLES = {
 }
 
 
+@each_of("subject")
 @each("first", FIRST_SAMPLES)
 @each("single", [True, False])
 def test_a_refused_first_sample_does_not_fix_the_width(subject, first, single):
@@ -260,6 +275,7 @@ def test_a_refused_first_sample_does_not_fix_the_width(subject, first, single):
     assert state(learner.partial_fit(X, y)) == state(subject.make().partial_fit(X, y))
 
 
+@each_of("subject", learner=learned)
 def test_refused_predictions_leave_rows_before_in_out(subject, learner):
     X, _ = subject.stream(10)
     expected = learner.decision_function(X)
@@ -277,6 +293,7 @@ def counts(entry):
     return [name for name in whole if name not in entry.unread]
 
 
+@each_of("subject")
 @each("value", [-1, 2.5, np.nan, np.inf, "3", None, 2**40])
 def test_a_count_out_of_range_or_not_whole_is_named(subject, value):
     names = counts(subject.entry)
@@ -286,6 +303,7 @@ def test_a_count_out_of_range_or_not_whole_is_named(subject, value):
             subject.make(**{name: value}).plan(3)
 
 
+@each_of("subject")
 def test_a_parameter_that_is_not_one(subject):
     with pytest.raises(ValueError, match="no parameter 'sigma'"):
         subject.make().set_params(sigma=1)
@@ -293,6 +311,7 @@ def test_a_parameter_that_is_not_one(subject):
         subject.make(sigma=1)
 
 
+@each_of("subject")
 @each(
     "name, value",
     [("dtype", "int32"), ("dtype", None), *(("", v) for v in (0.0, -1.0, np.nan, np.inf, "1"))],

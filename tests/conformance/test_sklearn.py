@@ -102,6 +102,7 @@ def test_the_table_names_learners():
 
 
 # A check asks for what it asks once a learner, in one item: there are some fifty.
+@pytest.mark.entries(*DOORS)
 @each_of("compiled")
 def test_its_own_checks(compiled):
     learner, rows = compiled.make(), table()
@@ -157,6 +158,7 @@ def test_not_fitted_is_theirs():
 
 
 @pytest.mark.entries(*DOORS)
+@each_of("compiled")
 def test_clone_is_equal_and_holds_nothing(compiled):
     learner = compiled.learned()
     copied = clone(learner)
@@ -167,6 +169,7 @@ def test_clone_is_equal_and_holds_nothing(compiled):
 
 
 @pytest.mark.entries(*DOORS)
+@each_of("compiled")
 def test_pipeline(compiled):
     X, y = compiled.stream(200)
     pipeline = make_pipeline(StandardScaler(), compiled.make()).fit(X, y)
@@ -177,6 +180,7 @@ def test_pipeline(compiled):
 
 
 @pytest.mark.entries(*DOORS)
+@each_of("compiled")
 def test_grid_search(compiled):
     if not compiled.entry.tuned:
         pytest.skip("it has no number among its parameters")
@@ -193,6 +197,7 @@ def test_grid_search(compiled):
 
 
 @pytest.mark.entries(*DOORS)
+@each_of("compiled")
 def test_cross_validation_scores(compiled):
     X, y = compiled.stream(150)
     for scoring in ("accuracy", "roc_auc") if compiled.entry.n_classes == 2 else ("accuracy",):
@@ -201,5 +206,6 @@ def test_cross_validation_scores(compiled):
 
 
 @pytest.mark.entries(*DOORS)
+@each_of("compiled")
 def test_it_is_a_classifier(compiled):
     assert is_classifier(compiled.make())

@@ -78,6 +78,7 @@ def test_sparse_rows_give_the_bits_of_dense_ones(subject):
 
 
 @pytest.mark.entries(*WAYS)
+@each_of("subject")
 def test_data_of_another_type(subject):
     X, y = stream(subject)
     other = np.float64 if subject.dtype == "float32" else np.float32
@@ -147,6 +148,7 @@ HOSTILE = {
 
 
 @pytest.mark.entries(*WAYS)
+@each_of("subject")
 @each("case", HOSTILE)
 def test_a_broken_matrix_changes_nothing(subject, case):
     change, error, words = HOSTILE[case]
@@ -169,6 +171,7 @@ def test_a_broken_matrix_changes_nothing(subject, case):
 
 
 @pytest.mark.entries(*WAYS)
+@each_of("subject")
 def test_one_sample_is_dense(subject):
     X, y = stream(subject)
     learner = subject.learned()
@@ -180,6 +183,7 @@ def test_one_sample_is_dense(subject):
 
 
 @pytest.mark.entries(*WAYS)
+@each_of("subject")
 @each("value", [np.nan, np.inf, -np.inf])
 def test_a_row_that_is_not_finite_is_named_and_those_before_it_are_learned(subject, value):
     X, y = stream(subject)
@@ -198,6 +202,7 @@ def test_a_row_that_is_not_finite_is_named_and_those_before_it_are_learned(subje
 
 
 @pytest.mark.entries(*WAYS)
+@each_of("subject")
 def test_chunks_of_a_source_may_be_sparse(subject):
     X, y = stream(subject)
 

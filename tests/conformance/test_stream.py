@@ -106,6 +106,7 @@ def test_batch_with_single_samples_between(subject):
 
 
 @at_the_doors
+@each_of("subject")
 def test_empty_batch_changes_nothing(subject):
     learner = subject.learned()
     before = state(learner)
@@ -114,6 +115,7 @@ def test_empty_batch_changes_nothing(subject):
 
 
 @at_the_doors
+@each_of("subject")
 def test_learn_one_tells_whether_the_model_moved(subject):
     X, y = subject.stream(N)
     learner = subject.make()
@@ -185,6 +187,7 @@ def test_weight_one_is_no_weight_and_weight_zero_is_not_there(subject):
 
 
 @at_the_doors
+@each_of("subject")
 def test_set_params_forgets_and_is_as_constructed(subject):
     if not subject.entry.tuned:
         pytest.skip("it has no number among its parameters")
@@ -233,6 +236,7 @@ def test_pickled_and_continued_equals_never_stopped(compiled, k, copier):
 
 
 @at_the_doors
+@each_of("compiled")
 def test_a_refused_sample_does_not_spoil_what_is_saved_next(compiled, tmp_path):
     X, y = compiled.stream(N)
     learner = compiled.make().partial_fit(X[:99], y[:99])
@@ -246,6 +250,7 @@ def test_a_refused_sample_does_not_spoil_what_is_saved_next(compiled, tmp_path):
 
 
 @at_the_doors
+@each_of("compiled")
 def test_named_classes_are_saved_and_pickled(compiled, tmp_path):
     names = ["hot", "cold", "mild", "off"][: compiled.entry.n_classes]
     learner = compiled.make().allocate(compiled.n_features, classes=names)
@@ -257,6 +262,7 @@ def test_named_classes_are_saved_and_pickled(compiled, tmp_path):
 
 
 @at_the_doors
+@each_of("compiled")
 def test_save_before_memory_is_a_clear_error(compiled, tmp_path):
     with pytest.raises((edgesvm.NotFittedError, AttributeError), match=r"allocate|learn"):
         compiled.make().save(tmp_path / "model.esvm")
@@ -264,6 +270,7 @@ def test_save_before_memory_is_a_clear_error(compiled, tmp_path):
 
 
 @at_the_doors
+@each_of("compiled")
 def test_a_failed_save_leaves_the_old_file(compiled, tmp_path):
     learner = compiled.learned()
     path = tmp_path / "model.esvm"

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from registry import BY_NAME, CHECKS, DOORS, REGISTERED
+from each import each
+from registry import BY_NAME, DOORS, REGISTERED
 
 from edgesvm import (
     RBF,
@@ -27,7 +28,6 @@ from edgesvm.errors import LearnerBusy, NotFittedError
 from rig.threads import Nosy, changing_doors, in_child
 
 HERE = Path(__file__).parent
-USUAL = {*DOORS, *CHECKS}
 
 SUBJECTS = """
 from registry import BY_NAME
@@ -38,19 +38,18 @@ subjects = {{
 """
 
 
+OTHERS = [entry.name for entry in REGISTERED if entry.name not in DOORS]
+
+
 @pytest.mark.parametrize(
-    "name",
-    [
-        entry.name if entry.name in USUAL else pytest.param(entry.name, marks=pytest.mark.long)
-        for entry in REGISTERED
-    ],
+    "names", [DOORS, *(pytest.param([n], marks=pytest.mark.long, id=n) for n in OTHERS)]
 )
-def test_threads_and_callbacks_at_every_door(name):
-    outcomes, death = in_child(SUBJECTS.format(names=[name]), seconds=0.5, path=(HERE,))
-    assert death == ""
-    tried = outcomes[name]
-    assert tried.wrong == []
-    assert tried.interleavings >= 3 and tried.answers > 500 and tried.callbacks >= 9
+def test_threads_and_callbacks_at_every_door(names):
+    outcomes, death = in_child(SUBJECTS.format(names=names), seconds=0.5, path=(HERE,))
+    assert death == "" and list(outcomes) == list(names)
+    for name, tried in outcomes.items():
+        assert tried.wrong == [], name
+        assert tried.interleavings >= 3 and tried.answers > 500 and tried.callbacks >= 9, name
 
 
 # -- signals ---------------------------------------------------------------------------------------
@@ -84,8 +83,8 @@ def interrupted(work, seconds=0.15, when=lambda: True):
     return time.process_time() - pressed[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "n"),
+@each(
+    "name, n",
     [("KernelStreamSVM", 4_000_000), ("BatchSVM", 6_000_000), ("WindowedSVM", 400_000)],
 )
 def test_ctrl_c_ends_a_large_batch_between_two_rows(name, n):
@@ -112,8 +111,8 @@ def test_ctrl_c_keeps_the_labels_of_learned_rows_only():
     assert list(model.classes_) == ["cold"]
 
 
-@pytest.mark.parametrize("name", ["StreamSVM", "Standardized", "OneVsOne", "BallVectorMachine"])
-@pytest.mark.parametrize("door", ["predict", "decision_function"])
+@each("name", ["StreamSVM", "Standardized", "OneVsOne", "BallVectorMachine"])
+@each("door", ["predict", "decision_function"])
 def test_ctrl_c_ends_a_large_prediction(name, door):
     entry = BY_NAME[name]
     few, labels = entry.stream(1000)
@@ -201,7 +200,7 @@ def test_progress_must_not_save_an_unfinished_model(tmp_path):
     assert bytes(model.arena) == bytes(BatchSVM(**params).fit(X, y).arena)
 
 
-@pytest.mark.parametrize("name", ["BatchSVM", "RandSVM", "BallVectorMachine", "OneVsRest-BatchSVM"])
+@each("name", ["BatchSVM", "RandSVM", "BallVectorMachine", "OneVsRest-BatchSVM"])
 def test_a_source_of_chunks_must_not_come_back(name):
     entry = BY_NAME[name]
     X, y = entry.stream(16)
@@ -274,7 +273,7 @@ class Unsortable(str):
         raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("door", ["learn_one", "partial_fit"])
+@each("door", ["learn_one", "partial_fit"])
 def test_a_label_that_cannot_be_sorted_is_not_half_learned(door):
     model = StreamSVM().partial_fit(np.eye(3, dtype=np.float32), ["b"] * 3)
     before = bytes(model.arena)
@@ -308,8 +307,8 @@ def test_the_first_samples_of_two_threads_are_all_learned():
         assert model.n_seen_ == 200
 
 
-@pytest.mark.parametrize("name", ["StreamSVM", "BatchSVM", "RandSVM", "Standardized", "OneVsOne"])
-@pytest.mark.parametrize("door", ["predict_one", "predict_with_score", "decision_one", "predict"])
+@each("name", ["StreamSVM", "BatchSVM", "RandSVM", "Standardized", "OneVsOne"])
+@each("door", ["predict_one", "predict_with_score", "decision_one", "predict"])
 def test_who_waited_while_the_model_was_emptied_finds_it_empty(name, door):
     entry = BY_NAME[name]
     X, y = entry.stream(12)
@@ -347,15 +346,14 @@ def test_a_solution_is_not_looked_at_while_another_thread_learns():
     assert told == [n_support]
 
 
-@pytest.mark.parametrize(
-    ("model", "at_once"),
+@each(
+    "model, at_once",
     [
         (StreamSVM(), True),
         (IncrementalSVM(max_vectors=20), True),
         (Standardized(learner=StreamSVM()), False),
         (OneVsOne(n_classes=2), False),
     ],
-    ids=repr,
 )
 def test_predictions_run_at_once_unless_they_share_scratch(model, at_once):
     few, labels = BY_NAME["StreamSVM"].stream(300)

@@ -19,6 +19,7 @@ def whole_numbers(learner, without=()):
     }
 
 
+@each_of("compiled")
 @each("seed", range(3))
 @each("weighted", [False, True])
 def test_twin_agrees(compiled, seed, weighted):

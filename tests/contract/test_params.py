@@ -81,7 +81,7 @@ def test_true_and_false(value):
     assert flag("normalize", value) is True and flag("normalize", not value) is False
 
 
-@pytest.mark.parametrize("value", [1, 0.0, "no", "True", None, np.array([True])])
+@each("value", [1, 0.0, "no", "True", None, np.array([True])])
 def test_what_is_neither(value):
     with pytest.raises(ValueError) as caught:
         flag("normalize", value)

@@ -13,6 +13,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from each import each
 
 import edgesvm
 from firmware_sim.limits import _alloc_hooks
@@ -108,7 +109,7 @@ def test_a_call_in_the_machine_code_is_noticed():
     assert "malloc" in {name for _, name in callers(unstripped(_alloc_hooks.__file__))}
 
 
-@pytest.mark.parametrize("pattern", ["*.pyx", "*.pxd", "*.h", "*.c"])
+@each("pattern", ["*.pyx", "*.pxd", "*.h", "*.c"])
 def test_no_source_names_an_allocator(pattern):
     named = re.compile(
         r"\b(malloc|calloc|realloc|memalign|aligned_alloc|alloca)\b|Py(Mem|Object|DataMem)_\w*([aA]lloc|NEW)"

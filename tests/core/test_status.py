@@ -2,7 +2,7 @@
 
 import pickle
 
-import pytest
+from each import each
 
 from edgesvm import errors
 from edgesvm.core.status import Status
@@ -14,7 +14,7 @@ def test_every_refusal_has_a_text_and_no_other_status_has():
     assert set(errors.REFUSALS) == set(Status) - LEARNED
 
 
-@pytest.mark.parametrize("status", sorted(set(Status) - LEARNED), ids=lambda s: Status(s).name)
+@each("status", sorted(set(Status) - LEARNED), ids=lambda s: Status(s).name)
 def test_refusal_names_the_sample(status):
     error = errors.refusal(status, "row 7", "float32", ["cold", "hot"])
     assert isinstance(error, ValueError)

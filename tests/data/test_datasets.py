@@ -7,6 +7,7 @@ from math import erf, sqrt
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm.data import SETS, Checkerboard, Gauss, RingNorm, TwoNorm, Waveform, datasets
 
@@ -24,7 +25,7 @@ def accuracy(decision, y):
     return np.mean((decision > 0) == (y > 0))
 
 
-@pytest.mark.parametrize("name", SETS)
+@each("name", SETS)
 def test_rows_are_of_the_stated_kind(name):
     source = SETS[name](seed=3)
     X, y = source.read(6000)
@@ -36,7 +37,7 @@ def test_rows_are_of_the_stated_kind(name):
     assert abs(counts - expected).max() < 5 * sqrt(expected)
 
 
-@pytest.mark.parametrize("name", SETS)
+@each("name", SETS)
 def test_rows_depend_on_the_seed_and_not_on_the_cutting(name):
     whole = SETS[name](seed=5).read(1000)
     cut = SETS[name](seed=5)
@@ -66,8 +67,8 @@ def test_checkerboard_is_uniform_and_alternates():
     np.testing.assert_array_equal(y == -1, column % 2 != row % 2)
 
 
-@pytest.mark.parametrize(
-    ("source", "means", "deviations"),
+@each(
+    "source, means, deviations",
     [
         (Gauss(1), ([2, 0], [0, 0]), (2, 1)),
         (TwoNorm(1), ([-A] * 20, [A] * 20), (1, 1)),

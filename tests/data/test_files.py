@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm.data import CsvRows, NpzRows, RowsError
 from edgesvm.link import open_rows
@@ -31,7 +32,7 @@ def test_csv_label_is_found_by_name_and_other_columns_are_left_out(tmp_path):
     np.testing.assert_array_equal(y, [1, 0])
 
 
-@pytest.mark.parametrize("column", ["a", "0", -3, "-3"])
+@each("column", ["a", "0", -3, "-3"])
 def test_csv_label_column_by_name_or_index(tmp_path, column):
     X, y = all_rows(CsvRows(csv_file(tmp_path, "a,b,c\n1,2,3\n"), label_column=column))
     np.testing.assert_array_equal(X, [[2, 3]])
@@ -63,8 +64,8 @@ def test_csv_is_read_no_further_than_asked(tmp_path):
         source.read(1)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@each(
+    "text, message",
     [
         ("", "has no rows"),
         ("\n\n", "has no rows"),
@@ -91,8 +92,8 @@ def test_a_byte_order_mark_is_no_part_of_the_first_cell(tmp_path):
     assert all_rows(CsvRows(path))[1].tolist() == [1]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "options"),
+@each(
+    "first, second, options",
     [
         ("0,1,2", "5,6,1", {}),
         ("0,1,kind", "5,6,wet", {}),
@@ -112,8 +113,8 @@ def test_a_header_whose_names_are_numbers(tmp_path, first, second, options):
         CsvRows(csv_file(tmp_path, f"{first}\n"), **{"header": True, **options})
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "options"),
+@each(
+    "first, second, options",
     [
         ("0,1", "5,1", {}),
         ("1,2,3", "4,5,6", {}),
@@ -175,8 +176,8 @@ def test_npz_of_a_csr_matrix(tmp_path):
     assert first.X.dtype == np.float32 and first.y.tolist() == [1, -1]
 
 
-@pytest.mark.parametrize(
-    ("arrays", "message"),
+@each(
+    "arrays, message",
     [
         ({"Z": np.ones(3)}, "neither X nor X_train: Z"),
         ({"X": np.ones(3)}, "must be numbers of shape"),

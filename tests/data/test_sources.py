@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import BatchSVM, RandSVM
 from edgesvm.contract.labels import Labels
@@ -40,9 +41,9 @@ def survey_of(source, labels=None, **options):
 # -- rows by number --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("weight", [None, WEIGHT])
-@pytest.mark.parametrize("mapped", [False, True])
+@each("dtype", ["float32", "float64"])
+@each("weight", [None, WEIGHT])
+@each("mapped", [False, True])
 def test_rows_by_number(dtype, weight, mapped, tmp_path):
     np.save(tmp_path / "X.npy", X)
     rows = np.load(tmp_path / "X.npy", mmap_mode="r") if mapped else X
@@ -64,8 +65,8 @@ def test_no_rows():
     assert chunk.X.shape == (0, 3) and len(chunk.y) == 0
 
 
-@pytest.mark.parametrize(
-    ("numbers", "error"),
+@each(
+    "numbers, error",
     [([20], IndexError), ([-1], IndexError), ([1.0], TypeError), ([[1]], TypeError)],
 )
 def test_rows_that_are_none(numbers, error):
@@ -113,7 +114,7 @@ def test_more_rows_than_asked_for():
 # -- the survey ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [1, 3, 19, 20, 1024])
+@each("rows", [1, 3, 19, 20, 1024])
 def test_rows_are_counted_by_class(rows):
     for source in (Source(X, Y), Source(Chunks())):
         labels = Labels()

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from each import each
 
 PAPERS = sorted((Path(__file__).parents[2] / "docs" / "papers").glob("*.md"))
 FIGURE = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?:e-\d+)?(?![\w.])")
@@ -13,7 +13,7 @@ def test_there_is_a_page_for_each_paper():
     assert len(PAPERS) == 5
 
 
-@pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)
+@each("page", PAPERS, ids=lambda page: page.stem)
 def test_what_we_measured(page):
     text = page.read_text(encoding="utf-8")
     section = re.search(r"^## What we measured\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]

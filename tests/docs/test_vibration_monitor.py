@@ -12,7 +12,10 @@ import pytest
 
 from edgesvm import load
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here"),
+    pytest.mark.xdist_group("one at a time"),
+]
 PAGE = Path(__file__).parents[2] / "docs" / "vibration-monitor.md"
 PATIENCE_S = 120
 FIRST_OF_THE_FAULT = 300_000

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from argparse import Namespace
 from types import SimpleNamespace
 
 import numpy as np
@@ -152,8 +151,8 @@ def test_the_checkpoint_is_told_of_a_new_start(on_drift, n_told):
     told, said = [], []
     saver = SimpleNamespace(forget=lambda: told.append(learner.n_seen_))
     learner = StreamSVM().allocate(3)
-    options = Namespace(drift="adwin", on_drift=on_drift)
-    watch = drift_options.watch(options, learner, said.append, saver)
+    settings = drift_options.DriftSettings("adwin", reset=on_drift == "reset")
+    watch = settings.watch(learner, said.append, saver)
     list(PredictThenLearn(learner, drift=watch).run(Source(X, Y)))
     assert told == [0] * n_told and len(said) == 1
     assert said[0].endswith("; the learner starts over") == bool(n_told)

@@ -16,6 +16,7 @@ import native
 import numpy as np
 import pytest
 from cobs import cobs
+from each import each
 
 from edgesvm import Chain, Standardized, StreamSVM, WindowFeatures
 from edgesvm.errors import LinkDown, NoSchema
@@ -96,7 +97,7 @@ def run(command, *arguments, given=b""):
 # The header as plain C.
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 24, 253, 254, 255, 508, 509, 1000])
+@each("n", [0, 1, 2, 24, 253, 254, 255, 508, 509, 1000])
 def test_the_header_s_cobs_and_crc(host_node, n):
     rng = np.random.default_rng(n)
     for raw in (bytes(n), b"\x07" * n, rng.bytes(n), rng.integers(0, 2, n, np.uint8).tobytes()):

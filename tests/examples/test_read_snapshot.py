@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import (
     RBF,
@@ -72,8 +73,8 @@ def fresh(name):
     return type(MODELS[name])(**MODELS[name].get_params(deep=False))
 
 
-@pytest.mark.parametrize("first_label", ["cold", "hot"])
-@pytest.mark.parametrize("name", MODELS)
+@each("first_label", ["cold", "hot"])
+@each("name", MODELS)
 def test_scores_equal(reader, name, first_label, tmp_path):
     X, f = saved(fresh(name), tmp_path / "model.esvm", first_label)
     score = reader.read((tmp_path / "model.esvm").read_bytes())

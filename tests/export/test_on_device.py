@@ -17,7 +17,10 @@ import pytest
 from edgesvm import Standardized, StreamSVM, load
 from edgesvm.export.folder import export
 
-pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc"),
+    pytest.mark.xdist_group("one at a time"),
+]
 D, N = 4, 400
 PROGRAM = Path(__file__).parent / "boards/own_sensor.c"
 

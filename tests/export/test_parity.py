@@ -30,14 +30,32 @@ def both(name, dtype, folder, cc="gcc -O2"):
     return learner, Compiled(learner, folder, cc), n_features, classes
 
 
-PARTS = 4  # each of them well below a test's time limit
+# Of each learner its first setting, and those that other functions of its core learn by.
+USUAL = [
+    *(name for name in SETTINGS if "," not in name),
+    "stream, lookahead",
+    "stream, balls",
+    "kernel stream, newton",
+    "adagrad, logistic, of four",
+    "kernel novelty, exact",
+    "pegasos, projected",
+    "calibrated, by recall",
+]
+OTHERS = [name for name in SETTINGS if name not in USUAL]
 
 
 @pytest.mark.timeout(1800)  # beside other work
-@pytest.mark.parametrize("part", range(PARTS))
-def test_learns_and_decides_as_the_host(part, tmp_path):
-    for number, name in list(enumerate(SETTINGS))[part::PARTS]:
-        check(number // PARTS, name, tmp_path / str(number))
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(USUAL[::2], id="usual"),
+        pytest.param(USUAL[1::2], id="more"),
+        pytest.param(OTHERS, id="others", marks=pytest.mark.long),
+    ],
+)
+def test_learns_and_decides_as_the_host(names, tmp_path):
+    for name in names:
+        check(list(SETTINGS).index(name), name, tmp_path / name)
 
 
 def check(number, name, folder):

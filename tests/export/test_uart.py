@@ -23,6 +23,8 @@ EACH = [k for k in FAULTS if k not in UNPLUGGING and k not in ("noise", "overlon
 # Per frame. The emulated line carries some 10 kB a second, so a long run is of 4 KiB here.
 RATES = {**dict.fromkeys(EACH, 0.003), "overlong": 0.002, "disconnect": 0.003, "stale": 0.003}
 
+pytestmark = pytest.mark.xdist_group("one at a time")  # it waits for an emulator
+
 
 def occupancy():
     if not DATA.exists():

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import serial
+from each import each
 
 from firmware_sim.__main__ import main
 from firmware_sim.node import RawRotatingMachine
@@ -34,8 +35,8 @@ def test_list(capsys):
         assert word in text
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
+@each(
+    "argv, message",
     [
         (["serve", "--fault", "spam=0.1"], "no fault 'spam'"),
         (["serve", "--fault", "flip=2"], "from 0 to 1"),
@@ -137,9 +138,7 @@ def test_serve_sends_raw_samples_of_the_machine_with_its_onset():
     assert expected[:, 2].tolist() == [0] * 300 + [1] * 200
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("90", 90), ("1.5s", 1.5), ("10m", 600), ("2h", 7200)]
-)
+@each("text, seconds", [("90", 90), ("1.5s", 1.5), ("10m", 600), ("2h", 7200)])
 def test_a_time_is_seconds_minutes_or_hours(text, seconds):
     assert parse_seconds(text) == seconds
 

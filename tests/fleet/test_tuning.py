@@ -8,7 +8,8 @@ import pytest
 
 from edgesvm import RBF, Standardized, TwinVectorMachine
 from edgesvm.cli import main
-from edgesvm.cli.learner_options import KINDS, OWN
+from edgesvm.cli.learner_options import KINDS, class_of
+from edgesvm.cli.parameters import types_of
 from edgesvm.cli.tuned_values import TRIED, described, values_of
 from edgesvm.data import Source
 from edgesvm.evaluation import PredictThenLearn
@@ -54,7 +55,7 @@ def test_the_accuracy_is_that_of_eval():
 def test_what_is_varied_and_what_is_not():
     assert TRIED.keys() <= KINDS.keys()
     for kind, values in TRIED.items():
-        assert values.keys() <= set(OWN[kind]), kind
+        assert values.keys() <= types_of(class_of(kind)).keys(), kind
         assert all(len(set(of)) == len(of) > 0 for of in values.values()), kind
     assert values_of("twin", set(), 4, is_rbf=True)["gamma"][0] == TRIED["twin"]["gamma"][0] / 4
     assert values_of("twin", {"C"}, 4, is_rbf=False) == {}

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,13 +37,13 @@ def damaged(draw, seeds):
     return bytes(data)
 
 
-@pytest.mark.parametrize("name", targets.TARGETS)
+@each("name", targets.TARGETS)
 def test_the_seeds_themselves(name):
     for seed in SEEDS[name]:
         targets.TARGETS[name](seed)
 
 
-@pytest.mark.parametrize("name", targets.TARGETS)
+@each("name", targets.TARGETS)
 def test_damaged_inputs(name):
     @settings(max_examples=250, derandomize=True)
     @given(st.one_of(damaged(SEEDS[name]), st.binary(max_size=300)))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cobs import cobs
+from each import each
 
 from edgesvm.link import FrameDecoder, SampleReceiver, SampleRing, wire
 from edgesvm.link._authenticator import Authenticator, siphash_view
@@ -61,7 +62,7 @@ def siphash(key, message):
     return v[0] ^ v[1] ^ v[2] ^ v[3]
 
 
-@pytest.mark.parametrize(("n", "digest"), VECTORS.items())
+@each("n, digest", VECTORS.items())
 def test_siphash_gives_the_reference_vectors(n, digest):
     assert siphash_view(KEY, bytes(range(n))).to_bytes(8, "little").hex() == digest
     assert siphash(KEY, bytes(range(n))).to_bytes(8, "little").hex() == digest

@@ -38,8 +38,8 @@ def test_the_other_ending_of_a_full_block_is_accepted():
     assert cobs_decode_view(b"\xff" + b"\x01" * 254 + b"\x01") == b"\x01" * 254
 
 
-@pytest.mark.parametrize(("raw", "run"), HAND_WORKED, ids=lambda value: f"{len(value)}B")
-@pytest.mark.parametrize("encode", [wire.cobs_encode, cobs_encode_view, cobs.encode])
+@each("raw, run", HAND_WORKED, ids=lambda value: f"{len(value)}B")
+@each("encode", [wire.cobs_encode, cobs_encode_view, cobs.encode])
 def test_cobs_by_hand(encode, raw, run):
     assert encode(raw) == run
     assert cobs_decode_view(run) == raw
@@ -130,8 +130,8 @@ def test_scale_page_refuses_an_invalid_body(body):
         wire.ScalePage.unpack(body)
 
 
-@pytest.mark.parametrize(
-    ("scales", "offsets", "options"),
+@each(
+    "scales, offsets, options",
     [([], [], {}), ([1], [1, 2], {}), ([1e39], [0], {}), ([1], [1], {"max_raw": 23})],
 )
 def test_scale_table_refuses_invalid_arguments(scales, offsets, options):
@@ -177,8 +177,8 @@ def test_bodies_survive_the_wire_and_refuse_other_lengths(body):
             type(body).unpack(wrong)
 
 
-@pytest.mark.parametrize(
-    ("at", "value"),
+@each(
+    "at, value",
     [(8, b"\0\0"), (10, b"\3"), (11, b"\3"), (12, b"\xff\xff"), (14, b"\x0b\0"), (16, b"\1\0")],
 )
 def test_schema_refuses_undefined_values(at, value):
@@ -195,8 +195,8 @@ def test_schema_id_depends_on_the_boot_and_not_on_the_handshake():
     assert all(wire.Schema(0, boot, 1).schema_id for boot in range(3000))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options"),
+@each(
+    "arguments, options",
     [
         ((256, b""), {}),
         ((1, b""), {"flags": 16}),

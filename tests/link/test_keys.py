@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from each import each
 
 from edgesvm.link.keys import read_key, write_new_key
 
@@ -36,7 +37,7 @@ def test_sixteen_bytes_as_head_writes_them(tmp_path):
 
 
 @posix
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o610, 0o666])
+@each("mode", [0o640, 0o604, 0o620, 0o610, 0o666])
 def test_a_key_that_others_can_reach_is_refused(tmp_path, mode):
     path = tmp_path / "k"
     write_new_key(path)
@@ -45,7 +46,7 @@ def test_a_key_that_others_can_reach_is_refused(tmp_path, mode):
         read_key(path)
 
 
-@pytest.mark.parametrize("content", [b"", bytes(15), bytes(17), b"0" * 31, b"zz" * 16, b"0" * 34])
+@each("content", [b"", bytes(15), bytes(17), b"0" * 31, b"zz" * 16, b"0" * 34])
 def test_what_is_no_key_is_refused(tmp_path, content):
     path = tmp_path / "k"
     path.write_bytes(content)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,8 +45,8 @@ def test_a_label_is_matched_with_its_unchanged_sample():
     assert (late.waiting, late.unlabelled) == (3, 0)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "labels", "expected"),
+@each(
+    "numbers, labels, expected",
     [
         (range(10), [9], (1, 0, 0, 0)),
         (range(10), [6], (1, 0, 0, 0)),  # late by W - 1
@@ -102,13 +103,13 @@ def test_an_epoch_is_never_dropped_from_a_full_queue():
     assert counts(late) == (1, 0, 0, 1)
 
 
-@pytest.mark.parametrize("arguments", [(0, 2), (-1, 2), (2**20 + 1, 2), (4, 0), (4, 2, 0)])
+@each("arguments", [(0, 2), (-1, 2), (2**20 + 1, 2), (4, 0), (4, 2, 0)])
 def test_parameters_out_of_range(arguments):
     with pytest.raises(ValueError, match="must be"):
         LateLabels(*arguments)
 
 
-@pytest.mark.parametrize(
+@each(
     "x",
     [np.zeros(3, np.float32), np.zeros(2), np.zeros((1, 2), np.float32), np.zeros(4, "f4")[::2]],
 )

@@ -210,9 +210,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "line"), [(name, line) for name, lines in BAD.items() for line in lines]
-)
+@each("name, line", [(name, line) for name, lines in BAD.items() for line in lines])
 def test_each_kind_of_line_is_counted_and_affects_no_other_line(name, line):
     into = parser()
     feed(into, "3,4,1\n" + line + "\n5,6,0\n")

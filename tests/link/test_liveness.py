@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from each import each
 from fake_port import Clock, FakePort, Node
 
 from edgesvm.errors import LinkDown, NoSchema
@@ -185,9 +186,7 @@ def test_the_walk_finds_the_hole_of_a_host_that_does_not_mind_silence():
     assert found[first] <= 6
 
 
-@pytest.mark.parametrize(
-    "lost", [row for row in HOST if row[0] != "doubting" or row[1] == "SCHEMA"]
-)
+@each("lost", [row for row in HOST if row[0] != "doubting" or row[1] == "SCHEMA"])
 def test_no_row_of_the_host_could_be_left_out(lost):
     """Without "sample" rows nothing is learned; those are the walk's own condition."""
     rest = {key: row for key, row in HOST.items() if key != lost}
@@ -266,7 +265,7 @@ def apply(script, event):
     script.poll()
 
 
-@pytest.mark.parametrize(("state", "event"), [row for row in HOST if row[0] in
+@each("state, event", [row for row in HOST if row[0] in
                                               ("listening", "doubting")])  # fmt: skip
 def test_the_real_host_does_what_its_table_says(state, event):
     then, does = HOST[state, event]
@@ -306,8 +305,8 @@ def test_the_real_host_asks_as_its_table_says():
 # The real ends.
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int16"])
-@pytest.mark.parametrize("mute", [True, False], ids=["mute", "beating"])
+@each("dtype", ["float32", "int16"])
+@each("mute", [True, False], ids=["mute", "beating"])
 def test_the_real_ends_recover_from_each_fault(mute, dtype):
     for faults in all_faults(1):
         end = recover(faults, mute=mute, dtype=dtype)

@@ -4,6 +4,7 @@ import random
 import zlib
 
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,8 +79,8 @@ def test_a_snapshot_is_given_from_where_the_learner_is():
     assert gift.outcome == wire.RESTORED
 
 
-@pytest.mark.parametrize(
-    ("kind", "body"),
+@each(
+    "kind, body",
     [
         (wire.SnapshotAsk, b"\0" * 12),
         (wire.SnapshotAsk, b"\1" * 12),
@@ -96,9 +97,7 @@ def test_bad_bodies_are_refused(kind, body):
         kind.unpack(body)
 
 
-@pytest.mark.parametrize(
-    "arguments", [(b"12345", 0), (b"12345", 1, 28), (b"1234", 1), (b"12345", 65536)]
-)
+@each("arguments", [(b"12345", 0), (b"12345", 1, 28), (b"1234", 1), (b"12345", 65536)])
 def test_a_gift_that_cannot_be_given(arguments):
     with pytest.raises(ValueError, match=r"must be|too small|no snapshot"):
         SnapshotGift(*arguments)

@@ -6,6 +6,7 @@ import socket
 import threading
 
 import pytest
+from each import each
 
 from edgesvm.errors import LinkDown
 from edgesvm.link import open_port
@@ -253,7 +254,7 @@ def test_socket_without_a_listener():
         open_port(f"socket://127.0.0.1:{number}")
 
 
-@pytest.mark.parametrize("where", ["host", "host:", "host:port", "host:65536", "hôst:1"])
+@each("where", ["host", "host:", "host:port", "host:65536", "hôst:1"])
 def test_socket_needs_a_host_and_a_port(where):
     with pytest.raises(LinkDown, match="socket://HOST:PORT"):
         open_port(f"socket://{where}")

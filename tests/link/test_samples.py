@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,7 +49,7 @@ WINDOWS = [
 NAMES = {"n": "new", "r": "reordered", "d": "duplicate", "o": "too_old"}
 
 
-@pytest.mark.parametrize(("numbers", "verdicts", "account"), WINDOWS)
+@each("numbers, verdicts, account", WINDOWS)
 def test_sequence_window_by_hand(numbers, verdicts, account):
     window = SequenceWindow()
     assert [window.classify(n) for n in numbers] == [NAMES[v] for v in verdicts]
@@ -175,7 +176,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_each_refusal_is_counted_by_its_name_and_adds_no_row(name):
     into = receiver()
     feed(into, REFUSED[name])
@@ -187,8 +188,8 @@ def test_each_refusal_is_counted_by_its_name_and_adds_no_row(name):
     assert len(into.ring) == 1
 
 
-@pytest.mark.parametrize("n_body", [0, 1, 3, 4, 7, 9, 11, 12, 16, 20])
-@pytest.mark.parametrize("flags", range(4))
+@each("n_body", [0, 1, 3, 4, 7, 9, 11, 12, 16, 20])
+@each("flags", range(4))
 def test_a_body_of_any_wrong_length_is_a_bad_dimension(n_body, flags):
     right = 8 + 4 * (flags & 1) + 4 * (flags >> 1 & 1)
     into = receiver()
@@ -242,7 +243,7 @@ def test_rows_in_use_are_not_overwritten():
     assert ring.broken_identities() == []
 
 
-@pytest.mark.parametrize("arguments", [(0, 1), (1, 0), (-1, 1), (1, 1, "drop_some")])
+@each("arguments", [(0, 1), (1, 0), (-1, 1), (1, 1, "drop_some")])
 def test_ring_refuses_parameters_out_of_range(arguments):
     with pytest.raises(ValueError, match="must be"):
         SampleRing(*arguments)

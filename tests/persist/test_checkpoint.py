@@ -12,6 +12,7 @@ import zlib
 import make_golden
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import CorruptModelError, FormatVersionError, MemoryBudgetError, StreamSVM
 from edgesvm.persist import Checkpoint, inspect_slots, is_checkpoint, restore, slot_bytes
@@ -258,8 +259,8 @@ def test_one_of_two_files_fails():
 ERRORS = [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT]
 
 
-@pytest.mark.parametrize("for_ever", [False, True], ids=["once", "for ever"])
-@pytest.mark.parametrize("error", ERRORS)
+@each("for_ever", [False, True], ids=["once", "for ever"])
+@each("error", ERRORS)
 def test_every_operation_of_a_save_fails_in_turn(error, for_ever):
     """The newest state stays; a power cut after the failure does not take it either."""
     for operation in ("pwrite", "fdatasync"):
@@ -286,7 +287,7 @@ def test_every_operation_of_a_save_fails_in_turn(error, for_ever):
             assert state(Checkpoint("model", disk=disk).load()) in map(state, expected)
 
 
-@pytest.mark.parametrize("error", ERRORS)
+@each("error", ERRORS)
 def test_a_failed_sync_then_a_new_process_then_a_cut(error):
     """The cache shows the failed save whole; who builds on it goes over the only state the medium
     has.
@@ -311,8 +312,8 @@ def test_a_failed_sync_then_a_new_process_then_a_cut(error):
         assert left in (found, state(learned(30)), state(learned(40)))
 
 
-@pytest.mark.parametrize("for_ever", [False, True], ids=["once", "for ever"])
-@pytest.mark.parametrize("error", ERRORS)
+@each("for_ever", [False, True], ids=["once", "for ever"])
+@each("error", ERRORS)
 def test_every_operation_of_making_the_file_fails_in_turn(error, for_ever):
     count = SimulatedDisk()
     Checkpoint("model", disk=count).prepare(learned(10))

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import StreamSVM
 from edgesvm.persist import Checkpoint
@@ -65,7 +66,7 @@ def loaded(disk):
     return Checkpoint("model", disk=disk).load()
 
 
-@pytest.mark.parametrize(
+@each(
     "text, interval",
     [
         ("60s", Interval(60.0)),
@@ -79,7 +80,7 @@ def test_intervals(text, interval):
     assert Interval.parse(str(interval)) == interval
 
 
-@pytest.mark.parametrize(
+@each(
     "text", ["", "0", "0s", "-1", "60 s", "1e3", "s", "60m", "nans", "infs", "1.5", "٣", "9" * 40]
 )
 def test_what_is_no_interval(text):

@@ -12,6 +12,7 @@ import zlib
 import make_golden
 import numpy as np
 import pytest
+from each import each
 from make_golden import GOLDEN, HERE, answers, learned, stream
 
 from edgesvm import (
@@ -98,7 +99,7 @@ def test_every_byte_of_numbers_by_label():
 HOT, ONE = b"\x04\x03\x00hot", b"\x02" + struct.pack("<q", 1)
 
 
-@pytest.mark.parametrize(
+@each(
     "section",
     [
         HOT,
@@ -121,7 +122,7 @@ def test_numbers_by_label_that_are_none(section):
         unpack(data + struct.pack("<I", zlib.crc32(data)))
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         (),
@@ -141,7 +142,7 @@ def test_labels_come_back(labels):
     assert [type(y) for y in read] == [type(y) for y in labels]
 
 
-@pytest.mark.parametrize("label", [None, (1, 2), 2**63, b"on", "x" * 1025, "é" * 513, RBF(1.0), 1j])
+@each("label", [None, (1, 2), 2**63, b"on", "x" * 1025, "é" * 513, RBF(1.0), 1j])
 def test_labels_the_format_has_no_place_for(label):
     with pytest.raises(TypeError, match="cannot save the label"):
         pack(Snapshot("StreamSVM", {}, 1, (label,), False, b""))
@@ -156,14 +157,14 @@ def golden(name):
     return path
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@each("name", GOLDEN)
 def test_golden_file_is_what_we_write(name, tmp_path):
     """The same stream gives the same bytes on every machine, and the format has not crept."""
     learned(GOLDEN[name]).save(tmp_path / "model")
     assert (tmp_path / "model").read_bytes() == golden(name).read_bytes()
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@each("name", GOLDEN)
 def test_golden_file_is_read_and_goes_on(name):
     model, never_stopped = load(golden(name)), learned(GOLDEN[name])
     assert repr(model) == repr(never_stopped)
@@ -234,15 +235,15 @@ def patched(offset, code, value):
     return sealed(bytes(body))
 
 
-@pytest.mark.parametrize("offset, code", [(16, "<Q"), (24, "<Q"), (32, "<I"), (36, "<I")])
-@pytest.mark.parametrize("change", [-1, 1, 1 << 31])
+@each("offset, code", [(16, "<Q"), (24, "<Q"), (32, "<I"), (36, "<I")])
+@each("change", [-1, 1, 1 << 31])
 def test_each_length_must_add_up(offset, code, change):
     (value,) = struct.unpack_from(code, BODY, offset)
     with pytest.raises(CorruptModelError):
         unpack(patched(offset, code, (value + change) % 2 ** (8 * struct.calcsize(code))))
 
 
-@pytest.mark.parametrize("offset", [10, *range(40, 56)])
+@each("offset", [10, *range(40, 56)])
 def test_header_length_and_reserved_bytes_are_fixed(offset):
     with pytest.raises(CorruptModelError, match="header"):
         unpack(patched(offset, "<B", 1))
@@ -256,7 +257,7 @@ def file_of(params=PARAMS, labels=LABELS, arena=ARENA):
     return sealed(header + params + labels + arena)
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         b"",  # not even the flag
@@ -281,7 +282,7 @@ def test_labels_that_are_none(labels):
         unpack(file_of(labels=labels))
 
 
-@pytest.mark.parametrize(
+@each(
     "params",
     [
         b"",
@@ -300,7 +301,7 @@ def test_parameters_that_are_none(params):
         unpack(file_of(params=params))
 
 
-@pytest.mark.parametrize(
+@each(
     "learner, params",
     [
         ("Learner", {}),
@@ -354,7 +355,7 @@ def test_as_many_features_as_the_header_can_say():
 # -- parameters as a search hands them over --------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "learner",
     [
         StreamSVM(C=np.float64(2.0), lookahead=np.int64(3), normalize=np.bool_(True)),

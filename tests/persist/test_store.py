@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import CorruptModelError, FormatVersionError, MemoryBudgetError, StreamSVM, load
 from edgesvm.link import Recording
@@ -252,7 +253,7 @@ def test_a_device_or_a_pipe_is_not_replaced(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-@pytest.mark.parametrize("kind", ["pipe", "socket", "device", "folder"])
+@each("kind", ["pipe", "socket", "device", "folder"])
 def test_what_is_not_a_file_is_one_error_at_once(tmp_path, kind):
     """Opening a pipe waits for its other end; a device may give bytes without end."""
     path = tmp_path / "model"

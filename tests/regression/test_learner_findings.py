@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from each import each
 
 import edgesvm
 from edgesvm import (
@@ -59,8 +60,8 @@ def test_a_copy_of_a_wrapped_learner_set_since(copied):
     assert bytes(again.arena) == bytes(model.arena)
 
 
-@pytest.mark.parametrize(
-    ("model", "refused"),
+@each(
+    "model, refused",
     [
         (StreamSVM(), {"C": 2.0, "nope": 1}),
         (Standardized(learner=StreamSVM()), {"learner__nope": 1}),
@@ -148,16 +149,14 @@ def test_save_through_a_link_that_leads_to_no_file_is_refused(tmp_path, leads_to
     assert link.is_symlink() and os.listdir(tmp_path) == ["link.esvm"]
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in LEARNERS.values() if hasattr(kind, "intercept_")]
-)
+@each("kind", [kind for kind in LEARNERS.values() if hasattr(kind, "intercept_")])
 def test_every_intercept_is_an_array_of_one_number(kind):
     model = kind().partial_fit(*stream())
     assert isinstance(model.intercept_, np.ndarray) and model.intercept_.shape == (1,)
 
 
-@pytest.mark.parametrize("name", ["normalize", "fit_intercept"])
-@pytest.mark.parametrize("value", ["no", 0, 1.0, None])
+@each("name", ["normalize", "fit_intercept"])
+@each("value", ["no", 0, 1.0, None])
 def test_what_is_neither_true_nor_false_is_refused(name, value):
     with pytest.raises(ValueError, match=f"{name}={value!r}: give True or False"):
         StreamSVM(**{name: value}).plan(3)

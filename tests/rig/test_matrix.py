@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import StreamSVM
 from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
@@ -127,7 +128,7 @@ RATES = dict.fromkeys(FAULTS, 0.03) | {"noise": 0.002, "overlong": 0.001}
 RATES |= dict.fromkeys(("disconnect", "stale", "reboot"), 0.002)
 
 
-@pytest.mark.parametrize("kind", FAULTS)
+@each("kind", FAULTS)
 def test_each_fault_of_the_wire_alone(kind):
     desk = bench({kind: RATES[kind]})
     counters = serve(desk)
@@ -138,7 +139,7 @@ def test_each_fault_of_the_wire_alone(kind):
 BAD_LINES = ("too_long", "bad_columns", "bad_char", "bad_checksum", "no_checksum", "bad_sequence")
 
 
-@pytest.mark.parametrize("kind", FAULTS)
+@each("kind", FAULTS)
 def test_each_fault_of_the_wire_alone_in_lines_of_text(kind):
     faults = FaultInjector({kind: RATES[kind]}, seed=5, delimiter=10)
     node = TextNode(RotatingMachine(0), samples=3000, numbered=True, checksum="crc16")
@@ -161,7 +162,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("kind", MISHAPS)
+@each("kind", MISHAPS)
 def test_each_mishap_of_the_device_alone(kind):
     settings = SETTINGS.get(kind, {})
     rate = 0.001 if kind == "schema" else 0.03
@@ -177,14 +178,14 @@ def test_each_mishap_of_the_device_alone(kind):
         assert counters["label_matched"] == counters["learned"] > 2000
 
 
-@pytest.mark.parametrize("mix", MIXES)
+@each("mix", MIXES)
 def test_mixes(mix):
     desk = bench(MIXES[mix], {"nan": 0.01, "dimension": 0.01, "overrun": 0.01, "hostile": 0.01})
     check_all(desk, serve(desk))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int16"])
-@pytest.mark.parametrize("label_mode", ["inline", "late", "none"])
+@each("dtype", ["float32", "int16"])
+@each("label_mode", ["inline", "late", "none"])
 def test_every_kind_of_sample(dtype, label_mode):
     desk = bench(samples=1000, dtype=dtype, label_mode=label_mode, timestamps=True)
     counters = serve(desk, late_labels=WAITING)

@@ -34,16 +34,24 @@ def each(names, values, ids=None):
     return decorate
 
 
-def each_of(name):
-    """`each`, with the values of the fixture `every_<name>`, which are known when the test runs."""
+def each_of(name, **made):
+    """`each`, with the values of the fixture `every_<name>`, which are known when the test runs.
+    `made` are functions of the value; what they return are further arguments of the test.
+    """
     source = f"every_{name}"
 
     def decorate(test):
+        taken = inspect.signature(test).parameters
+
+        def one(**arguments):
+            arguments |= {key: make(arguments[name]) for key, make in made.items()}
+            test(**{key: of for key, of in arguments.items() if key in taken})
+
         def every(**fixtures):
             values = some([name], fixtures.pop(source))
-            try_all(test, [name], [[value] for value in values], map(str, values), fixtures)
+            try_all(one, [name], [[value] for value in values], map(str, values), fixtures)
 
-        return with_arguments(every, test, without=[name], more=[source])
+        return with_arguments(every, test, without=[name, *made], more=[source])
 
     return decorate
 
@@ -57,7 +65,8 @@ def some(names, values):
 
 
 def try_all(test, names, rows, shown, fixtures):
-    """Call `test` with each row of values, all with the same fixtures."""
+    """Call `test` with each row of values, all with the same fixtures; skipped only if all are."""
+    skipped = []
     for i, (row, name) in enumerate(zip(rows, shown, strict=True)):
         arguments = dict(zip(names, row, strict=True))
         if "tmp_path" in fixtures:
@@ -65,8 +74,12 @@ def try_all(test, names, rows, shown, fixtures):
             arguments["tmp_path"].mkdir()
         try:
             test(**(fixtures | arguments))
+        except pytest.skip.Exception as why:
+            skipped.append(why)
         except Exception as error:
             raise AssertionError(f"with {', '.join(names)} = {name}") from error
+    if len(skipped) == len(rows):
+        raise skipped[0]
 
 
 def with_arguments(every, test, without, more=()):

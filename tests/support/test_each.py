@@ -61,6 +61,32 @@ def test_the_values_of_a_fixture_are_all_tried_and_the_one_that_fails_is_named(t
         check(every_n=[], tmp_path=tmp_path)
 
 
+def test_what_is_made_of_a_value_is_an_argument_too():
+    seen = []
+
+    @each_of("n", twice=lambda n: 2 * n)
+    @each("name", "ab")
+    def check(twice, name):
+        seen.append((twice, name))
+
+    assert list(inspect.signature(check).parameters) == ["every_n"]
+    check(every_n=[1, 2])
+    assert seen == [(2, "a"), (2, "b"), (4, "a"), (4, "b")]
+
+
+def test_it_is_skipped_if_every_value_is():
+    @each("n", [1, 2])
+    def check(n, least):
+        if n < least:
+            pytest.skip("too few")
+        assert n < 2
+
+    with pytest.raises(AssertionError, match="n = 2"):
+        check(least=2)
+    with pytest.raises(pytest.skip.Exception, match="too few"):
+        check(least=3)
+
+
 def test_no_value_is_a_mistake():
     with pytest.raises(ValueError, match="check nothing"):
         each("n", [])

@@ -1,151 +1,128 @@
-"""Measure what the test suite catches: small mistakes, one at a time, each to be found by a test.
+"""Put small mistakes into the sources, one at a time: a test must find each.
 
-    make mutants MUTANTS_ARGS="--only persist --workers 2"
+    make mutants MUTANTS_ARGS="--area link persist --per-area 10 --seed 1"
+    make mutants MUTANTS_ARGS="--only 'edgesvm/link/keys.py:40:12 == to !='"
 
-Each result is printed and written to a JSON file; an interrupted run continues where it stopped.
-Exit code 1 if a mutant survives that is not marked as equivalent.
+Operators over the syntax tree make the mutants, and a seed draws from them; those written by hand
+(tools/mutants/by_hand.py) are all tried. What survives is listed with the line that was changed.
+Exit code 1 if one written by hand survives.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import queue
+import random
 import sys
-import threading
-from collections.abc import Sequence
-from pathlib import Path
+import time
+from fnmatch import fnmatchcase
 
-from areas import AREAS
-from mutant import Area, DoesNotApply, Mutant
-from workers import ROOT, Result, Worker
+from mutants.areas import AREAS, Area, area_of
+from mutants.by_hand import mutants_by_hand
+from mutants.equivalent import EQUIVALENT
+from mutants.mutant import Mutant
+from mutants.sources import ROOT, mutants_of, source_files
+from mutants.tree import Result, Tree
 
-WORK = ROOT / "build" / "mutants"
+FOLDER = ROOT / "build" / "mutants"
+HOUR = 3600.0
 
 
-def arguments() -> argparse.Namespace:
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__.splitlines()[0])
     names = [area.name for area in AREAS]
-    parser.add_argument("--only", nargs="+", metavar="AREA", choices=names, default=names)
-    parser.add_argument("--match", default="", help="only mutants whose name has this text")
-    parser.add_argument(
-        "--per-area", type=int, default=None, metavar="N", help="at most N of each area, evenly"
-    )
-    parser.add_argument(
-        "--passed",
-        action="store_true",
-        help="the suite passes: do not run it first without mutants",
-    )
-    parser.add_argument("--workers", type=int, default=1, help="number of copies of the tree")
-    parser.add_argument("--anew", action="store_true", help="forget earlier results")
-    parser.add_argument(
-        "--area-tests", action="store_true", help="run each area's own tests, not the whole suite"
-    )
-    parser.add_argument("--list", action="store_true", help="list the mutants without running them")
-    parser.add_argument("--json", type=Path, default=WORK / "results.json", help="the results file")
-    return parser.parse_args()
+    parser.add_argument("--area", nargs="+", metavar="AREA", choices=names, default=names)
+    parser.add_argument("--per-area", type=int, default=10, metavar="N", help="drawn of each area")
+    parser.add_argument("--seed", type=int, default=1, help="draws others")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these mutants")
+    parser.add_argument("--no-by-hand", action="store_true", help="leave out those by hand")
+    parser.add_argument("--list", action="store_true", help="list them without trying them")
+    return parser.parse_args(argv)
 
 
-class Results:
-    """Outcomes by name, in a file that is replaced atomically."""
-
-    def __init__(self, path: Path, anew: bool) -> None:
-        self._path, self._lock = path, threading.Lock()
-        self.found: dict[str, dict[str, object]] = {}
-        if path.exists() and not anew:
-            self.found = json.loads(path.read_text())
-
-    def add(self, mutant: Mutant, result: Result) -> None:
-        with self._lock:
-            self.found[mutant.name] = result.as_json()
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            new = self._path.with_suffix(".new")
-            new.write_text(json.dumps(self.found, indent=1) + "\n")
-            new.replace(self._path)
-            note = f"  [{result.by}]" if result.by else ""
-            if mutant.equivalent:
-                note += f"  (equivalent: {mutant.equivalent})"
-            print(f"{result.outcome:8} {result.seconds:6.1f} s  {mutant.name}{note}", flush=True)
+def chosen(args: argparse.Namespace) -> list[Mutant]:
+    """The mutants to be tried, area by area."""
+    by_hand = [] if args.no_by_hand else mutants_by_hand()
+    if args.only:
+        files = {name.split(":")[0] for name in args.only}
+        known = [*by_hand, *(mutant for file in sorted(files) for mutant in mutants_of(file))]
+        found = {mutant.name: mutant for mutant in known if mutant.name in args.only}
+        if unknown := [name for name in args.only if name not in found]:
+            sys.exit(f"no such mutant: {unknown[0]}")
+        return list(found.values())
+    mutants = []
+    for area in (area for area in AREAS if area.name in args.area):
+        files = [file for file in source_files() if area_of(file) is area]
+        all_of_it = [m for file in files for m in mutants_of(file) if not why_equivalent(m)]
+        rng = random.Random(f"{args.seed} {area.name}")
+        mutants += rng.sample(all_of_it, min(args.per_area, len(all_of_it)))
+        mutants += [mutant for mutant in by_hand if area_of(mutant.file) is area]
+    return mutants
 
 
-def run(chosen: list[tuple[Area, Mutant]], results: Results, args: argparse.Namespace) -> None:
-    waiting: queue.SimpleQueue[tuple[Area, Mutant]] = queue.SimpleQueue()
-    for pair in chosen:
-        waiting.put(pair)
-    failures: list[BaseException] = []
-
-    def work(worker: Worker) -> None:
-        try:
-            while not failures:
-                area, mutant = waiting.get_nowait()
-                result = worker.try_out(mutant, area, whole_suite=not args.area_tests)
-                results.add(mutant, result)
-        except queue.Empty:
-            return
-        except BaseException as error:  # raised by the main thread
-            failures.append(error)
-
-    workers = [Worker(WORK / f"worker-{i}") for i in range(args.workers)]
-    for worker in workers:
-        worker.prepare()
-    areas = {} if args.passed else {area.name: area for area, _ in chosen}
-    for area in areas.values():
-        if failed := workers[0].first_failure(area.tests):
-            sys.exit(f"{failed} fails without any mutant: fix it first")
-    threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
-    for thread in threads:
-        thread.start()
-    try:
-        for thread in threads:
-            thread.join()
-    except KeyboardInterrupt as error:
-        failures.append(error)  # each worker ends with the mutant it has
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
+def why_equivalent(mutant: Mutant) -> str:
+    matching = (why for name, why in EQUIVALENT.items() if fnmatchcase(mutant.name, name))
+    return next(matching, "")
 
 
-def evenly(mutants: Sequence[Mutant], most: int | None) -> list[Mutant]:
-    """`most` of them, spread over the list; all if there are no more, or no `most` is given."""
-    if most is None or len(mutants) <= most:
-        return list(mutants)
-    return [mutants[i * len(mutants) // most] for i in range(most)]
+def try_all(mutants: list[Mutant], tree: Tree) -> list[tuple[Mutant, Result]]:
+    """Try them in their order; print each outcome."""
+    tree.prepare()
+    results: list[tuple[Mutant, Result]] = []
+    limits: dict[str, float] = {}
+    for i, mutant in enumerate(mutants, start=1):
+        area = area_of(mutant.file)
+        if area.name not in limits:
+            limits[area.name] = time_limit(area, tree)
+        result = tree.try_out(mutant, area, limits[area.name])
+        by = f"  [{result.by}]" if result.by else ""
+        place = f"{i}/{len(mutants)}"
+        print(
+            f"{place:>9} {result.outcome:8} {result.seconds:6.1f} s  {mutant.name}{by}", flush=True
+        )
+        results.append((mutant, result))
+    return results
+
+
+def time_limit(area: Area, tree: Tree) -> float:
+    """Seconds for an area's tests, which must pass without a mutant."""
+    began = time.monotonic()
+    if failed := tree.first_failure(area, HOUR):
+        sys.exit(f"{failed} fails without any mutant: fix it first")
+    seconds = time.monotonic() - began
+    print(f"{area.name}: the tests pass in {seconds:.0f} s without a mutant", flush=True)
+    return 60 + 3 * seconds
+
+
+def report(results: list[tuple[Mutant, Result]]) -> None:
+    """Kill rates by area, then what survived."""
+    print(f"\n{'area':14} {'mutants':>8} {'killed':>8} {'survived':>9} {'unbuilt':>8} {'rate':>6}")
+    rows = {"all": [result for _, result in results]}
+    for mutant, result in results:
+        rows.setdefault(area_of(mutant.file).name, []).append(result)
+    for name, of_area in [*list(rows.items())[1:], ("all", rows["all"])]:
+        outcomes = [result.outcome for result in of_area]
+        killed, survived = outcomes.count("killed"), outcomes.count("survived")
+        rate = f"{killed / (killed + survived):.0%}" if killed + survived else "-"
+        unbuilt = outcomes.count("unbuilt")
+        print(f"{name:14} {len(of_area):8} {killed:8} {survived:9} {unbuilt:8} {rate:>6}")
+    for mutant, result in results:
+        if result.outcome == "survived":
+            text = (ROOT / mutant.file).read_text(encoding="utf-8")
+            print(f"\nsurvived: {mutant.name}\n{mutant.difference(text)}")
 
 
 def main() -> int:
     args = arguments()
-    wanted = [
-        (area, mutant)
-        for area in AREAS
-        if area.name in args.only
-        for mutant in evenly(area.mutants, args.per_area)
-        if args.match in mutant.name
-    ]
-    try:
-        for _, mutant in wanted:
-            mutant.applied(ROOT)
-    except DoesNotApply as error:
-        sys.exit(f"this entry of tools/mutants/areas no longer applies:\n{error}")
+    mutants = chosen(args)
     if args.list:
-        print("\n".join(f"{area.name:14} {mutant.name}" for area, mutant in wanted))
+        print("\n".join(f"{area_of(mutant.file).name:14} {mutant.name}" for mutant in mutants))
         return 0
-    results = Results(args.json, args.anew)
-    left = [(area, mutant) for area, mutant in wanted if mutant.name not in results.found]
-    if left:
-        run(left, results, args)
-    of = [(mutant, results.found[mutant.name]["outcome"]) for _, mutant in wanted]
-    survived = [m for m, outcome in of if outcome == "survived" and not m.equivalent]
-    unbuilt = [m for m, outcome in of if outcome == "unbuilt"]
-    print(f"\n{len(of)} mutants: {sum(o == 'killed' for _, o in of)} killed", end="")
-    print(f", {len(survived)} survived, {len(unbuilt)} did not build")
-    for mutant in survived:
-        print(f"survived: {mutant.name}")
-    return 1 if survived or unbuilt else 0
+    results = try_all(mutants, Tree(FOLDER))
+    report(results)
+    by_hand = {mutant.name for mutant in mutants_by_hand()}
+    survived = {mutant.name for mutant, result in results if result.outcome != "killed"}
+    return 1 if by_hand & survived else 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit("ended; the next run goes on from here")
+    sys.exit(main())

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from each import each
 
 from firmware_sim.limits.profiles import (
     PROFILES,
@@ -59,8 +60,8 @@ def python(code, **settings):
 
 
 @linux
-@pytest.mark.parametrize("kind", ["data", "as"])
-@pytest.mark.parametrize(("allowance", "end"), [(8 << 20, "MemoryError"), (256 << 20, "large")])
+@each("kind", ["data", "as"])
+@each("allowance, end", [(8 << 20, "MemoryError"), (256 << 20, "large")])
 def test_a_running_process_is_held_to_its_allowance(kind, allowance, end):
     with python(HUNGRY) as child:
         assert child.stdout.readline() == "up\n"

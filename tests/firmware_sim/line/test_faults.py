@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm.link import wire
 from edgesvm.link._frames import FrameDecoder
@@ -58,7 +59,7 @@ def test_no_faults_no_change():
 RATES = dict.fromkeys(FAULTS, 0.1) | {"noise": 0.002, "overlong": 0.001, "reboot": 0.002}
 
 
-@pytest.mark.parametrize("kind", FAULTS)
+@each("kind", FAULTS)
 def test_a_receiver_counts_what_the_ledger_says(kind):
     cuts = range(0, 50 * 3000, 1000) if kind == "reboot" else None
     injector, pieces = damage({kind: RATES[kind]}, cuts=cuts)
@@ -81,7 +82,7 @@ def test_a_receiver_counts_what_the_ledger_says(kind):
         assert len(on_time) == 3000 - ledger.frames_lost == verdicts["new"] + verdicts["reordered"]
 
 
-@pytest.mark.parametrize("row", MATRIX, ids=lambda row: row.fault)
+@each("row", MATRIX, ids=lambda row: row.fault)
 def test_no_fault_costs_more_than_the_matrix_says(row):
     for kind in set(row.kinds) & set(FAULTS):
         if row.most_lost is not None:
@@ -195,8 +196,8 @@ def test_rates_from_the_command_line():
         fault_rates("none", ["flip"])
 
 
-@pytest.mark.parametrize(
-    ("rates", "message"),
+@each(
+    "rates, message",
     [
         ({"spam": 0.1}, "no fault 'spam'"),
         ({"flip": -0.1}, "from 0 to 1"),

@@ -1,13 +1,14 @@
 """The line: a UART's speed against a clock of our own, back-pressure, loss and unplugging."""
 
 import pytest
+from each import each
 
 from firmware_sim.line import FaultInjector, Line, MemoryLink
 from firmware_sim.line.line import SLICE_S, Pacer
 
 
-@pytest.mark.parametrize("baud", [9600, 115200, 921600, 2_000_000])
-@pytest.mark.parametrize("step", [1e-4, 1e-3, 3.7e-3])
+@each("baud", [9600, 115200, 921600, 2_000_000])
+@each("step", [1e-4, 1e-3, 3.7e-3])
 def test_a_busy_line_keeps_its_baud_however_late_it_is_served(baud, step):
     pacer, carried, now = Pacer(baud), 0, 100.0
     while now < 110.0:
@@ -30,7 +31,7 @@ def test_a_late_writer_makes_up_for_it():
     assert pacer.room(0.05) == 50
 
 
-@pytest.mark.parametrize("baud", [0, -1, float("inf"), float("nan")])
+@each("baud", [0, -1, float("inf"), float("nan")])
 def test_baud_must_be_a_speed(baud):
     with pytest.raises(ValueError, match="baud must be positive"):
         Pacer(baud)

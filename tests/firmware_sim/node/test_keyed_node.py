@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from each import each
 
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import open_link
@@ -127,7 +128,7 @@ def test_no_attack_succeeds(seed):
 
 
 @needs_pty
-@pytest.mark.parametrize("whose", ["both", "host", "node", "another"])
+@each("whose", ["both", "host", "node", "another"])
 def test_run_with_a_key_file(tmp_path, whose):
     for name in ("key", "other"):
         write_new_key(tmp_path / name)

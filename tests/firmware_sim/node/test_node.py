@@ -4,6 +4,7 @@ import binascii
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import data
 from edgesvm.link import wire
@@ -115,7 +116,7 @@ def test_a_node_that_cannot_hear_streams_and_repeats_its_schema():
     assert later.count(wire.SCHEMA) == 2 and later.count(wire.SAMPLE_F32) == 10
 
 
-@pytest.mark.parametrize(("elapsed", "made"), [(0.0, 1), (0.099, 1), (0.1, 2), (1.0, 11)])
+@each("elapsed, made", [(0.0, 1), (0.099, 1), (0.1, 2), (1.0, 11)])
 def test_samples_are_taken_at_fixed_times(elapsed, made):
     node = FrameNode(Rows(), rate=10.0, tx_bytes=10_000)
     node.poll(5.0, hello(), room=0)

@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+from each import each
 
 from edgesvm import RBF, BallVectorMachine, CorruptModelError, OneVsOne, Standardized
 from edgesvm.persist.store import describe, restore
@@ -31,8 +32,8 @@ def data(model, **changed):
     return body + struct.pack("<I", zlib.crc32(body))
 
 
-@pytest.mark.parametrize("shrunk", [1e-9, 0.5, 0.75, 1.0])
-@pytest.mark.parametrize("C", [1.0, 10.0])
+@each("shrunk", [1e-9, 0.5, 0.75, 1.0])
+@each("C", [1.0, 10.0])
 def test_a_radius_that_no_round_made_is_refused(shrunk, C):
     """No ball of it encloses the samples: each one cost 10,000,000 moves, 4 s."""
     for model in (
@@ -58,9 +59,9 @@ def stop_after(n):
     return lambda *_: next(calls)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("max_rounds", [1, 5])
-@pytest.mark.parametrize("C", [0.5, 100.0])
+@each("seed", range(4))
+@each("max_rounds", [1, 5])
+@each("C", [0.5, 100.0])
 def test_what_a_machine_has_learned_is_loaded(seed, max_rounds, C):
     """In passes, ended early, as a stream, weighted, and a stream of other data after a fit."""
     rng = np.random.default_rng(seed)

@@ -1,0 +1,184 @@
+"""Parameters of a learner on the command line: named, parsed and explained by its class."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+# The parameters that have an option of their own.
+OPTIONS = ("C", "gamma", "kernel", "dtype")
+# Options of earlier versions, and the parameter that each of them sets.
+_SAME = (
+    *("average", "batch_size", "bound", "class_weight", "directions", "epsilon", "learning_rate"),
+    *("lookahead", "loss", "max_core", "max_samples", "max_twins", "max_vectors", "n_balls"),
+    *("n_directions", "scheme", "when_full"),
+)
+FORMER = {"batches": "window", **{name.replace("_", "-"): name for name in _SAME}}
+FORMER_FLAGS = {"average": "true", "no-average": "false"}
+A_KIND = {"int": "an integer", "float": "a number", "bool": "true or false", "None": "none"}
+
+
+class _Set(argparse.Action):
+    """Keeps ``NAME=VALUE`` in ``options.set``; of a parameter given twice the last counts."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        name, value = self.named(str(values), str(option_string))
+        namespace.set = {**(namespace.set or {}), name: value}
+
+    def named(self, text: str, option: str) -> tuple[str, str]:
+        name, equals, value = text.partition("=")
+        if not name.isidentifier() or not equals:
+            raise argparse.ArgumentError(self, f"{text}: give NAME=VALUE, such as max_vectors=100")
+        return name, value
+
+
+class _OwnOption(_Set):
+    """``--C 10``: the parameter of the option's name."""
+
+    def named(self, text: str, option: str) -> tuple[str, str]:
+        return option.lstrip("-"), text
+
+
+class _FormerOption(_Set):
+    """``--max-twins 100``: still understood, and the new way is told."""
+
+    def named(self, text: str, option: str) -> tuple[str, str]:
+        option = option.lstrip("-")
+        if option in FORMER_FLAGS:
+            name, text = "average", FORMER_FLAGS[option]
+        else:
+            name = FORMER[option]
+        with contextlib.suppress(OSError):  # it is only advice
+            print(f"note: --{option} is now --set {name}={text}", file=sys.stderr)
+        return name, text
+
+
+def add_set(group: argparse._ArgumentGroup) -> None:
+    """Add ``--set``."""
+    group.add_argument(
+        "--set",
+        action=_Set,
+        metavar="NAME=VALUE",
+        help="a parameter, such as max_vectors=64; repeatable",
+    )
+
+
+def add_to(group: argparse._ArgumentGroup) -> None:
+    """Add ``--set``, the options of the parameters that most people set, and the former ones."""
+    group.add_argument("--C", action=_OwnOption, help="penalty of margin violations")
+    group.add_argument(
+        "--kernel", action=_OwnOption, choices=("rbf", "poly", "linear"), help="default rbf"
+    )
+    group.add_argument("--gamma", action=_OwnOption, help="width of the kernel; larger is narrower")
+    group.add_argument(
+        "--dtype",
+        action=_OwnOption,
+        choices=("float32", "float64"),
+        help="of stored values; default float32",
+    )
+    add_set(group)
+    for option in {*FORMER, *FORMER_FLAGS}:
+        nargs = 0 if option in FORMER_FLAGS else None
+        group.add_argument(
+            f"--{option}", action=_FormerOption, nargs=nargs, dest="set", help=argparse.SUPPRESS
+        )
+
+
+def given(options: argparse.Namespace) -> dict[str, str]:
+    """The parameters that the options set, by name; the values as text."""
+    return dict(options.set or {})
+
+
+def spelled(name: str, value: object = None) -> str:
+    """How a parameter is given on the command line; without a value, what it is called there."""
+    if name in OPTIONS:
+        return f"--{name}" if value is None else f"--{name} {value}"
+    return name if value is None else f"--set {name}={value}"
+
+
+def words(parameters: Mapping[str, object]) -> list[str]:
+    """The words of a command line that give these parameters."""
+    return [word for name, value in parameters.items() for word in spelled(name, value).split()]
+
+
+def types_of(kind: type) -> dict[str, list[str]]:
+    """The parameters of a class that a command line can set, and the types of each."""
+    types = {
+        field.name: [of.strip() for of in str(field.type).split("|")] for field in fields(kind)
+    }
+    return {name: of for name, of in types.items() if "Learner" not in of}
+
+
+def parsed(kind: type, name: str, text: str) -> Any:
+    """The value that `text` stands for, by the type of the class's field.
+
+    Raises
+    ------
+    ValueError
+        The class has no such parameter, or none of its types has such a value.
+    """
+    types = types_of(kind)
+    if name not in types:
+        raise ValueError(
+            f"{spelled(name, text)}: {kind.__name__} has no such parameter; it has "
+            f"{', '.join(sorted(types))}"
+        )
+    for of in ("None", "bool", "int", "float", "str"):
+        if of in types[name]:
+            with contextlib.suppress(ValueError):
+                return _value(of, text)
+    allowed = " or ".join(A_KIND[of] for of in types[name])
+    raise ValueError(f"{spelled(name, text)}: {name} is {allowed}")
+
+
+def _value(of: str, text: str) -> Any:
+    """`text` as a value of this type; ValueError if it is none."""
+    if of == "None" and text == "none":
+        return None
+    if of == "bool" and text in {"true", "false"}:
+        return text == "true"
+    if of == "str":
+        return text
+    if of in {"int", "float"}:
+        return int(text) if of == "int" else float(text)
+    raise ValueError(text)
+
+
+def described(kind: type) -> str:
+    """Each parameter of a class, with its default and what its documentation says of it."""
+    told: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        told |= _of_docstring(base.__doc__ or "")
+    lines = [f"{kind.__name__}: parameters of --set NAME=VALUE", ""]
+    for field in fields(kind):
+        if field.name in types_of(kind):
+            lines.append(f"  {field.name}={field.default}")
+            lines += [f"      {line}" for line in told.get(field.name, "").splitlines()]
+    return "\n".join(lines)
+
+
+def _of_docstring(text: str) -> dict[str, str]:
+    """What the section "Parameters" says, by the name of the parameter."""
+    section = re.search(r"Parameters\n *-+\n(.*?)(?:\n *\w+\n *-+\n|\Z)", text, re.DOTALL)
+    told: dict[str, str] = {}
+    names: list[str] = []
+    for line in section[1].splitlines() if section else ():
+        if re.match(r" {0,4}[A-Za-z_]\w*(, \w+)*( :.*)?$", line):
+            head, _, types = line.strip().partition(" : ")
+            names = head.split(", ")
+            told |= dict.fromkeys(names, types)
+        elif line.strip():
+            for name in names:
+                told[name] = f"{told[name]}\n{line.strip()}".lstrip("\n")
+    return told

@@ -1,0 +1,303 @@
+"""Serves ports, one or many: takes what arrives, opens again what fails, saves in time.
+
+One thread serves all ports in turns, so no learner is ever used by two, and one that several ports
+share learns from each alike. Only what waits has threads: opening a port, at the start or again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from edgesvm.cli.link_options import LinkSettings
+from edgesvm.cli.service import Service
+from edgesvm.cli.status import StatusLine
+from edgesvm.cli.stopping import Signals, Stop
+from edgesvm.errors import LinkDown, SchemaChanged
+from edgesvm.link import Link, wire
+
+if TYPE_CHECKING:
+    from edgesvm.persist.checkpointing import Checkpointer
+
+WAIT_S = 0.1  # for the first byte, where there is one port
+TURN = 32  # samples of a port before it is the next one's turn
+IDLE_S = 0.01  # between two looks at several ports that have nothing
+STOP_S = 1.0  # to wait for a thread at the end
+SLICE_S = 0.05  # between two looks whether a wait is to end
+STACK_BYTES = 1 << 20  # the system's default of 8 MiB would count towards a memory limit
+
+
+class Job(Protocol):
+    """What is done with the samples of a port, such as a `Runner`."""
+
+    link: Any
+
+    @property
+    def taken(self) -> int:
+        """Samples so far."""
+
+    def step(self, timeout: float, at_most: int | None) -> int:
+        """Read once, waiting so many seconds, and handle samples. Returns their number."""
+
+
+class Opening:
+    """Opens a port, in a thread that nobody needs to wait for."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.result: Any = None
+        self.error: Exception | None = None
+        self._call = call
+        before = threading.stack_size(STACK_BYTES)
+        try:
+            self.thread = threading.Thread(target=self._run, name="opening", daemon=True)
+            self.thread.start()
+        finally:
+            threading.stack_size(before)
+
+    def _run(self) -> None:
+        try:
+            self.result = self._call()
+        except Exception as error:
+            self.error = error
+
+    def is_over(self, timeout: float) -> bool:
+        """Whether it has ended, after waiting so many seconds for it."""
+        self.thread.join(timeout)
+        return not self.thread.is_alive()
+
+
+@contextlib.contextmanager
+def opened(ports: Sequence[LinkSettings], signals: Signals) -> Iterator[list[Link]]:
+    """The links of all ports, opened at the same time, within this context.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        A signal ended the wait.
+    LinkDown, NoSchema, ...
+        What is wrong with the first that cannot be opened.
+    """
+
+    def sleep(seconds: float) -> None:  # between attempts to open it again, in a thread
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if signals.stopping:
+                raise Stop
+            time.sleep(min(left, SLICE_S))
+
+    calls = [functools.partial(port.open, sleep) for port in ports]
+    with contextlib.ExitStack() as held:
+        try:
+            with signals.interruptible():
+                if len(calls) == 1:
+                    links = [held.enter_context(calls[0]())]
+                else:
+                    links = _opened_together(calls, held)
+        except Stop:
+            raise KeyboardInterrupt from None
+        yield links
+
+
+def _opened_together(calls: Sequence[Callable[[], Link]], held: contextlib.ExitStack) -> list[Link]:
+    openings = [Opening(call) for call in calls]
+    while not all(one.is_over(IDLE_S) for one in openings):
+        if any(one.error for one in openings):
+            break
+    for one in openings:
+        if one.result is not None:
+            held.enter_context(one.result)
+    for one in openings:
+        if one.error is not None:
+            raise one.error
+    return [one.result for one in openings]
+
+
+class Served:
+    """A port and the job that is done with its samples.
+
+    Parameters
+    ----------
+    job : Job
+    settings : LinkSettings
+    status : StatusLine
+    saver : Checkpointer, optional
+    after : callable
+        Called after each step of the job, whether or not it failed.
+    rest : callable
+        Handles what has arrived and is still in the link's ring, so many samples at most.
+
+    Attributes
+    ----------
+    look : callable
+        Called in each turn while the port is here: those who look on.
+    alone : bool
+        Whether it is the only port that is served.
+    ended : bool
+        Nothing more is expected of it.
+    error : Exception or None
+        What ended it before its time.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        settings: LinkSettings,
+        status: StatusLine,
+        *,
+        saver: Checkpointer | None = None,
+        after: Callable[[], object] = lambda: None,
+        rest: Callable[[int | None], object] = lambda at_most: None,
+    ) -> None:
+        self.job: Any = job
+        self.link: Any = job.link
+        self.settings, self.saver = settings, saver
+        self.look: Callable[[], object] = lambda: None
+        self.alone, self.ended = True, False
+        self.error: Exception | None = None
+        self._status, self._after, self._rest = status, after, rest
+        self._opening: Opening | None = None
+        self._logs_at = time.monotonic()
+        self._asked_rate: float | None = None
+
+    @property
+    def away(self) -> bool:
+        return self._opening is not None
+
+    @property
+    def left(self) -> int | None:
+        """Samples until the port has had as many as ``--samples``; None without it."""
+        asked = self.settings.samples
+        return None if asked is None else max(asked - self.job.taken, 0)
+
+    def ask_rate(self) -> None:
+        """Ask the node for the rate of ``--set-rate``, if that is given."""
+        self._asked_rate = self.settings.set_rate
+        if self._asked_rate is not None:
+            self.link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / self._asked_rate)))
+
+    def turn(self, timeout: float = 0.0, at_most: int | None = TURN) -> int:
+        """Take what has arrived, after waiting so many seconds for it. Returns how many samples."""
+        if self._opening is not None and not self._is_back(self._opening, timeout):
+            return 0
+        self.look()
+        self.ended = self.ended or self.left == 0
+        if self.ended:
+            return 0
+        try:
+            try:
+                n = self.job.step(timeout, _least(at_most, self.left))
+            finally:
+                self._after()
+            if self.saver is not None:
+                self.saver.step()
+            self._show_messages()
+            return n
+        except LinkDown as down:
+            self._lost(down)
+        except (SchemaChanged, ValueError) as error:
+            self._end(error)
+        return 0
+
+    def finish(self) -> None:
+        """Handle what has arrived. A thread that opens the port is waited for a moment, so that
+        the link is nobody else's."""
+        if self._opening is not None:
+            self._opening.is_over(STOP_S)
+        elif not self.ended:
+            self._rest(self.left)
+
+    def _lost(self, down: LinkDown) -> None:
+        self._rest(self.left)  # a thread has the link from now on
+        if self.saver is not None:
+            self.saver.save()
+        if self.settings.once:
+            self.ended = True
+            return
+        self._status.say(f"{down}; trying to open it again")
+        self._opening = Opening(self.link.reconnect)
+
+    def _is_back(self, opening: Opening, timeout: float) -> bool:
+        if not opening.is_over(timeout):
+            return False
+        self._opening = None
+        if isinstance(opening.error, Stop):
+            self.ended = True
+        elif opening.error is not None:
+            self._end(opening.error)
+        else:
+            self._status.say(f"{self.link.name} is open again")
+        return not self.ended
+
+    def _end(self, error: Exception) -> None:
+        self.ended, self.error = True, error
+        if not self.alone:
+            self._status.say(f"{self.link.name}: {error}; the other ports go on")
+
+    def _show_messages(self) -> None:
+        """Show the node's log, at most 16 lines a second, and its reply to ``--set-rate``."""
+        now = time.monotonic()
+        if now >= self._logs_at:
+            self._logs_at = now + 1.0
+            for line in self.link.take_logs():
+                self._status.say(f"node: {line}")
+        if self._asked_rate is not None:  # a text link refuses the command
+            self._show_reply(self.link.commands, f"{self._asked_rate:g} samples per second")
+
+    def _show_reply(self, commands: Any, rate: str) -> None:
+        if commands.pending:
+            return
+        if commands.command_done:
+            self._status.say(f"the node's rate is now {rate}")
+        elif commands.command_refused:
+            self._status.say(f"the node refused the rate {rate}")
+        else:
+            self._status.say(f"the node did not answer the request for {rate}")
+        self._asked_rate = None
+
+
+def _least(*numbers: int | None) -> int | None:
+    return min((n for n in numbers if n is not None), default=None)
+
+
+def serve(
+    ports: Sequence[Served],
+    progress: Callable[[], str],
+    *,
+    signals: Signals,
+    status: StatusLine,
+    service: Service | None = None,
+) -> None:
+    """Serve all ports until each has ended or a signal arrives.
+
+    One port is waited for where it is read; several are read in turns of `TURN` samples.
+    """
+
+    def told() -> str:
+        if len(ports) == 1 and ports[0].away:
+            return f"{ports[0].link.name} is gone; trying to open it again"
+        return progress()
+
+    many = len(ports) > 1
+    how: tuple[float, int | None] = (0.0, TURN) if many else (WAIT_S, None)
+    for port in ports:
+        port.alone = not many
+    while not signals.stopping and not all(port.ended for port in ports):
+        n = sum(port.turn(*how) for port in ports)
+        if many and not n:
+            time.sleep(IDLE_S)
+        status.show(told)
+        if service is not None:
+            service.alive(told)
+    for port in ports:
+        port.finish()
+
+
+def check(summary: dict[str, Any]) -> None:
+    """Raise RuntimeError if the counters of a report contradict each other."""
+    if broken := summary["broken_identities"]:
+        raise RuntimeError(f"internal error, counters are inconsistent: {'; '.join(broken)}")
