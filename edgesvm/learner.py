@@ -794,7 +794,7 @@ class Learner(Estimator, Saved):
     def is_fitted(self) -> bool:
         """Whether a sample was learned, so that predictions are possible."""
         state = self._state
-        return state is not None and bool(state.core.views["n_per_class"].any())
+        return state is not None and any(state.core.views["n_per_class"].tolist())
 
     @property
     def classes_(self) -> np.ndarray:
