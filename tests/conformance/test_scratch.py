@@ -52,13 +52,13 @@ def test_scratch_is_zero_between_calls(subject):
 class Untidy(Perceptron):
     """A Perceptron on a core that a test gives it, with a scratch array."""
 
-    core = PerceptronCoreRef
+    tried = PerceptronCoreRef
 
     def _arrays(self, n_features):
         return [*super()._arrays(n_features), ("scratch", "f8", (2,))]
 
     def _build(self, engine, place):
-        return self.core(*place, **self._core_params(place.n_features))
+        return self.tried(*place, **self._core_params(place.n_features))
 
 
 class StepsUntidily(PerceptronCoreRef):
@@ -79,6 +79,6 @@ def test_a_core_that_leaves_scratch_dirty_is_found(core):
     X, y = rng.standard_normal((120, 3)).astype(np.float32), rng.choice([-1, 1], 120)
     check(Untidy(), X, y)  # the control: this core writes no scratch
     learner = Untidy()
-    learner.core = core
+    learner.tried = core
     with pytest.raises(AssertionError, match="scratch"):
         check(learner, X, y)
