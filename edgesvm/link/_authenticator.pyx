@@ -2,7 +2,8 @@
 
 An `Authenticator` stands between the frames and whoever reads them. Inward it checks the
 SipHash-2-4 tag of each frame, refuses numbers that have arrived before, and strips what it checked,
-so that readers see plain frames. Outward it adds the tag. FORMATS.md ("Authentication") specifies the bytes.
+so that readers see plain frames. Outward it adds the tag. FORMATS.md ("Authentication") specifies
+the bytes.
 
     ok = admitted + bad_tag + replayed       (ok: the frame decoder's)
 """

@@ -17,7 +17,8 @@ from libc.stdint cimport int64_t, uint64_t
 
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.papers.incremental._retrained_svm cimport ACTIVE, FIXED_PARTITION, RetrainedSVMCore
+from edgesvm.learners.papers.incremental._retrained_svm cimport ACTIVE, FIXED_PARTITION
+from edgesvm.learners.papers.incremental._retrained_svm cimport RetrainedSVMCore
 
 import numpy as np
 
