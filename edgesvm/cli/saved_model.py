@@ -84,8 +84,8 @@ class SavingSettings:
         settings = arguments.read(cls, options, **files)
         if settings.checkpoint_second is not None and settings.checkpoint is None:
             raise ValueError("--checkpoint-second needs --checkpoint")
-        files = [os.path.realpath(path) for path in (settings.save, settings.checkpoint) if path]
-        if len(set(files)) < len(files):
+        paths = [os.path.realpath(path) for path in (settings.save, settings.checkpoint) if path]
+        if len(set(paths)) < len(paths):
             raise ValueError(f"--save and --checkpoint are both {settings.save}: use two files")
         return settings
 
