@@ -179,7 +179,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     )
     # Labels named on the command line may be words.
     labels = _Labels(options, rows, as_words=bool(asked.decision.by_label))
-    windows = _windows(options, rows, model, labels)
+    windows = WindowRows(rows, model, labels, options.samples) if isinstance(model, Chain) else None
     steps = (
         islice(loop.run(_in_order(options, rows), labels), options.samples)
         if windows is None
@@ -248,18 +248,6 @@ def _model(
         learner, rows.n_features, asked.memory, period_us=rows.period_us, fixed=fixed
     )
     return model.allocate(rows.n_features)
-
-
-def _windows(
-    options: argparse.Namespace,
-    rows: CsvRows | NpzRows | Recording,
-    model: Learner | Chain,
-    labels: _Labels,
-) -> WindowRows | None:
-    """The windows of the rows, if the model has windows."""
-    if not isinstance(model, Chain):
-        return None
-    return WindowRows(rows, model, labels, options.samples)
 
 
 def _in_order(

@@ -99,7 +99,9 @@ def _merged(options: argparse.Namespace, learners: list[Learner], status: Status
     try:
         if options.start:
             learner = start(learners, options.models)
-            return learner if options.budget is None else _within(options.budget, learner)
+            if options.budget is not None:
+                learner.fitted_into(options.budget, learner.n_features_in_, fixed=True)
+            return learner
         return merged(
             learners,
             options.models,
@@ -114,12 +116,6 @@ def _merged(options: argparse.Namespace, learners: list[Learner], status: Status
             error.required,
             error.available,
         ) from error
-
-
-def _within(budget: str, learner: Learner) -> Learner:
-    """The same learner; MemoryBudgetError if it takes more."""
-    learner.fitted_into(budget, learner.n_features_in_, fixed=True)
-    return learner
 
 
 def _report(options: argparse.Namespace, learners: list[Learner], learner: Learner) -> None:

@@ -84,7 +84,8 @@ class SavingSettings:
         settings = arguments.read(cls, options, **files)
         if settings.checkpoint_second is not None and settings.checkpoint is None:
             raise ValueError("--checkpoint-second needs --checkpoint")
-        if settings.save and settings.checkpoint and _same(settings.save, settings.checkpoint):
+        paths = [os.path.realpath(path) for path in (settings.save, settings.checkpoint) if path]
+        if len(set(paths)) < len(paths):
             raise ValueError(f"--save and --checkpoint are both {settings.save}: use two files")
         return settings
 
@@ -187,10 +188,6 @@ def save_all(learned: Iterable[tuple[Any, SavingSettings, Checkpointer | None]])
                 saving.callback(model.save, settings.save)
             if saver is not None:
                 saving.callback(saver.close)
-
-
-def _same(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def claimed_snapshot(path: str) -> contextlib.AbstractContextManager[object]:

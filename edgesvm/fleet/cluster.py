@@ -67,11 +67,7 @@ class Cluster:
 
     def each(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
         """A task for each partition, with the k-th of the arguments for the k-th."""
-        tasks = []
-        for part, *rest in zip(self._parts, *arguments, strict=True):
-            first = part if isinstance(part, tuple) else (part,)
-            tasks.append(self.submit(_of_part, function, len(first), *first, *rest))
-        return tasks
+        return self.some(function, dict(enumerate(zip(*arguments, strict=True))))
 
     def some(self, function: Callable[..., Any], calls: dict[int, tuple[Any, ...]]) -> list[Any]:
         """As `each`, for the partitions with these numbers."""

@@ -86,9 +86,6 @@ class Server(Sink):
         return len(lines)
 
     def turn(self, seconds: float) -> None:
-        self._serve(seconds)
-
-    def _serve(self, seconds: float) -> None:
         for key, events in self._selector.select(seconds):
             if key.fileobj is self._listening:
                 self._accept()
@@ -152,7 +149,7 @@ class Server(Sink):
         while (left := deadline - time.monotonic()) > 0 and any(
             client.rest for client in self._clients.values()
         ):
-            self._serve(left)
+            self.turn(left)
         for client in list(self._clients.values()):
             self._drop(client)
         if self._listening is not None:

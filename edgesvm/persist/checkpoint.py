@@ -335,21 +335,18 @@ class _Image:
 
     def take(self, learner: Model) -> None:
         with learner._guard:
-            self._copy(learner)
-
-    def _copy(self, learner: Model) -> None:
-        snapshot = learner.snapshot()
-        before, arena = head(snapshot), snapshot.arena
-        n_snapshot = len(before) + len(arena) + CRC_BYTES
-        if HEADER_BYTES + n_snapshot > self.nbytes:
-            raise ValueError(
-                f"a snapshot of {format_bytes(n_snapshot)} does not fit "
-                f"the slots of {format_bytes(self.nbytes)}"
-            )
-        begin = HEADER_BYTES + len(before)
-        self._bytes[HEADER_BYTES:begin] = before
-        self._bytes[begin : begin + len(arena)] = arena
-        self._n_snapshot = n_snapshot
+            snapshot = learner.snapshot()
+            before, arena = head(snapshot), snapshot.arena
+            n_snapshot = len(before) + len(arena) + CRC_BYTES
+            if HEADER_BYTES + n_snapshot > self.nbytes:
+                raise ValueError(
+                    f"a snapshot of {format_bytes(n_snapshot)} does not fit "
+                    f"the slots of {format_bytes(self.nbytes)}"
+                )
+            begin = HEADER_BYTES + len(before)
+            self._bytes[HEADER_BYTES:begin] = before
+            self._bytes[begin : begin + len(arena)] = arena
+            self._n_snapshot = n_snapshot
 
     def sealed(self, sequence: int, n_slot: int) -> memoryview:
         """The used bytes of a slot of `n_slot` bytes, with header and CRCs."""

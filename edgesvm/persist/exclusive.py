@@ -12,7 +12,6 @@ import errno
 import os
 import re
 import stat
-from types import TracebackType
 
 _OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # Without O_NONBLOCK, opening a named pipe waits for its other end.
@@ -128,12 +127,7 @@ class Claim:
     def __enter__(self) -> Claim:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 

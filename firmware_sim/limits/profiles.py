@@ -191,11 +191,6 @@ def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "data") ->
     return limit
 
 
-def cap_this_process(allowance_bytes: int, *, kind: str = "data") -> int:
-    """`cap_process` for this process; call it after the imports."""
-    return cap_process(None, allowance_bytes, kind=kind)
-
-
 def one_thread_environment() -> dict[str, str]:
     """This process's environment, with BLAS limited to one thread.
 

@@ -38,8 +38,8 @@ except MemoryError:
 
 CAPS_ITSELF = """
 import numpy as np
-from firmware_sim.limits.profiles import cap_this_process
-cap_this_process(8 << 20, kind="{kind}")
+from firmware_sim.limits.profiles import cap_process
+cap_process(None, 8 << 20, kind="{kind}")
 np.ones(1 << 20, np.uint8)
 try:
     np.ones(64 << 20, np.uint8)
