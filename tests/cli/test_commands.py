@@ -562,6 +562,7 @@ def test_simulate_each_signal(signal, capsys):
     assert told["edge"]["broken_identities"] == [] and told["exit_code"] == 0
 
 
+@pytest.mark.long
 @each("profile", ["pi-zero", "pi-3", "esp32-class", "pico-class"])
 def test_simulate_each_profile_under_faults(profile, tmp_path, capsys):
     ledger, save = tmp_path / "ledger", tmp_path / "m.esvm"

@@ -114,6 +114,7 @@ def test_text_lines_of_raw_samples_for_a_person_to_read():
     assert "1 alarms" in errors and "link: 0 missing" in errors
 
 
+@pytest.mark.long
 def test_windows_that_are_never_complete_are_told():
     node = FrameNode(Table(well_then_worn()), rate=RATE, label_mode="none")
     code, lines, errors = watched(

@@ -20,9 +20,19 @@ def whole_numbers(learner, without=()):
 
 
 @each_of("compiled")
-@each("seed", range(3))
-@each("weighted", [False, True])
+@each("seed, weighted", [(0, False), (1, True)])
 def test_twin_agrees(compiled, seed, weighted):
+    agrees(compiled, seed, weighted)
+
+
+@pytest.mark.long
+@each_of("compiled")
+@each("seed, weighted", [(0, True), (1, False), (2, False), (2, True)])
+def test_twin_agrees_on_more_streams(compiled, seed, weighted):
+    agrees(compiled, seed, weighted)
+
+
+def agrees(compiled, seed, weighted):
     entry, dtype = compiled.entry, compiled.dtype
     X, y = compiled.stream(N, seed)
     weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 2.0], N) if weighted else None

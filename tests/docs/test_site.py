@@ -21,7 +21,7 @@ def test_every_page_is_in_the_navigation():
     assert pages - listed == {Path("index.md")}
 
 
-@pytest.mark.timeout(900)  # half a minute of the processor
+@pytest.mark.long  # half a minute of the processor; `make docs` does the same
 def test_it_builds_without_a_warning(tmp_path):
     for package in ("sphinx", "numpydoc", "pydata_sphinx_theme", "myst_parser", "onnx"):
         pytest.importorskip(package, reason=f"{package} is not installed")

@@ -44,7 +44,7 @@ def run(tmp_path_factory):
 
 
 @needs_pty
-@pytest.mark.parametrize("has_key", [False, True])
+@pytest.mark.parametrize("has_key", [pytest.param(False, marks=pytest.mark.long), True])
 def test_the_command_prints_every_line_and_one_of_json(tmp_path, capsys, monkeypatch, has_key):
     sizes = {"ACCURACY_SAMPLES": 1000, "COUNTED_CALLS": 2000, "POWER_SEEDS": 1, "POWER_KILLS": 3}
     sizes |= {"LIVENESS_DEPTH": 1, "LIVENESS_TRACES": 10, "ATTACKS": 1000}
