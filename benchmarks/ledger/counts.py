@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import pkgutil
 import platform
 import re
 import shutil
@@ -93,11 +95,18 @@ def commit_of_sources() -> str:
     return (log.stdout.strip() or "unknown") + ("-dirty" if status.stdout else "")
 
 
+def compiled_files() -> list[Path]:
+    """The compiled modules, which are in the build folder if edgesvm is installed in place."""
+    modules = pkgutil.walk_packages(edgesvm.__path__, "edgesvm.")
+    specs = (importlib.util.find_spec(module.name) for module in modules)
+    return [Path(spec.origin) for spec in specs if spec and str(spec.origin).endswith(".so")]
+
+
 def built_by() -> str:
     """The compiler that made the installed package, as its compiled modules say."""
     found = {
         match.decode()
-        for path in Path(edgesvm.__file__).parent.rglob("*.so")
+        for path in compiled_files()
         for match in re.findall(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", path.read_bytes())
     }
     return ", ".join(sorted(found)) or "unknown"
