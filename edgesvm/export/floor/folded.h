@@ -6,10 +6,10 @@ int ESVM_NAME(decide)(const ESVM_NAME(value) *x, double *values) {
     for (i = 0; i < ESVM_VALUES; i++) {
         esvm_real sum = ESVM_NAME(intercept)[i];
         for (j = 0; j < ESVM_FEATURES; j++) {
-            if (!esvm_is_finite(x[j])) return -1;
+            if (!esvm_is_finite((double)x[j])) return -1;
             sum += ESVM_NAME(coef)[i * ESVM_FEATURES + j] * x[j];
         }
-        values[i] = sum;
+        values[i] = (double)sum;
         if (!esvm_is_finite(values[i])) return -1;
     }
     return 0;

@@ -49,8 +49,8 @@
     ESVM_STATIC void lanes_sums_##SUFFIX(                                               \
         int apart, const T *w, const T *z, esvm_index n, esvm_index n_rows, double *out) { \
         for (; n_rows > 0; n_rows--, z += n)                                            \
-            *out++ = apart ? lanes_square_distance_##SUFFIX(w, z, n)                    \
-                           : lanes_dot_##SUFFIX(w, z, n);                               \
+            *out++ = (double)(apart ? lanes_square_distance_##SUFFIX(w, z, n)           \
+                                    : lanes_dot_##SUFFIX(w, z, n));                     \
     }                                                                                   \
     ESVM_STATIC void lanes_dot_square_##SUFFIX(                                         \
         const T *x, const T *w, esvm_index n, T *dot, T *square) {                      \
@@ -77,7 +77,7 @@ ESVM_LANES(double, 8, f64)
         esvm_index j;                                                                   \
         for (j = 0; j < n; j++) {                                                       \
             double variance = spread[j] * share;                                        \
-            out[j] = (T)ESVM_STANDARD(x[j] - mean[j], variance);                        \
+            out[j] = (T)ESVM_STANDARD((double)x[j] - mean[j], variance);                \
         }                                                                               \
     }                                                                                   \
     ESVM_STATIC int moments_next_##SUFFIX(                                              \
@@ -85,7 +85,8 @@ ESVM_LANES(double, 8, f64)
         esvm_index n) {                                                                 \
         esvm_index j;                                                                   \
         for (j = 0; j < n; j++) {                                                       \
-            double xj = x[j], delta = xj - mean[j], from = xj - (mean[j] + delta * share); \
+            double xj = (double)x[j], delta = xj - mean[j];                             \
+            double from = xj - (mean[j] + delta * share);                               \
             double s = spread[j] + delta * from, variance = s * share;                  \
             if (!esvm_is_finite(s)) return 0;                                           \
             out[j] = (T)ESVM_STANDARD(from, variance);                                  \
@@ -96,7 +97,7 @@ ESVM_LANES(double, 8, f64)
         const T *x, double *mean, double *spread, double share, esvm_index n) {         \
         esvm_index j;                                                                   \
         for (j = 0; j < n; j++) {                                                       \
-            double xj = x[j], delta = xj - mean[j];                                     \
+            double xj = (double)x[j], delta = xj - mean[j];                             \
             mean[j] += delta * share;                                                   \
             spread[j] += delta * (xj - mean[j]);                                        \
         }                                                                               \
@@ -111,12 +112,12 @@ ESVM_MOMENTS(double, f64)
         double a[8] = {0}, s, u;                                                        \
         for (d = 0; d < tail; d += 8)                                                   \
             for (j = 0; j < 8; j++) {                                                   \
-                u = rows[d + j];                                                        \
+                u = (double)rows[d + j];                                                \
                 TERM(a[j], u, (double)x[d + j]);                                        \
             }                                                                           \
         s = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));          \
         for (d = tail; d < width; d++) {                                                \
-            u = rows[d];                                                                \
+            u = (double)rows[d];                                                        \
             TERM(s, u, (double)x[d]);                                                   \
         }                                                                               \
         out[i] = s;                                                                     \
