@@ -92,6 +92,7 @@ conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet  ## the lon
 	EDGESVM_BROKER=required $(BIN)/pytest -q tests/outputs/test_broker.py $(PYTEST_ARGS)
 	$(MAKE) browser
 	$(MAKE) mcu
+	$(BIN)/python tests/export/attack.py --files 100k --log build/attack.jsonl
 	$(MAKE) sanitize
 	$(MAKE) sanitize-threads
 	$(MAKE) fuzz

@@ -45,7 +45,13 @@ from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows, RowSource, Stream
 from edgesvm.data.sources import is_row_source
-from edgesvm.errors import ConvergenceWarning, NotFittedError, as_sklearns, refusal
+from edgesvm.errors import (
+    ConvergenceWarning,
+    CorruptModelError,
+    NotFittedError,
+    as_sklearns,
+    refusal,
+)
 from edgesvm.persist.format import Snapshot, Wrapped
 from edgesvm.persist.saved import Saved
 from edgesvm.persist.store import read_file, restore
@@ -899,6 +905,8 @@ class Learner(Estimator, Saved):
         restored = Labels.restore(labels, closed, self.n_classes_planned)
         self._adopt(self.plan(n_features), arena, restored, n_features)
         self._check(self.core)
+        if bytes(arena) != bytes(memory):
+            raise CorruptModelError("the snapshot is of an arena that was never set up")
 
     def _check(self, core: Any) -> None:
         """Raise CorruptModelError if no stream of samples could have produced this arena."""

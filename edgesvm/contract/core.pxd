@@ -41,6 +41,10 @@ cdef class LearnerCore:
     cdef Status decide(self, const void *x, double *value) noexcept nogil
     # Shares of the labels, sorted, (labels.n,); only of a learner that has probabilities.
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil
+    # What no stream of samples can have left in the arena, which was read from a file, as a text;
+    # NULL: nothing. Every number already is what `budget.rule` says. The arena stays as it is. An
+    # exported model asks the same.
+    cdef const char *fault(self) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
     # Of n rows, one behind another, up to MOST_ROWS. `squares` are their x.x, of the learner's

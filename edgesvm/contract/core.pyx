@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from edgesvm.budget import check_numbers
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, UNCHANGED, UNKNOWN_LABEL
 from edgesvm.errors import CorruptModelError, NotFittedError, as_sklearns, refusal
 from edgesvm.contract.guard cimport Guard, Pace, is_due, start_pace
@@ -25,8 +26,6 @@ cnp.import_array()
 
 cdef enum:
     MOST_SCORES = 1024      # that are found together, at least 8 for each of MAX_CLASSES
-
-MOST_COUNTED = 1 << 62  # more samples than any stream has: a count below it never overflows
 
 
 def common_arrays(n_classes=2):
@@ -633,24 +632,26 @@ cdef class LearnerCore:
                 f"{self.owner} has not learned a sample yet; call learn_one or partial_fit first")
         return 0
 
+    cdef const char *fault(self) noexcept nogil:
+        cdef int64_t learned = 0
+        cdef int slot
+        for slot in range(self.n_classes):
+            if self.n_per_class[slot] > self.common.n_seen - learned:
+                return b"the snapshot's counters are inconsistent"
+            learned += self.n_per_class[slot]
+            if slot >= self.labels.n and self.n_per_class[slot]:
+                return b"the snapshot counts samples of a class that has no label"
+        if self.common.n_updates > learned:
+            return b"the snapshot's counters are inconsistent"
+        return NULL
+
     def check(self):
         """Raise CorruptModelError if no stream of samples could have produced this arena (it was
         read from a file)."""
-        cdef Common *c = self.common
-        per_class = self.views["n_per_class"]
-        if min(per_class) < 0 or c.n_updates < 0 or not (
-                c.n_updates <= sum(map(int, per_class)) <= c.n_seen):
-            raise CorruptModelError("the snapshot's counters are inconsistent")
-        if per_class[len(self.labels.in_slots):].any():
-            raise CorruptModelError("the snapshot counts samples of a class that has no label")
-        if "scores" in self.views and self.views["scores"].any():
-            raise CorruptModelError("the snapshot's scores are not zero between two samples")
-        for name, view in self.views.items():
-            if view.dtype.kind == "f" and not np.isfinite(view).all():
-                raise CorruptModelError(
-                    f"the snapshot's array {name!r} has a value that is not finite")
-            if view.dtype.kind == "i" and view.size and view.max() >= MOST_COUNTED:
-                raise CorruptModelError(f"the snapshot's counter {name!r} is out of range")
+        check_numbers(self.views)
+        cdef const char *fault = self.fault()
+        if fault != NULL:
+            raise CorruptModelError(fault.decode())
 
 
 def changed(owner):

@@ -14,6 +14,7 @@ from edgesvm.contract.labels cimport Labels
 from edgesvm.core.status cimport NOT_FINITE, UNKNOWN_LABEL, Status
 from edgesvm.preprocessing._window_features cimport WindowFeaturesCore
 
+from edgesvm.budget import check_numbers
 from edgesvm.errors import CorruptModelError, refusal
 
 cnp.import_array()
@@ -129,11 +130,12 @@ cdef class ChainCore:
 
     def check(self):
         """CorruptModelError if no stream of samples can have left these votes."""
+        check_numbers({"votes": self.array})
         self.windows.check()
-        if (self.array < 0).any() or self.array.sum(axis=1).max() > self.windows.window:
-            raise CorruptModelError("the snapshot has more votes than a window has samples")
-        if self.array[:, len(self.labels.in_slots):].any():
-            raise CorruptModelError("the snapshot has votes for a label that it does not have")
+        cdef const char *fault = self.windows.votes_fault(
+            self.votes, self.n_classes, self.labels.n)
+        if fault != NULL:
+            raise CorruptModelError(fault.decode())
 
 
 NOTHING = (None, 0.0)   # the prediction of a learner that has learned nothing

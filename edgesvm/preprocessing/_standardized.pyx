@@ -18,8 +18,6 @@ from libc.stdint cimport int64_t
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 from edgesvm.preprocessing._stage cimport StageCore
 
-from edgesvm.errors import CorruptModelError
-
 cdef extern from "moments.h" nogil:
     bint moments_next_f32(
         const float *x, const double *mean, const double *spread, double share, float *out,
@@ -99,13 +97,12 @@ cdef class StandardizedCore(StageCore):
                 <const double *> x, self.mean, self.spread, share, <double *> self.mapped,
                 self.n_features)
 
-    def check(self):
-        super().check()
-        if (self.views["spread"] < 0).any():
-            raise CorruptModelError("the snapshot has a negative sum of squared deviations")
-        if self.n_scaled != NULL:
-            n = self.n_scaled[0]
-            least = min(self.n_learned(), self.until)
-            if not least <= n <= self.until:
-                raise CorruptModelError(
-                    f"the statistics are of {n} samples, and not of {least} to {self.until}")
+    cdef const char *fault(self) noexcept nogil:
+        cdef int64_t j
+        for j in range(self.n_features):
+            if self.spread[j] < 0.0:
+                return b"the snapshot has a negative sum of squared deviations"
+        if self.n_scaled != NULL and not (
+                min(self.n_learned(), self.until) <= self.n_scaled[0] <= self.until):
+            return b"the statistics are of more or fewer samples than they can be"
+        return NULL

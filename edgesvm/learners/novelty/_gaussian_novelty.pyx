@@ -19,8 +19,6 @@ from edgesvm.core.packed_factor cimport (
     PackedFactor, factor_add_outer, factor_backward, factor_forward, packed)
 from edgesvm.learners.novelty._novelty cimport NoveltyCore
 
-from edgesvm.errors import CorruptModelError
-
 
 @cython.final
 cdef class GaussianNoveltyCore(NoveltyCore):
@@ -92,11 +90,15 @@ cdef class GaussianNoveltyCore(NoveltyCore):
             factor_forward(&self.factor)
             out[j] /= dot(y, y, D)
 
-    def check(self):
-        super().check()
-        if self.order == 0:
-            return
-        factor = self.views["factor"]
-        diagonal = [factor[packed(j) + j] for j in range(self.order)]
-        if (factor.any() if self.n_fitted() == 0 else min(diagonal) < 1.0):
-            raise CorruptModelError("the snapshot's factor is not that of a covariance")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = NoveltyCore.fault(self)
+        cdef int64_t j
+        if found != NULL:
+            return found
+        for j in range(packed(self.order) if self.n_fitted() == 0 else 0):
+            if self.factor.pool[j] != 0.0:
+                return b"the snapshot's factor is of no sample"
+        for j in range(self.order if self.n_fitted() else 0):
+            if not self.factor.pool[packed(j) + j] >= 1.0:
+                return b"the snapshot's factor is not that of a covariance"
+        return NULL

@@ -40,7 +40,6 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 import numpy as np
 
 from edgesvm.contract.inputs import as_out
-from edgesvm.errors import CorruptModelError
 
 cnp.import_array()
 
@@ -270,26 +269,25 @@ cdef class NoveltyCore(LearnerCore):
             out[j] = out[j] / total if total > 0.0 else 1.0 / self.n_features
         return UNCHANGED
 
-    def check(self):
-        super().check()
-        n, kept = sum(map(int, self.views["n_per_class"])), int(self.views["n_updates"])
-        alarms, scored = int(self.views["n_alarms"]), int(self.views["n_scored"])
-        if self.views["n_per_class"][0] or not 0 <= scored <= n or not 0 <= alarms <= n:
-            raise CorruptModelError("the snapshot's counts of scores are inconsistent")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = LearnerCore.fault(self)
+        cdef int64_t n = self.n_learned(), kept = self.n_kept(), j
+        if found != NULL:
+            return found
+        if self.n_per_class[0] or self.n_scored[0] > n or self.n_alarms[0] > n:
+            return b"the snapshot's counts of scores are inconsistent"
         if self.until:
-            consistent = kept == min(n, self.until) and alarms <= n - kept
-        else:
-            consistent = kept == n if self.learns_all else kept + alarms <= n
-        if not (consistent and 0 <= self.alarmed[0] <= CALM):
-            raise CorruptModelError("the snapshot's counts of alarms are inconsistent")
-        if (self.views["spread"] < 0).any():
-            raise CorruptModelError("the snapshot has a negative sum of squared deviations")
-        if self.tail.variance < 0 or not 0 <= self.tail.n_above <= scored:
-            raise CorruptModelError("the snapshot's tail of the scores is inconsistent")
-        if self.tail.held and not self.alarmed[0]:
-            raise CorruptModelError("the snapshot holds the score of an alarm that is over")
+            if kept != min(n, self.until) or self.n_alarms[0] > n - kept:
+                return b"the snapshot's counts of alarms are inconsistent"
+        elif kept != n if self.learns_all else kept + self.n_alarms[0] > n:
+            return b"the snapshot's counts of alarms are inconsistent"
+        if self.alarmed[0] > CALM or (self.tail.held != 0.0 and not self.alarmed[0]):
+            return b"the snapshot holds the score of an alarm that is over"
+        for j in range(self.n_features):
+            if self.spread[j] < 0.0:
+                return b"the snapshot has a negative sum of squared deviations"
+        if self.tail.variance < 0.0 or not 0.0 <= self.tail.n_above <= self.n_scored[0]:
+            return b"the snapshot's tail of the scores is inconsistent"
         if self.tail.excess < -FIRST_EXCESS or not isfinite(self.threshold_now()):
-            raise CorruptModelError("the snapshot's threshold is not one of any scores")
-        for name in ("scaled", "scratch"):
-            if name in self.views and self.views[name].view("u1").any():
-                raise CorruptModelError(f"the snapshot's {name} array is not zero between samples")
+            return b"the snapshot's threshold is not one of any scores"
+        return NULL

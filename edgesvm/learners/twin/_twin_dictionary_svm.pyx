@@ -26,10 +26,6 @@ from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Sta
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._twin_vector_machine cimport TwinVectorMachineCore
 
-import numpy as np
-
-from edgesvm.errors import CorruptModelError
-
 cdef double EDGE, LEAST_WEIGHT, LARGEST_WEIGHT, RIDGE
 from edgesvm.learners.twin.constants import EDGE, LARGEST_WEIGHT, LEAST_WEIGHT, RIDGE
 
@@ -118,27 +114,15 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
             return float("nan")
         return super().kt_residual()
 
-    def check(self):
-        cdef Dictionary *d = self.dictionary
-        if d.settled_at < 0 or d.n_refined < 0:
-            raise CorruptModelError("a counter is negative")
-        super().check()
-
-    def check_solution(self):
+    cdef const char *fault_of_solution(self) noexcept nogil:
         """As long as the twins move, those of the twin vector machine; then L is any factor."""
         cdef Solver *v = self.solver
         cdef int64_t i
         if self.dictionary.settled_at == 0:
-            super().check_solution()
-            return
-        if v.m != v.n or not np.array_equal(self.views["S"][:v.m], np.arange(v.m)):
-            raise CorruptModelError("the factor is not that of all twins")
-        if v.mu != 1.0 or not (isfinite(v.b) and isfinite(v.lift) and v.lift > 0.0):
-            raise CorruptModelError("the margin, b or the lift is out of range")
-        if not np.isfinite(self.views["coef"][:v.n]).all():
-            raise CorruptModelError("a coefficient is not finite")
-        if not np.isfinite(self.views["pool"][:packed(v.n)]).all():
-            raise CorruptModelError("the factor is not finite")
+            return TwinVectorMachineCore.fault_of_solution(self)
+        if v.m != v.n or v.mu != 1.0 or not v.lift > 0.0:
+            return b"the margin or the lift is out of range, or the factor is not of all twins"
         for i in range(v.n):
-            if not self.factor.pool[packed(i) + i] > 0.0:
-                raise CorruptModelError("the factor is not positive definite")
+            if self.S[i] != i or not self.factor.pool[packed(i) + i] > 0.0:
+                return b"the factor is not that of all twins"
+        return NULL

@@ -33,8 +33,6 @@ cdef extern from "twin_passes.h" nogil:
     int64_t twin_farthest(const double *g, int64_t n) noexcept
     double twin_sum(const double *x, int64_t n) noexcept
 
-from edgesvm.errors import CorruptModelError
-
 cdef double LEAST_WEIGHT, LARGEST_WEIGHT, EDGE, MAX_SHIFT, TIE, GOLDEN
 cdef int PLACES, SECTIONS
 from edgesvm.learners.twin.constants import (
@@ -488,10 +486,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                 low = a
         return 0.5 * (low + high)
 
-    def check(self):
-        super().check()
+    cdef const char *fault(self) noexcept nogil:
         if self.solver.n > self.max_twins:
-            raise CorruptModelError(f"{self.solver.n} twins, {self.max_twins} are allowed")
-        cdef Counters *c = self.counters
-        if min(c.n_accepted, c.n_absorbed, c.n_merged, c.n_removed, c.n_rejected, c.n_forced) < 0:
-            raise CorruptModelError("a counter is negative")
+            return b"there are more twins than are allowed"
+        return AdiabaticCore.fault(self)
