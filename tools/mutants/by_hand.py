@@ -547,7 +547,7 @@ BY_HAND = [
     ),
     (
         "edgesvm/export/floor/model.h",
-        "if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return ESVM_BAD_SNAPSHOT;",
+        "if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return 0;",
         "",
         "a snapshot of other parameters is taken over",
     ),
