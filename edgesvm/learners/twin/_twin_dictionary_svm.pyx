@@ -120,8 +120,13 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
         cdef int64_t i
         if self.dictionary.settled_at == 0:
             return TwinVectorMachineCore.fault_of_solution(self)
-        if v.m != v.n or v.mu != 1.0 or not v.lift > 0.0:
-            return b"the margin or the lift is out of range, or the factor is not of all twins"
+        cdef double largest = 0.0
+        if v.m != v.n or v.mu != 1.0:
+            return b"the margin is out of range, or the factor is not of all twins"
+        for i in range(v.n):
+            largest = fmax(largest, self.norm_of(i))
+        if v.lift != (largest if largest > 0.0 else 1.0):
+            return b"the lift is not that of the twins"
         for i in range(v.n):
             if self.S[i] != i or not self.factor.pool[packed(i) + i] > 0.0:
                 return b"the factor is not that of all twins"
