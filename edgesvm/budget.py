@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.core.weights import MEAN_WEIGHT, MEAN_WEIGHT_BYTES
 from edgesvm.errors import MemoryBudgetError
 
 __all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "parse_bytes"]
@@ -119,6 +120,15 @@ class MemoryPlan:
     def part(self) -> MemoryPlan | None:
         """The plan of one of a learner's parts; None if it has none."""
         return self.inside.get(PARTS)
+
+    @property
+    def without_mean_weight(self) -> int:
+        """Bytes of the same arena in earlier builds, where it ended before the mean weight."""
+        last = self.arrays[-1]
+        if last.name == MEAN_WEIGHT[0]:
+            return self.total - MEAN_WEIGHT_BYTES
+        behind = self.inside.get(last.name)
+        return self.total if behind is None else last.offset + behind.without_mean_weight
 
     @classmethod
     def of(

@@ -12,6 +12,7 @@ from collections.abc import Sized
 from typing import Any
 
 from edgesvm.core.status import Status
+from edgesvm.core.weights import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES, complaint
 
 
 class SampleRefused(ValueError):
@@ -113,8 +114,9 @@ REFUSALS: dict[Status, str] = {
         "has a feature that is NaN or infinite, or too large to be squared in {dtype}"
     ),
     Status.BAD_WEIGHT: (
-        "has a weight that is negative, NaN or infinite, so small that its reciprocal overflows, "
-        "or so large that the model would overflow; give a finite weight >= 0"
+        f"has a weight that is neither 0 nor from {LEAST_WEIGHT:.1e} to {LARGEST_WEIGHT:.1e}, is"
+        f" more than {MOST_TIMES:g} times the mean of the weights so far, or would make the model"
+        " overflow"
     ),
     Status.FULL: (
         "does not fit: the store already holds max_samples samples; give a larger max_samples, or"
@@ -124,9 +126,19 @@ REFUSALS: dict[Status, str] = {
 }
 
 
-def refusal(status: Status, sample: str, dtype: object, classes: Sized) -> SampleRefused:
-    """The exception for a refused sample."""
+def refusal(  # noqa: PLR0917
+    status: Status,
+    sample: str,
+    dtype: object,
+    classes: Sized,
+    weight: float | None = None,
+    mean: float = 0.0,
+) -> SampleRefused:
+    """The exception for a refused sample; `weight` its own, `mean` that of those before it, if
+    known."""
     why = REFUSALS[status].format(dtype=dtype, classes=classes)
+    if status == Status.BAD_WEIGHT and weight is not None:
+        why = complaint(weight, mean)
     if status == Status.UNKNOWN_LABEL and len(classes) == 2:
         why += "; use OneVsOne(learner=..., n_classes=...) for more than two"
     return SampleRefused(f"{sample} {why}", status)

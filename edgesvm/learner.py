@@ -43,6 +43,7 @@ from edgesvm.contract.registry import registered_name
 from edgesvm.contract.team import Team, n_threads
 from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
+from edgesvm.core.weights import MEAN_WEIGHT
 from edgesvm.data.rows import Rows, RowSource, Stream
 from edgesvm.data.sources import is_row_source
 from edgesvm.errors import ConvergenceWarning, NotFittedError, as_sklearns, refusal
@@ -155,6 +156,7 @@ class Learner(Estimator, Saved):
     _state: State | None = None  # None: no memory yet
     _own_guard: Guard | None = None
     _columns: Names = None  # of the features learned
+    _is_part: bool = False  # of another learner, which knows the mean weight of the samples
 
     # -- what a subclass adds ----------------------------------------------------------------------
 
@@ -266,6 +268,8 @@ class Learner(Estimator, Saved):
         n_features = whole("n_features", n_features, 1, MAX_FEATURES)
         self._check_params()
         arrays = [*common_arrays(self.n_classes_planned), *self._arrays(n_features)]
+        if self.takes_labels and not self._is_part:
+            arrays.append(MEAN_WEIGHT)
         part = self._part(n_features)
         return MemoryPlan.of(arrays, {} if part is None else {PARTS: part})
 
@@ -312,7 +316,7 @@ class Learner(Estimator, Saved):
 
     def _at_work(self: Self, core: Any, engine: str) -> Self:
         """A learner with the same parameters, on a core in another learner's memory."""
-        learner = self.like_new()
+        learner = self.like_new().as_part()
         learner._engine = engine
         learner._own_guard = core.guard
         learner._hold(core)
@@ -324,6 +328,11 @@ class Learner(Estimator, Saved):
         return type(self)(
             **{k: v.like_new() if isinstance(v, Learner) else v for k, v in params.items()}
         )
+
+    def as_part(self: Self) -> Self:
+        """This learner, whose memory is to be in another's."""
+        self._is_part = True
+        return self
 
     @classmethod
     def within(cls: type[Self], budget: int | str, n_features: int, **params: Any) -> Self:
@@ -381,7 +390,8 @@ class Learner(Estimator, Saved):
         """The same learner with another capacity, if it has one."""
         if not self._capacity:
             return self
-        return type(self)(**{**self.get_params(deep=False), self._capacity: capacity})
+        other = type(self)(**{**self.get_params(deep=False), self._capacity: capacity})
+        return other.as_part() if self._is_part else other
 
     def _capacity_range(self) -> tuple[int, int]:
         """Smallest and largest capacity to consider."""
@@ -598,7 +608,10 @@ class Learner(Estimator, Saved):
             status = Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
             sample = f"{type(self).__name__}: row {n_learned} (label {y[n_learned]!r})"
-            raise refusal(status, sample, self.dtype, core.labels.in_slots)
+            weight = 1.0 if weights is None else weights[n_learned]
+            raise refusal(
+                status, sample, self.dtype, core.labels.in_slots, weight, core.mean_weight_so_far
+            )
 
     @fits
     def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -613,6 +626,11 @@ class Learner(Estimator, Saved):
         rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
         self._forget(rows.shape[1])
         return self.partial_fit(rows, labels, sample_weight=weights)
+
+    def _set_mean_weight(self, mean: float) -> None:
+        """Of the rows of a `fit` that were not learned one after the other."""
+        if "mean_weight" in self.core.views:
+            self.core.views["mean_weight"][...] = mean
 
     def _forget(self, n_features: int) -> None:
         """What was learned; keep the memory if it is for as many features."""
@@ -856,14 +874,6 @@ class Learner(Estimator, Saved):
             },
         )
 
-    @classmethod
-    def _of_snapshot(cls: type[Self], snapshot: Snapshot) -> Self:
-        """The learner of a snapshot; CorruptModelError if no stream of samples could have produced
-        it."""
-        learner, _ = cls._claimed(snapshot)
-        learner._restore(snapshot.n_features, snapshot.labels, snapshot.closed, snapshot.arena)
-        return learner
-
     def __getstate__(self) -> dict[str, Any]:
         with self._guard:
             own = "_state", "_own_guard"
@@ -881,23 +891,25 @@ class Learner(Estimator, Saved):
         if saved is not None:
             *rest, params = saved
             built = type(self)(**params)  # other parameters may have been set after `allocate`
-            built._engine = self._engine
+            built._engine, built._is_part = self._engine, self._is_part
             built._restore(*rest)
             self._own_guard, self._state = built._guard, built._state
 
     def _restore(
-        self,
-        n_features: int,
-        labels: tuple[Any, ...],
-        closed: bool,
-        memory: Any,
-        buffer: Any = None,
+        self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: bytes
     ) -> None:
-        """Load a saved arena. Raises CorruptModelError if its contents are inconsistent."""
-        arena = self.allocate(n_features, buffer=buffer).arena
+        """`_load` a copy of an arena's bytes."""
+        plan = self.plan(n_features)
+        arena = Arena(plan.total)
         arena.memory[:] = np.frombuffer(memory, np.uint8)
+        self._load(plan, arena, n_features, labels, closed)
+
+    def _load(
+        self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
+    ) -> None:
         restored = Labels.restore(labels, closed, self.n_classes_planned)
-        self._adopt(self.plan(n_features), arena, restored, n_features)
+        with self._guard:
+            self._adopt(plan, arena, restored, n_features)
         self._check(self.core)
 
     def _check(self, core: Any) -> None:

@@ -31,6 +31,7 @@ cdef class LearnerCore:
     cdef bint is_float32
     cdef Common *common
     cdef int64_t *n_per_class       # (n_classes,): samples learned, by class index
+    cdef double *mean_weight        # of about the last samples, 0 before the first; NULL in a part
     cdef readonly int n_classes
     cdef double *scores             # (n_classes,): TMP, of a multiclass learner; else NULL
 
@@ -70,6 +71,12 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil
+
+    @cython.final
+    cdef bint bears(self, double weight) noexcept nogil
+
+    @cython.final
+    cdef void note_weight(self, double weight) noexcept nogil
 
     @cython.final
     cdef void count(self, int slot, Status status) noexcept nogil

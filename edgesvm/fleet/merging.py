@@ -243,7 +243,7 @@ def merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
         return pair.holding(arrays | averaged(pair, scales), None if scales else first)
     views = dict(union(pair, scales, inner_of(first if like is None else like)).core.views)
     if isinstance(inner, BatchSVM):  # its samples are those that are stored
-        arrays = {}
+        arrays = {"mean_weight": arrays["mean_weight"]}
     return pair.holding(views | arrays, of=like)
 
 

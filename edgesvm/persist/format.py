@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.budget import MemoryPlan
 from edgesvm.contract.labels import MOST_CLASSES, is_label
 from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
@@ -52,11 +53,12 @@ class Snapshot:
     closed: bool  # labels were given in advance
     arena: bytes | memoryview
 
-    def check_size(self, needed: int) -> None:
+    def check_size(self, plan: MemoryPlan) -> None:
         """Raise CorruptModelError unless the arena has the bytes that the parameters need."""
-        if len(self.arena) != needed:
+        if len(self.arena) not in (plan.total, plan.without_mean_weight):
             raise CorruptModelError(
-                f"the snapshot's arena has {len(self.arena)} bytes, its parameters need {needed}"
+                f"the snapshot's arena has {len(self.arena)} bytes, its parameters need"
+                f" {plan.total}"
             )
 
 

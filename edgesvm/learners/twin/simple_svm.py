@@ -168,7 +168,7 @@ class SimpleSVM(SampleVectors):
         source = self._guard.call(Source, self._closed(X), y, sample_weight, owner=owner)
         self.plan(source.n_features)
         labels = self._fresh_labels()
-        n_rows, _, per_class = self._guard.call(
+        found = self._guard.call(
             survey,
             source,
             labels,
@@ -176,17 +176,18 @@ class SimpleSVM(SampleVectors):
             dtype=self.dtype,
             kernel=self.kernel_for(source.n_features),
             C=float(self.C),
-            weights=(LEAST_WEIGHT, LARGEST_WEIGHT),
+            bounded=not self._is_part,
         )
         self._start_over(source.n_features, labels)
         views = self.core.views
         try:
-            views["converged"][...] = self._sweep(source, n_rows, progress)
+            views["converged"][...] = self._sweep(source, found.n_rows, progress)
         finally:
             if views["n"]:
-                views["n_seen"][...] = n_rows
-                views["n_per_class"][...] = per_class
+                views["n_seen"][...] = found.n_rows
+                views["n_per_class"][...] = found.per_class
                 views["n_updates"][...] = views["n"]
+                self._set_mean_weight(found.mean_weight)
         return self
 
     def _sweep(self, source: Source, n_rows: int, progress: Progress | None) -> bool:
