@@ -475,6 +475,13 @@ class Learner(Estimator, Saved):
         """The memory that may not be zero between samples."""
         return [slice(0, core.arena.nbytes)]
 
+    @staticmethod
+    def _place(core: Any, name: str) -> slice:
+        """The memory of an array."""
+        view = core.views[name]
+        at = view.ctypes.data - core.arena.memory.ctypes.data
+        return slice(at, at + view.nbytes)
+
     # -- learning ----------------------------------------------------------------------------------
 
     def learn_one(self, x: ArrayLike, y: Any, weight: float = 1.0) -> bool:

@@ -26,6 +26,7 @@ cnp.import_array()
 cdef enum:
     MOST_SCORES = 1024      # that are found together, at least 8 for each of MAX_CLASSES
 
+AT_ONCE = 1 << 15       # numbers
 MOST_COUNTED = 1 << 62  # more samples than any stream has: a count below it never overflows
 
 
@@ -689,11 +690,18 @@ cdef class LearnerCore:
         if "scores" in self.views and self.views["scores"].any():
             raise CorruptModelError("the snapshot's scores are not zero between two samples")
         for name, view in self.views.items():
-            if view.dtype.kind == "f" and not np.isfinite(view).all():
+            if view.dtype.kind == "f" and not all_finite(view):
                 raise CorruptModelError(
                     f"the snapshot's array {name!r} has a value that is not finite")
             if view.dtype.kind == "i" and view.size and view.max() >= MOST_COUNTED:
                 raise CorruptModelError(f"the snapshot's counter {name!r} is out of range")
+
+
+def all_finite(view):
+    """Whether all numbers are finite, found in memory of a fixed size."""
+    flat = view.reshape(-1)
+    return all(
+        np.isfinite(flat[at:at + AT_ONCE]).all() for at in range(0, flat.size, AT_ONCE))
 
 
 def changed(owner):

@@ -92,8 +92,9 @@ class Multiclass(Wrapper):
         return {"parts": tuple(inner._reader(part) for part in core.parts)}
 
     def _used(self, core: Any) -> list[slice]:
-        at = core.views[PARTS].ctypes.data - core.arena.memory.ctypes.data
-        used = [slice(0, at)]
+        parts = self._place(core, PARTS)
+        at = parts.start
+        used = [slice(0, at), slice(parts.stop, core.arena.nbytes)]
         for part in core.parts:
             used += [slice(at + some.start, at + some.stop) for some in self.inner._used(part)]
             at += part.arena.nbytes

@@ -25,6 +25,7 @@ from edgesvm.persist.format import CRC_BYTES, head, refuse_newer, stated_lengths
 from edgesvm.persist.format import HEADER_BYTES as SNAPSHOT_HEADER_BYTES
 from edgesvm.persist.store import (
     MAX_FILE_BYTES,
+    Image,
     Model,
     check_budget,
     restore,
@@ -214,8 +215,10 @@ class Checkpoint:
         ------
         TypeError
             A label is not a bool, int, float or str.
-        ValueError, CorruptModelError
+        ValueError
             As in `prepare`.
+        CorruptModelError
+            As in `prepare`; or `load` would refuse the learner, and the last save is kept.
         OSError
             A file could not be written; its last save is kept. With two files, ``saves`` shows
             whether the other was written.
@@ -233,11 +236,18 @@ class Checkpoint:
         self._image.take(learner)
 
     def commit(self) -> None:
-        """Write the copy; returns when it is on a medium. May run in another thread than `take`."""
+        """Write the copy, if it could be loaded again; returns when it is on a medium. May run in
+        another thread than `take`."""
         assert self._image is not None, "call take first"
         image, newest = self._image, self.sequence
         if newest + 1 >= MAX_SEQUENCE:
             raise ValueError(f"save {newest} is the last that a checkpoint can number; start over")
+
+        try:
+            image.completed()
+        except CorruptModelError:
+            self.save_failed += len(self._files)
+            raise
 
         def write(file: _File) -> None:
             file.attach(image.nbytes, newest, self.fresh)
@@ -325,36 +335,18 @@ def _sequence(slot: Slot) -> int:
     return slot.sequence
 
 
-class _Image:
-    """The bytes of one slot: copied from a learner between two samples, completed later."""
+class _Image(Image):
+    """The bytes of one slot."""
 
     def __init__(self, nbytes: int) -> None:
-        self.nbytes = nbytes
-        self._bytes = memoryview(bytearray(nbytes))
-        self._n_snapshot = 0
-
-    def take(self, learner: Model) -> None:
-        with learner._guard:
-            snapshot = learner.snapshot()
-            before, arena = head(snapshot), snapshot.arena
-            n_snapshot = len(before) + len(arena) + CRC_BYTES
-            if HEADER_BYTES + n_snapshot > self.nbytes:
-                raise ValueError(
-                    f"a snapshot of {format_bytes(n_snapshot)} does not fit "
-                    f"the slots of {format_bytes(self.nbytes)}"
-                )
-            begin = HEADER_BYTES + len(before)
-            self._bytes[HEADER_BYTES:begin] = before
-            self._bytes[begin : begin + len(arena)] = arena
-            self._n_snapshot = n_snapshot
+        super().__init__(nbytes, HEADER_BYTES)
 
     def sealed(self, sequence: int, n_slot: int) -> memoryview:
-        """The used bytes of a slot of `n_slot` bytes, with header and CRCs."""
-        end = HEADER_BYTES + self._n_snapshot
-        crc = zlib.crc32(self._bytes[HEADER_BYTES : end - CRC_BYTES])
-        struct.pack_into("<I", self._bytes, end - CRC_BYTES, crc)
-        self._bytes[:HEADER_BYTES] = _header(sequence, n_slot, self._n_snapshot, crc)
-        return self._bytes[:end]
+        """The used bytes of a slot of `n_slot` bytes, once the snapshot is completed."""
+        begin, n_snapshot = self.begin - HEADER_BYTES, len(self.snapshot)
+        (crc,) = struct.unpack("<I", self.snapshot[-CRC_BYTES:])
+        self.memory[begin : self.begin] = _header(sequence, n_slot, n_snapshot, crc)
+        return self.memory[begin : self.begin + n_snapshot]
 
 
 def _header(sequence: int, n_slot: int, n_snapshot: int, snapshot_crc: int) -> bytes:

@@ -99,8 +99,8 @@ def max_labels_bytes(n: int) -> int:
     return 1 + n * (3 + MAX_TEXT)
 
 
-def unpack(data: bytes) -> Snapshot:
-    """Read the bytes of a snapshot. Uses no more memory than a small multiple of ``len(data)``.
+def unpack(given: bytes | memoryview) -> Snapshot:
+    """Read the bytes of a snapshot, whose arena is not copied.
 
     Raises
     ------
@@ -109,18 +109,19 @@ def unpack(data: bytes) -> Snapshot:
     FormatVersionError
         This release does not read the snapshot's format version.
     """
+    data = memoryview(given)
     _check_start(data)
     if len(data) < HEADER_BYTES + CRC_BYTES:
         raise CorruptModelError("this is not an edgesvm snapshot, or its start is damaged")
     (crc,) = struct.unpack_from("<I", data, len(data) - CRC_BYTES)
-    if zlib.crc32(memoryview(data)[:-CRC_BYTES]) != crc:
+    if zlib.crc32(data[:-CRC_BYTES]) != crc:
         raise CorruptModelError("the snapshot is damaged or truncated (its CRC-32 does not match)")
     n_features, n_bytes, _, params_bytes, labels_bytes = _read_header(data)
     if n_bytes != len(data):
         raise CorruptModelError("the snapshot's lengths do not add up")
     begin = HEADER_BYTES + params_bytes
-    claimed = _read_params(data[HEADER_BYTES:begin])
-    closed, labels = _read_labels(data[begin : begin + labels_bytes])
+    claimed = _read_params(bytes(data[HEADER_BYTES:begin]))
+    closed, labels = _read_labels(bytes(data[begin : begin + labels_bytes]))
     arena = data[begin + labels_bytes : -CRC_BYTES]
     return Snapshot(claimed.learner, claimed.params, n_features, labels, closed, arena)
 
@@ -135,14 +136,14 @@ def stated_lengths(header: bytes) -> tuple[int, int]:
     return n_bytes, arena_bytes
 
 
-def _check_start(data: bytes) -> None:
+def _check_start(data: bytes | memoryview) -> None:
     """Check the magic and refuse a newer version, whose other bytes this release does not know."""
     if data[: len(MAGIC)] != MAGIC:
         raise CorruptModelError("this is not an edgesvm snapshot, or its start is damaged")
     refuse_newer(data[len(MAGIC) : len(MAGIC) + 2], VERSION, "the snapshot")
 
 
-def refuse_newer(version: bytes, ours: int, what: str) -> None:
+def refuse_newer(version: bytes | memoryview, ours: int, what: str) -> None:
     """FormatVersionError if the two bytes of a format version are of a release after this one."""
     theirs = int.from_bytes(version, "little")
     if theirs > ours:
@@ -152,7 +153,7 @@ def refuse_newer(version: bytes, ours: int, what: str) -> None:
         )
 
 
-def _read_header(data: bytes) -> tuple[int, int, int, int, int]:
+def _read_header(data: bytes | memoryview) -> tuple[int, int, int, int, int]:
     """Features, and bytes of the file, the arena, the parameters and the labels."""
     _, version, header_bytes, n_features, n_bytes, arena_bytes, params_bytes, labels_bytes = (
         HEADER.unpack_from(data)

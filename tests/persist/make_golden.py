@@ -154,8 +154,11 @@ GOLDEN: dict[str, Learner] = {
         n_directions=6, gamma=0.25, loss="logistic", n_classes=3, dtype="float64", **EVEN
     ),
     "fourier_weighed_f32": FourierSVM(n_directions=10),
-    "auto_f32": Auto(max_bytes=1400),
-    "auto_f64": Auto(max_bytes=9000, seed=3, dtype="float64"),
+    "auto_f32": Auto(max_bytes=1400 + 8),  # written before arenas had `mean_weight`
+    "auto_f64": Auto(max_bytes=9000 + 8, seed=3, dtype="float64"),
+    "auto_weighed_f32": Auto(max_bytes=1400),
+    "stream_weighed_f32": StreamSVM(C=10.0),
+    "one_vs_rest_weighed_f32": OneVsRest(learner=StreamSVM(), n_classes=3),
     "adagrad_f32": AdaGradSVM(),
     "adagrad_classes_f64": AdaGradSVM(loss="logistic", n_classes=3, dtype="float64"),
     "fourier_features_f32": Standardized(
@@ -249,7 +252,7 @@ def main() -> None:
             if not (path := HERE / f"{name}.esvm").exists():
                 learned(learner).save(new)
                 add(path, new.read_bytes())
-        if not (path := HERE / "two_saves.ckpt").exists():
+        if not (path := HERE / "two_saves_weighed.ckpt").exists():
             checkpoint(new)
             add(path, new.read_bytes())
     for path in sorted(HERE.glob("*.esvm")):

@@ -187,10 +187,12 @@ def test_a_file_removed_while_in_use_is_made_again(path):
 
 def test_golden_bytes(path):
     """The file of two saves, byte for byte; only a new format version may change it."""
-    golden = make_golden.HERE / "two_saves.ckpt"
+    golden = make_golden.HERE / "two_saves_weighed.ckpt"
     learner = make_golden.checkpoint(path)
     assert path.read_bytes() == golden.read_bytes()
     assert state(Checkpoint(golden).load()) == state(learner)
+    older = Checkpoint(make_golden.HERE / "two_saves.ckpt").load()  # without a mean weight
+    assert bytes(older.arena)[:-8] == bytes(learner.arena)[:-8]
 
 
 def test_golden_bytes_by_hand():

@@ -206,15 +206,16 @@ def evaluated(shape, sizes):
 def test_arena(learner, sizes):
     plan = learner.plan(D)
     real = np.dtype(dtype_of(learner) or "float32")
-    part = plan.arrays[-1].shape[-1] if "Q" in sizes else 0
+    part = plan.arrays[-2].shape[-1] if "Q" in sizes else 0
     sizes = {"K": 2, "D": D, "L": 64 // real.itemsize, "part": part} | sizes
     at = 0
-    expected = [array for block in blocks_of(learner, sizes) for array in BLOCKS[block]]
+    blocks = blocks_of(learner, sizes) + learner.takes_labels * ["mean weight"]
+    expected = [array for block in blocks for array in BLOCKS[block]]
     assert [array.name for array in plan.arrays] == [name for name, _, _ in expected]
     for array, (name, kind, shape) in zip(plan.arrays, expected, strict=True):
         at = -(-at // 8) * 8
         dtype = real if kind == "real" else np.dtype(TYPES[kind])
-        sizes["rest"] = (plan.total - at) // 4
+        sizes["rest"] = (plan.total - 8 * learner.takes_labels - at) // 4
         assert (name, array.dtype, array.offset) == (name, dtype, at)
         assert array.shape == evaluated(shape, sizes), name
         at += dtype.itemsize * math.prod(array.shape)
@@ -228,7 +229,7 @@ def test_every_learner_and_block_is_tried():
     )
     untried = LEARNERS.keys() - {name for name, _ in tried}
     assert not untried, f"{untried}: a line each in SETTINGS, with the sizes of its arrays"
-    assert {block for _, blocks in tried for block in blocks} == BLOCKS.keys()
+    assert {block for _, blocks in tried for block in blocks} | {"mean weight"} == BLOCKS.keys()
 
 
 def test_parameters():

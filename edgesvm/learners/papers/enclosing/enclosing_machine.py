@@ -167,12 +167,13 @@ class EnclosingMachine(KernelLearner):
     def _used(self, core: Any) -> list[slice]:
         # The cache and the tiles behind the core set are zero between samples: writing them would
         # touch all their pages.
-        rows, cache = core.views["rows"], core.views["cache"]
-        n_used = -(-int(core.views["n_core"]) // rows.shape[2])
-        at = rows.ctypes.data - core.arena.memory.ctypes.data
+        rows, cache = self._place(core, "rows"), self._place(core, "cache")
+        tiles = core.views["rows"]
+        n_used = -(-int(core.views["n_core"]) // tiles.shape[2])
         return [
-            slice(0, at + rows[:n_used].nbytes),
-            slice(at + rows.nbytes, core.arena.nbytes - cache.nbytes),
+            slice(0, rows.start + tiles[:n_used].nbytes),
+            slice(rows.stop, cache.start),
+            slice(cache.stop, core.arena.nbytes),
         ]
 
     # -- learning ----------------------------------------------------------------------------------
