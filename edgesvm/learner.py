@@ -493,7 +493,7 @@ class Learner(Estimator, Saved):
             With the learner's dtype no allocator call is made. Anything else is converted.
         y : label
         weight : float, default 1.0
-            Finite, >= 0. A sample of weight zero is counted as seen and otherwise ignored.
+            As in `partial_fit`.
 
         Raises
         ------
@@ -569,12 +569,19 @@ class Learner(Estimator, Saved):
         classes : sequence of two labels, optional
             As for ``allocate``; on a later call they must be the same.
         sample_weight : array of shape (n_samples,), float64, optional
-            Finite, >= 0. A row of weight zero is counted as seen and otherwise ignored.
+            Any scale will do: a weight counts by its ratio to the others. It is 0, or from 2^-40
+            (9.1e-13) to 2^40 (1.1e12), and at most 256 times the mean weight of about the last
+            1,000 rows learned (so that no row outweighs all others); after the first n rows, while
+            2^(80 / n) is more than 256, at most that many times their mean, so that an odd first
+            weight locks no row out. A row of weight zero is counted as seen and otherwise ignored.
+            ``class_weight`` multiplies the weight afterwards and is not bounded. A `fit` that reads
+            its rows several times compares with the mean of them all.
 
         Raises
         ------
         ValueError
-            Names the first refused row. The rows before it are learned; it and later rows are not.
+            Names the first refused row, for a weight the bound too. The rows before it are learned;
+            it and later rows are not.
         """
         with self._guard as guard:
             rows, labels, weights = guard.call(self._rows, X, y, sample_weight)

@@ -36,6 +36,9 @@ class Saved:
 
         Raises
         ------
+        CorruptModelError
+            `load` would refuse the model, for example as a number in it is not finite; an older
+            file of that name is unchanged.
         TypeError
             A label is not a bool, int, float or str, or the class is not registered, so that `load`
             would not find it.

@@ -188,6 +188,28 @@ def test_a_failing_disk_is_told_once_and_learning_goes_on(error):
     assert loaded(disk).n_seen_ == 400
 
 
+def test_a_model_that_could_not_be_loaded_is_told_once_and_never_saved():
+    """Whatever spoiled it: both slots keep what they have, and learning goes on."""
+    disk, told = SimulatedDisk(), []
+    learner, saver = begin(disk, report=told.append)
+    for n in (100, 200):
+        learn(learner, saver, n - 100, n)
+        wait_idle(saver)
+    sound = learner.core.views["w"].copy()
+    learner.core.views["w"][0] = np.nan
+    for n in (300, 400):
+        learn(learner, saver, n - 100, n)
+        wait_idle(saver)
+    saver.step()
+    assert (saver.counters["save_failed"], saver.counters["saves"]) == (2, 2)
+    assert len(told) == 1 and "could not be loaded again" in told[0] and "'w'" in told[0]
+    assert loaded(disk).n_seen_ == 200
+    learner.core.views["w"][...] = sound
+    saver.close()
+    assert len(told) == 2 and "can be written again" in told[1]
+    assert loaded(disk).n_seen_ == 400
+
+
 def test_a_failing_disk_at_the_end_keeps_the_last_save():
     disk, told = SimulatedDisk(), []
     learner, saver = begin(disk, report=told.append)

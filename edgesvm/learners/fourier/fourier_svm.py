@@ -79,7 +79,7 @@ class FourierSVM(DirectedLearner, GradientLearner):
     width has half the amplitude of the next wider one.
 
     Bytes: see ``plan``; with V = 1 for two classes and n_classes for more,
-    16 + 8 n_classes + 16 + 8 V + 2 V W s + 2 n_directions + 48, W = 2 n_directions + n_features +
+    24 + 8 n_classes + 16 + 8 V + 2 V W s + 2 n_directions + 48, W = 2 n_directions + n_features +
     1, s = 4 or 8, and padding. Time: n_directions n_features steps of a hash per sample, and 4 V W
     multiplications.
 

@@ -34,8 +34,7 @@ cdef extern from "steps.h" nogil:
         double *w, double *mean, const double *f, double step, double share, int64_t n) noexcept
 
 cdef int64_t RECENT
-cdef double LEAST_WEIGHT
-from edgesvm.learners.gradient.constants import LEAST_WEIGHT, MOST_WEIGHT, RECENT
+from edgesvm.learners.gradient.constants import MOST_WEIGHT, RECENT
 
 
 cdef class AdaGradSVMCore(LearnerCore):
@@ -93,8 +92,6 @@ cdef class AdaGradSVMCore(LearnerCore):
         cdef int v
         if not isfinite(xx):
             return NOT_FINITE
-        if not LEAST_WEIGHT <= weight <= 1.0 / LEAST_WEIGHT:
-            return BAD_WEIGHT
         square = self.sum_of_squares(xx)
         if self.overflows(weight * weight * square):
             return NOT_FINITE if weight == 1.0 else BAD_WEIGHT

@@ -92,7 +92,7 @@ class StreamSVM(Learner):
     Data", 2008. (Matsushima, Vishwanathan & Smola's disk-cached StreamSVM of 2012 is another
     method.)
 
-    Bytes: see ``plan``; 88 + 2 (D + 1) s for one ball, s = 4 or 8; 64 + (D + 1) s without
+    Bytes: see ``plan``; 96 + 2 (D + 1) s for one ball, s = 4 or 8; 72 + (D + 1) s without
     ``average``. Time: O(D) per sample.
 
     The average is of what decisions would otherwise use: the centre of the ball around everything

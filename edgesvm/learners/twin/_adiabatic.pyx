@@ -5,7 +5,7 @@ a loaded state is one they can lead to.
 """
 
 cimport numpy as cnp
-from libc.math cimport fabs, isfinite
+from libc.math cimport fabs, fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 
 from edgesvm.core.linalg cimport dot
@@ -78,17 +78,25 @@ cdef class AdiabaticCore(PathCore):
         self.check_factor()
 
     def check_coefficients(self):
-        """Check that the coefficients, b and g match the twins, up to rounding."""
+        """Check that the coefficients are within their weights and that b and g match the twins, up
+        to rounding. How near the optimum they are is not checked: of features or weights of very
+        different size, rounding can leave a solver far from it."""
         cdef Solver *v = self.solver
         cdef int64_t i
-        cdef double noise = 0.0, g
+        cdef double noise = 0.0, g, length, longest = 0.0
+        # |g| <= sum |coef_i| |phi(q_i)| times the longest phi(q); on its way here a coefficient may
+        # have been as large as its weight.
         for i in range(v.n):
-            noise += fabs(self.coef[i]) * self.k_wide(self.twin(i), self.twin(i))
-        noise = 1e-6 * v.mu + 1e-12 * (noise + fabs(v.b))
+            length = sqrt(self.k_wide(self.twin(i), self.twin(i)))
+            noise += (fabs(self.coef[i]) + 1e-3 * (self.s_minus[i] + self.s_plus[i])) * length
+            longest = fmax(longest, length)
+        coef, plus, minus = (self.views[name][:v.n] for name in ("coef", "s_plus", "s_minus"))
+        beyond = 1e-9 * max(plus.max(initial=0.0), minus.max(initial=0.0))
+        if (coef > plus + beyond).any() or (-coef > minus + beyond).any():
+            raise CorruptModelError("the coefficients do not match the twins")
+        noise = 1e-6 * v.mu + 1e-12 * (noise * longest + fabs(v.b))
         if noise > 1e-3 * v.mu:  # below what float64 resolves: cannot be checked
             return
-        if not self.kt_residual() <= 1e-3:
-            raise CorruptModelError("the coefficients do not match the twins")
         for i in range(v.n):
             g = self.g_of(self.twin(i))
             if not fabs(g - self.g[i]) <= noise:
@@ -100,7 +108,7 @@ cdef class AdiabaticCore(PathCore):
         cdef int64_t p, q, n_rows = factor_rows(&self.factor, v.m)
         cdef const double *L
         cdef const double *pool = self.factor.pool
-        cdef double least = 0.0, ones
+        cdef double noise, ones, size
         scratch = np.empty(self.slots)
         cdef double *row = <double *> cnp.PyArray_DATA(scratch)
         if v.m > 0 and not 0.0 < v.lift <= LARGEST_NORM:
@@ -108,13 +116,16 @@ cdef class AdiabaticCore(PathCore):
         for p in range(v.m):
             self.fill_row(self.twin(self.S[p]), row)
             L = pool + packed(p)
-            ones = dot(L, self.factor.ones, p + 1) - 1.0
-            least = 1e-9 * (row[self.S[p]] + v.lift)
-            if not (L[p] > 0.0 and fabs(ones) < 1e-3):
+            ones, size = -1.0, 1.0
+            for q in range(p + 1):
+                ones += L[q] * self.factor.ones[q]
+                size += fabs(L[q] * self.factor.ones[q])
+            if not (L[p] > 0.0 and fabs(ones) < fmax(1e-3, 1e-12 * size)):
                 raise CorruptModelError("the factor does not match the margin set")
             for q in range(p + 1):
+                noise = 1e-9 * sqrt(dot(L, L, p + 1) * dot(pool + packed(q), pool + packed(q), q + 1))
                 if not fabs(dot(L, pool + packed(q), q + 1)
-                            - row[self.S[q]] - v.lift) <= least:
+                            - row[self.S[q]] - v.lift) <= noise:
                     raise CorruptModelError("the factor does not match the margin set")
             for q in range(v.n if p < n_rows else 0):
                 if factor_row(&self.factor, p)[q] != row[q]:

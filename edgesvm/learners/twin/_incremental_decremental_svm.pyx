@@ -9,15 +9,15 @@ cimport cython
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
 from edgesvm.learners.twin._margin_set cimport OVERFLOWED
 from edgesvm.learners.twin._path cimport Move
 
 from edgesvm.errors import CorruptModelError
 
-cdef double LEAST_WEIGHT, LARGEST_WEIGHT, TIE
-from edgesvm.learners.twin.constants import LARGEST_WEIGHT, LEAST_WEIGHT, TIE
+cdef double TIE
+from edgesvm.learners.twin.constants import TIE
 
 cdef enum WhenFull:
     FARTHEST = 0
@@ -52,8 +52,6 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
         cdef int count = 0
         if not isfinite(self.norm(x)):
             return NOT_FINITE
-        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
-            return BAD_WEIGHT
         if self.solver.n == self.max_vectors:
             if self.when_full == IGNORE:
                 self.counters.n_ignored += 1

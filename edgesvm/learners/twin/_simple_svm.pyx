@@ -17,7 +17,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memmove
 
 from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
 from edgesvm.learners.twin._margin_set cimport REACHED, STUCK, Outcome, Solver
 from edgesvm.learners.twin._path cimport Move, Walk
@@ -27,11 +27,11 @@ import numpy as np
 from edgesvm.contract.core import changed
 from edgesvm.errors import CorruptModelError, refusal
 
-cdef double LEAST_WEIGHT, LARGEST_WEIGHT, ROUNDING, TIE
+cdef double ROUNDING, TIE
 cdef int64_t REFRESH, MANY_EVENTS
 cdef int POLISHES
 from edgesvm.learners.twin.constants import (
-    LARGEST_WEIGHT, LEAST_WEIGHT, MANY_EVENTS, POLISHES, REFRESH, ROUNDING, TIE)
+    MANY_EVENTS, POLISHES, REFRESH, ROUNDING, TIE)
 
 cnp.import_array()
 
@@ -62,7 +62,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
     # -- one sample --------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        cdef Status status = self.refuses(x, weight)
+        cdef Status status = self.refuses(x)
         if status != UNCHANGED or not self.violates(x, y):
             return status
         if self.solver.n == self.slots and not self.make_room():
@@ -71,10 +71,8 @@ cdef class SimpleSVMCore(AdiabaticCore):
         self.counters.converged = 0
         return CHANGED
 
-    cdef Status refuses(self, const void *x, double weight) noexcept nogil:
-        if not isfinite(self.norm(x)):
-            return NOT_FINITE
-        return UNCHANGED if LEAST_WEIGHT <= weight <= LARGEST_WEIGHT else BAD_WEIGHT
+    cdef Status refuses(self, const void *x) noexcept nogil:
+        return UNCHANGED if isfinite(self.norm(x)) else NOT_FINITE
 
     cdef bint violates(self, const void *x, double y) noexcept nogil:
         """Whether y f(x) < 1, by more than rounding"""
@@ -266,7 +264,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
                 if x == NULL:
                     with gil:
                         raise changed(self.owner)
-                status = self.refuses(x, w)
+                status = self.refuses(x)
                 if status != UNCHANGED:
                     return status
                 if self.violates(x, y) and not self.holds(first + i):

@@ -22,7 +22,7 @@ from libc.string cimport memcpy
 from edgesvm.core.linalg cimport add_scaled, dot
 from edgesvm.core.packed_factor cimport (
     factor_add_outer, factor_append, factor_backward, factor_complement, factor_forward, packed)
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._twin_vector_machine cimport TwinVectorMachineCore
 
@@ -30,8 +30,8 @@ import numpy as np
 
 from edgesvm.errors import CorruptModelError
 
-cdef double EDGE, LEAST_WEIGHT, LARGEST_WEIGHT, RIDGE
-from edgesvm.learners.twin.constants import EDGE, LARGEST_WEIGHT, LEAST_WEIGHT, RIDGE
+cdef double EDGE, RIDGE
+from edgesvm.learners.twin.constants import EDGE, RIDGE
 
 cdef struct Dictionary:         # from "settled_at" on
     int64_t settled_at          # samples learned by then; 0 while the twins move
@@ -92,8 +92,6 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
         cdef double *change = self.off              # P^-1 v
         if not isfinite(self.norm(x)):
             return NOT_FINITE
-        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
-            return BAD_WEIGHT
         self.fill_row(x, self.row)
         f = dot(self.row, self.coef, v.n) + v.b
         if fabs(f) > self.m1 * (1.0 + EDGE) or y * f >= 1.0:

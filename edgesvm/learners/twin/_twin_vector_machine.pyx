@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memmove
 from edgesvm.core.kernels cimport RBF
 from edgesvm.core.linalg cimport real
 from edgesvm.core.tiles cimport kernel_of_sums
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
 from edgesvm.learners.twin._margin_set cimport KEPT, OVERFLOWED, REACHED, STUCK, Outcome, Row
 from edgesvm.learners.twin._path cimport Move
@@ -35,10 +35,10 @@ cdef extern from "twin_passes.h" nogil:
 
 from edgesvm.errors import CorruptModelError
 
-cdef double LEAST_WEIGHT, LARGEST_WEIGHT, EDGE, MAX_SHIFT, TIE, GOLDEN
+cdef double EDGE, MAX_SHIFT, TIE, GOLDEN
 cdef int PLACES, SECTIONS
 from edgesvm.learners.twin.constants import (
-    EDGE, GOLDEN, LARGEST_WEIGHT, LEAST_WEIGHT, MAX_SHIFT, PLACES, SECTIONS, TIE)
+    EDGE, GOLDEN, MAX_SHIFT, PLACES, SECTIONS, TIE)
 
 cpdef enum:
     CANDIDATES = 64     # pairs tested for one merge
@@ -77,8 +77,6 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         row.n, row.k = 0, values
         if not isfinite(self.norm(x)):
             return NOT_FINITE
-        if not (weight >= LEAST_WEIGHT and self.can_bear(weight)):
-            return BAD_WEIGHT
         if self.solver.n == 0:
             self.solver.mu = self.mu_for(weight)
         if not self.beneficial(x, &row):
@@ -93,17 +91,6 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         if outcome == OVERFLOWED:
             outcome = self.merge_on_margin()
         return CHANGED if outcome == REACHED else UNCHANGED
-
-    cdef bint can_bear(self, double weight) noexcept nogil:
-        """Whether all weights with this one are within their limit; far from it, a sum in any order
-        tells."""
-        cdef double total = 0.0
-        cdef int64_t i, n = self.solver.n
-        if twin_sum(self.s_minus, n) + twin_sum(self.s_plus, n) + weight <= 0.5 * LARGEST_WEIGHT:
-            return True
-        for i in range(n):
-            total += self.s_minus[i] + self.s_plus[i]
-        return total + weight <= LARGEST_WEIGHT
 
     cdef bint beneficial(self, const void *x, Row *kept) noexcept nogil:
         """Algorithm 2"""

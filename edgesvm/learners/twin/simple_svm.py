@@ -18,7 +18,6 @@ from edgesvm.learner import fits
 from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.twin._simple_svm import SimpleSVMCore
 from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, SampleVectors, penalty
-from edgesvm.learners.twin.constants import LARGEST_WEIGHT, LEAST_WEIGHT
 
 __all__ = ["SimpleSVM"]
 
@@ -82,7 +81,7 @@ class SimpleSVM(SampleVectors):
     Which violator is taken first changes the time, not the solution: of the stored ones the worst,
     of the rows the first. The initial pair of samples, one of each class, are the first.
 
-    Weights must be between 1e-100 and 1e100. Bytes: see ``plan``; 168 + M (D s + 101) +
+    Bytes: see ``plan``; 176 + M (D s + 101) +
     4 M (M + 1), M = max_vectors, s = 4 or 8. Time of a row: n kernel values; of a violator, n m in
     addition for each sample that enters or leaves the working set.
 

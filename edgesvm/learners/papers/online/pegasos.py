@@ -56,7 +56,7 @@ class Pegasos(LinearLearner):
         w = (1 - 1/t) w + 1/(lambda t k) sum over A of y x.
 
     A weight s multiplies the sample's loss. Samples longer than 1e19 lambda (1e150 lambda in
-    float64) are refused, since w could overflow. Bytes: see ``plan``; 56 + 2 (D + 1) s, s = 4 or 8.
+    float64) are refused, since w could overflow. Bytes: see ``plan``; 64 + 2 (D + 1) s, s = 4 or 8.
     Time: O(D) per sample.
 
     Examples
