@@ -271,6 +271,5 @@ def test_a_snapshot_no_stream_can_have_made(name, value, tmp_path):
     X, y = raw()
     learner = Standardized(learner=INNER[0]).partial_fit(X, y)
     learner.core.views[name][3] = value
-    learner.save(tmp_path / "model.esvm")
     with pytest.raises(edgesvm.CorruptModelError):
-        edgesvm.load(tmp_path / "model.esvm")
+        learner.save(tmp_path / "model.esvm")

@@ -84,6 +84,7 @@ cdef class AdiabaticCore(PathCore):
         cdef Solver *v = self.solver
         cdef int64_t i
         cdef double noise = 0.0, g, length, longest = 0.0
+        cdef bint fits = True
         # |g| <= sum |coef_i| |phi(q_i)| times the longest phi(q); on its way here a coefficient may
         # have been as large as its weight.
         for i in range(v.n):
@@ -97,10 +98,12 @@ cdef class AdiabaticCore(PathCore):
         noise = 1e-6 * v.mu + 1e-12 * (noise * longest + fabs(v.b))
         if noise > 1e-3 * v.mu:  # below what float64 resolves: cannot be checked
             return
-        for i in range(v.n):
-            g = self.g_of(self.twin(i))
-            if not fabs(g - self.g[i]) <= noise:
-                raise CorruptModelError("the decision values do not match the twins")
+        with nogil:
+            for i in range(v.n):
+                g = self.g_of(self.twin(i))
+                fits = fits and fabs(g - self.g[i]) <= noise
+        if not fits:
+            raise CorruptModelError("the decision values do not match the twins")
 
     def check_factor(self):
         """Check that L L^T is K_SS + lift and that the stored rows are rows of K."""
@@ -108,25 +111,33 @@ cdef class AdiabaticCore(PathCore):
         cdef int64_t p, q, n_rows = factor_rows(&self.factor, v.m)
         cdef const double *L
         cdef const double *pool = self.factor.pool
-        cdef double noise, ones, size
-        scratch = np.empty(self.slots)
+        cdef double ones, size
+        cdef bint fits = True, are_rows = True
+        lengths, scratch = np.empty(self.slots), np.empty(self.slots)
+        cdef double *length = <double *> cnp.PyArray_DATA(lengths)  # of the rows of L
         cdef double *row = <double *> cnp.PyArray_DATA(scratch)
         if v.m > 0 and not 0.0 < v.lift <= LARGEST_NORM:
             raise CorruptModelError("the lift of the factor is out of range")
-        for p in range(v.m):
-            self.fill_row(self.twin(self.S[p]), row)
-            L = pool + packed(p)
-            ones, size = -1.0, 1.0
-            for q in range(p + 1):
-                ones += L[q] * self.factor.ones[q]
-                size += fabs(L[q] * self.factor.ones[q])
-            if not (L[p] > 0.0 and fabs(ones) < fmax(1e-3, 1e-12 * size)):
-                raise CorruptModelError("the factor does not match the margin set")
-            for q in range(p + 1):
-                noise = 1e-9 * sqrt(dot(L, L, p + 1) * dot(pool + packed(q), pool + packed(q), q + 1))
-                if not fabs(dot(L, pool + packed(q), q + 1)
-                            - row[self.S[q]] - v.lift) <= noise:
-                    raise CorruptModelError("the factor does not match the margin set")
-            for q in range(v.n if p < n_rows else 0):
-                if factor_row(&self.factor, p)[q] != row[q]:
-                    raise CorruptModelError("the kernel rows do not match the twins")
+        with nogil:
+            for p in range(v.m):
+                self.fill_row(self.twin(self.S[p]), row)
+                L = pool + packed(p)
+                length[p] = sqrt(dot(L, L, p + 1))
+                ones, size = -1.0, 1.0
+                for q in range(p + 1):
+                    ones += L[q] * self.factor.ones[q]
+                    size += fabs(L[q] * self.factor.ones[q])
+                fits = L[p] > 0.0 and fabs(ones) < fmax(1e-3, 1e-12 * size)
+                for q in range(p + 1):
+                    if not fabs(dot(L, pool + packed(q), q + 1) - row[self.S[q]] - v.lift) <= (
+                            1e-9 * length[p] * length[q]):
+                        fits = False
+                for q in range(v.n if p < n_rows else 0):
+                    if factor_row(&self.factor, p)[q] != row[q]:
+                        are_rows = False
+                if not (fits and are_rows):
+                    break
+        if not fits:
+            raise CorruptModelError("the factor does not match the margin set")
+        if not are_rows:
+            raise CorruptModelError("the kernel rows do not match the twins")

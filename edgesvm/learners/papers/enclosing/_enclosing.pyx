@@ -566,13 +566,15 @@ cdef class EnclosingCore(KernelCore):
         cdef double k, f, square = 0.0
         cdef bint fine = True
         products = np.empty(self.n_core[0])
-        for p in range(self.n_core[0]):
-            get_row(&self.rows, p, self.point)
-            k = self.k(self.point, self.point)
-            fine = fine and isfinite(k) and fabs(k) <= self.kappa
-            f = self.sign[p] * self.output() + fabs(self.beta[p]) * self.own[p]
-            square += fabs(self.beta[p]) * f
-            products[p] = f
+        cdef double *product = <double *> cnp.PyArray_DATA(products)
+        with nogil:
+            for p in range(self.n_core[0]):
+                get_row(&self.rows, p, self.point)
+                k = self.k(self.point, self.point)
+                fine = fine and isfinite(k) and fabs(k) <= self.kappa
+                f = self.sign[p] * self.output() + fabs(self.beta[p]) * self.own[p]
+                square += fabs(self.beta[p]) * f
+                product[p] = f
         memset(self.point, 0, self.row_bytes)
         if not fine:
             raise CorruptModelError("a core vector is larger than any that can be learned")
