@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.core.weights import MEAN_WEIGHT, MEAN_WEIGHT_BYTES
+from edgesvm.core.constants import MEAN_WEIGHT, MEAN_WEIGHT_BYTES
 from edgesvm.errors import MemoryBudgetError
 
 __all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "parse_bytes"]

@@ -12,7 +12,7 @@ from collections.abc import Sized
 from typing import Any
 
 from edgesvm.core.status import Status
-from edgesvm.core.weights import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES, complaint
+from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
 
 
 class SampleRefused(ValueError):
@@ -138,7 +138,23 @@ def refusal(  # noqa: PLR0917
     known."""
     why = REFUSALS[status].format(dtype=dtype, classes=classes)
     if status == Status.BAD_WEIGHT and weight is not None:
-        why = complaint(weight, mean)
+        why = _weight_refused(weight, mean)
     if status == Status.UNKNOWN_LABEL and len(classes) == 2:
         why += "; use OneVsOne(learner=..., n_classes=...) for more than two"
     return SampleRefused(f"{sample} {why}", status)
+
+
+def _weight_refused(weight: float, mean: float) -> str:
+    """What is wrong with a weight that was refused; `mean`: of the weights before it, 0 if there
+    are none."""
+    if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
+        return (
+            f"has a weight of {weight:g}: a weight is 0, or from {LEAST_WEIGHT:.1e} to"
+            f" {LARGEST_WEIGHT:.1e}"
+        )
+    if mean > 0.0 and weight > MOST_TIMES * mean:
+        return (
+            f"has a weight of {weight:g}, more than {MOST_TIMES:g} times the mean of the weights so"
+            f" far, {mean:g}; clip or scale the weights"
+        )
+    return f"has a weight of {weight:g}, with which the model would overflow; give a smaller one"

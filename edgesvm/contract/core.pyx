@@ -39,7 +39,7 @@ COMMON_ARRAYS = common_arrays()
 
 cdef double LEAST_WEIGHT, LARGEST_WEIGHT, MOST_TIMES
 cdef int64_t FIRST_BITS, RECENT_WEIGHTS
-from edgesvm.core.weights import (
+from edgesvm.core.constants import (
     FIRST_BITS, LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES, RECENT_WEIGHTS)
 
 
@@ -73,7 +73,8 @@ cdef class LearnerCore:
         self.n_per_class = <int64_t *> self.array("n_per_class")
         self.n_classes = len(self.views["n_per_class"])
         self.scores = <double *> self.array("scores") if "scores" in self.views else NULL
-        self.bound_weights("mean_weight" in self.views)
+        self.mean_weight = (
+            <double *> self.array("mean_weight") if "mean_weight" in self.views else NULL)
 
     cdef char *array(self, str name) except NULL:
         """First byte of the plan's array `name`."""

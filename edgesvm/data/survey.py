@@ -9,7 +9,7 @@ import numpy as np
 from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.core.status import Status
-from edgesvm.core.weights import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
+from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.errors import refusal

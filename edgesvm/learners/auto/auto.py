@@ -12,7 +12,7 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import whole
 from edgesvm.contract.registry import registered
-from edgesvm.core.weights import MEAN_WEIGHT_BYTES
+from edgesvm.core.constants import MEAN_WEIGHT_BYTES
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner, Place
 from edgesvm.learners.auto._auto import CANDIDATES, FOURIER, AutoCore
