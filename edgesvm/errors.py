@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sized
 from typing import Any
 
-from edgesvm.core.status import Status
 from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
+from edgesvm.core.status import Status
 
 
 class SampleRefused(ValueError):

@@ -42,8 +42,8 @@ from edgesvm.contract.params import one_of, whole
 from edgesvm.contract.registry import registered_name
 from edgesvm.contract.team import Team, n_threads
 from edgesvm.core.arena import Arena
-from edgesvm.core.status import Status
 from edgesvm.core.constants import MEAN_WEIGHT
+from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows, RowSource, Stream
 from edgesvm.data.sources import is_row_source
 from edgesvm.errors import ConvergenceWarning, NotFittedError, as_sklearns, refusal

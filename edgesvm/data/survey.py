@@ -8,8 +8,8 @@ import numpy as np
 
 from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
 from edgesvm.contract.sparse import SparseRows
-from edgesvm.core.status import Status
 from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
+from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.errors import refusal
@@ -101,9 +101,7 @@ def survey(
     mean = weights.total / n_learned
     if bounded and weights.largest > MOST_TIMES * mean:
         sample = f"{owner}: row {weights.row}"
-        raise refusal(
-            Status.BAD_WEIGHT, sample, dtype, labels.in_slots, weights.largest, mean
-        )
+        raise refusal(Status.BAD_WEIGHT, sample, dtype, labels.in_slots, weights.largest, mean)
     return Surveyed(n_rows, n_learned, tuple(per_class.tolist()), mean)
 
 

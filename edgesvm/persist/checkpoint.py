@@ -21,7 +21,7 @@ from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.persist.disk import Disk, OsDisk
 from edgesvm.persist.exclusive import open_regular
 from edgesvm.persist.folders import BrokenLink
-from edgesvm.persist.format import CRC_BYTES, head, refuse_newer, stated_lengths
+from edgesvm.persist.format import CRC_BYTES, refuse_newer, stated_lengths
 from edgesvm.persist.format import HEADER_BYTES as SNAPSHOT_HEADER_BYTES
 from edgesvm.persist.store import (
     MAX_FILE_BYTES,

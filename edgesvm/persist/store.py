@@ -46,8 +46,9 @@ class Model(Protocol):
 def save(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a snapshot to a new file, sync it, rename it to `path`, and sync the folder.
 
-    A model that `restore` would refuse is not written. If only the last step fails, the new file is in place and complete, but a power cut may bring
-    the old one back. A symbolic link stays: the file it points to is replaced.
+    A model that `restore` would refuse is not written. If only the last step fails, the new file is
+    in place and complete, but a power cut may bring the old one back. A symbolic link stays: the
+    file it points to is replaced.
     """
     image = Image(snapshot_bytes(model))
     image.take(model)

@@ -58,7 +58,9 @@ def test_the_mean_survives_saving(subject, tmp_path):
     again = edgesvm.load(tmp_path / "model")
     X, y = subject.stream(1)
     for one in (learner, again):
-        with pytest.raises(SampleRefused, match=r"256 times the mean of the weights so far, 0\.0001"):
+        with pytest.raises(
+            SampleRefused, match=r"256 times the mean of the weights so far, 0\.0001"
+        ):
             one.learn_one(X[0], y[0], 1.0)
 
 

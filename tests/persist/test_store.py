@@ -172,7 +172,7 @@ def test_label_that_cannot_be_saved(old):
 def test_model_that_could_not_be_loaded(old):
     model = learned(2)
     model.core.views["w"][0] = np.inf
-    with pytest.raises(CorruptModelError, match="could not be loaded again.*'w'"):
+    with pytest.raises(CorruptModelError, match=r"could not be loaded again.*'w'"):
         model.save(old[0])
     check_old_stands(*old)
 

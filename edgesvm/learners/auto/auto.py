@@ -170,7 +170,9 @@ class Auto(Learner):
 
     def _store(self, room: int, n_features: int) -> KernelStreamSVM | None:
         try:
-            store = KernelStreamSVM(dtype=self.dtype).as_part().fitted_into(max(room, 0), n_features)
+            store = (
+                KernelStreamSVM(dtype=self.dtype).as_part().fitted_into(max(room, 0), n_features)
+            )
         except MemoryBudgetError:
             return None
         return store if store.max_vectors >= FEWEST_VECTORS else None
