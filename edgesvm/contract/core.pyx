@@ -131,7 +131,7 @@ cdef class LearnerCore:
     cdef bint bears(self, double weight) noexcept nogil:
         """Whether a sample may have this weight, after those so far"""
         cdef double most
-        cdef int64_t doubled
+        cdef int64_t _doubled
         if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
             return False
         if self.mean_weight == NULL:
@@ -139,7 +139,7 @@ cdef class LearnerCore:
         most = self.mean_weight[0]
         if most == 0.0 or weight <= MOST_TIMES * most:
             return True
-        for doubled in range(FIRST_BITS // max(self.n_learned(), 1)):
+        for _doubled in range(FIRST_BITS // max(self.n_learned(), 1)):
             most *= 2.0
         return weight <= most
 

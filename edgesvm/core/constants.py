@@ -6,7 +6,6 @@ MOST_TIMES = 256.0  # the mean so far; the largest weight on the wire, where a w
 # may have 2^(FIRST_BITS / n) times their mean, so that any weight may follow a single one.
 FIRST_BITS = 80
 RECENT_WEIGHTS = 1000  # samples that the mean is of, about
-# At the end of an arena, of a learner's own and not of a part's; 0: not known yet. Arenas of earlier
-# builds do not have it.
+# At the end of a learner's own arena, not of a part's; 0: not known. Earlier builds do not have it.
 MEAN_WEIGHT = ("mean_weight", "f8", ())
 MEAN_WEIGHT_BYTES = 8

@@ -272,8 +272,8 @@ class OneVsOne(Multiclass):
     -----
     Labels may first appear at any time, up to ``n_classes``; one more is refused. A sample is
     learned by the n_classes - 1 parts of its class, including those against classes not seen yet.
-    Bytes: 32 + 24 n_classes, plus those of the parts, 8 fewer for each than alone. Besides the arena, each part has 1.5 to 4.5
-    KiB of Python objects, a constant.
+    Bytes: 32 + 24 n_classes, plus those of the parts, 8 fewer for each than alone. Besides the
+    arena, each part has 1.5 to 4.5 KiB of Python objects, a constant.
 
     ``decision_function`` is that of scikit-learn's `OneVsOneClassifier`: votes, plus the sum s of
     the decision values towards a class as s / (3 (1 + |s|)), which only decides between equal
