@@ -27,6 +27,13 @@ ENOUGH = 100  # predictions, before anything is said about them
 RUNS = 0.9  # share of labels equal to the one before, from which on they come in runs
 
 
+def far_out(learner: Learner) -> dict[str, int]:
+    """How many samples it learned with a value far outside what it had seen, by this name; empty
+    for a learner that does not count them. For every report of counters."""
+    found = learner.core.views.get("far_out") if learner.is_fitted else None
+    return {} if found is None else {"far_out": int(found)}
+
+
 class Prequential(Tally):
     """Accuracy over all samples, over the last ``window`` samples, and balanced over the classes;
     and beside it that of two answers that need no learner: always the larger class, and always the

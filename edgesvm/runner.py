@@ -11,7 +11,7 @@ import numpy as np
 from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.errors import NotTaught, SampleRefused
-from edgesvm.evaluation import Forecasts, Prequential
+from edgesvm.evaluation import Forecasts, Prequential, far_out
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.link import Link
@@ -342,6 +342,7 @@ class Runner:
         return {
             "taken": self.taken,
             **{fate: getattr(self, fate) for fate in FATES},
+            **far_out(self.learner),
             **self.link.counters,
         }
 

@@ -7,7 +7,7 @@ from typing import Any
 from edgesvm.budget import format_bytes
 from edgesvm.cli import score_words
 from edgesvm.cli.status import lost_lines
-from edgesvm.evaluation import PredictThenLearn, percent
+from edgesvm.evaluation import PredictThenLearn, far_out, percent
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
 
@@ -33,6 +33,7 @@ def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> d
         "n_seen": learner.n_seen_,
         "n_updates": learner.n_updates_,
         "refused": loop.refused,
+        **far_out(learner),
         "us_per_sample": 1e6 * seconds / max(_n_samples(loop, model), 1),
         **score_words.given_up(learner),
         **loop.score.summary(),
@@ -59,6 +60,7 @@ def words(s: dict[str, Any]) -> str:
         score_words.probabilities(s),
         *score_words.remarks(s),
         score_words.full(s),
+        score_words.far_out(s),
         *score_words.drift_lines(s),
     ]
     if frozen := s["frozen"]:

@@ -114,7 +114,7 @@ def _words(summary: dict[str, Any]) -> str:
         f"{percent(summary['rolling_accuracy'])}",
         *filter(None, [score_words.recalls(summary), score_words.probabilities(summary)]),
         *score_words.remarks(summary),
-        *filter(None, [score_words.full(summary)]),
+        *filter(None, [score_words.full(summary), score_words.far_out(c)]),
         *score_words.drift_lines(summary),
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "

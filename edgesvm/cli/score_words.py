@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from edgesvm.evaluation import percent
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import Shell
+from edgesvm.page.words import LOSSES
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
@@ -59,6 +60,12 @@ def full(summary: dict[str, Any]) -> str:
     """That the learner is full; empty if it is not."""
     count = summary.get("n_given_up")
     return f"note: no room for more: {count:,} support vectors were given up" if count else ""
+
+
+def far_out(counts: dict[str, Any]) -> str:
+    """That values were far out; empty if none was."""
+    count = counts.get("far_out")
+    return f"note: {count:,} {LOSSES['far_out']}" if count else ""
 
 
 def drifts(watch: DriftWatch | None) -> str:

@@ -65,7 +65,13 @@ class Pair:
             "n_seen": mine["n_seen"] + theirs["n_seen"],
             "n_updates": mine["n_updates"] + theirs["n_updates"],
             "n_per_class": per_class,
+            **self.far_out(),
         }
+
+    def far_out(self) -> dict[str, np.ndarray]:
+        """Samples with a value far out, of both, if they are counted."""
+        mine, theirs = self.views()
+        return {k: mine[k] + theirs[k] for k in ("far_out",) if k in mine}
 
     def holding(
         self, arrays: Mapping[str, Any], like: Learner | None = None, of: Learner | None = None

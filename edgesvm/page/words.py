@@ -40,6 +40,7 @@ LOSSES = {
     "windows_dropped": "windows dropped, because samples are missing in them",
     "gaps": "gaps in the samples, each of which ends a window",
     "refused_value": "rows refused by the learner: a value is too large",
+    "far_out": "rows learned with a value far outside what was seen, which counted as less far",
     "unknown_label": "labels refused: more classes than the learner has room for",
     "labels_refused": "labels left out of windows: more classes than there is room for",
     "over_rate": "labels not learned: more a second than --max-labels-per-second",

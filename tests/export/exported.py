@@ -118,6 +118,8 @@ SETTINGS = {
     "stream, balanced": (stream(class_weight="balanced"), 5, TWO),
     "scaled stream": (scaled(stream(C=10.0)), 9, TWO),
     "scaled stream, until": (scaled(stream(C=10.0), until=200), 9, TWO),
+    "scaled stream, clipped": (scaled(stream(C=10.0), until=600, clip=1.0), 9, TWO),
+    "scaled stream, not clipped": (scaled(stream(C=10.0), clip=None), 9, TWO),
     "scaled stream, balanced": (scaled(stream(class_weight="balanced")), 40, TWO),
     "kernel stream": (scaled(kernel_stream(max_vectors=20)), 5, TWO),
     "kernel stream, upper": (scaled(kernel_stream(max_vectors=20, bound="upper")), 9, TWO),

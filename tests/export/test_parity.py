@@ -35,6 +35,7 @@ USUAL = [
     *(name for name in SETTINGS if "," not in name),
     "stream, lookahead",
     "stream, balls",
+    "scaled stream, clipped",
     "kernel stream, newton",
     "adagrad, logistic, of four",
     "kernel novelty, exact",

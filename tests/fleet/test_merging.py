@@ -54,7 +54,7 @@ def test_averaged_decision_values_are_the_mean_of_theirs_by_samples():
 
 
 def test_merged_statistics_are_those_of_all_samples():
-    one = merged(apart(Standardized(learner=AdaGradSVM()), X))
+    one = merged(apart(Standardized(learner=AdaGradSVM(), clip=None), X))
     np.testing.assert_allclose(one.mean_, X.mean(axis=0, dtype=float), rtol=1e-12)
     np.testing.assert_allclose(one.scale_, X.std(axis=0, dtype=float), rtol=1e-10)
     assert one.n_seen_ == len(X)

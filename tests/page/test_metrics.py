@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from fake_port import Clock, Node, connect, text_link
 
-from edgesvm import Chain, GaussianNovelty, StreamSVM, WindowFeatures
+from edgesvm import Chain, GaussianNovelty, Standardized, StreamSVM, WindowFeatures
 from edgesvm.link import wire
 from edgesvm.page import metrics, words
 from edgesvm.page.watch_lookout import WatchLookout
@@ -70,7 +70,8 @@ def test_every_loss_has_words_and_every_word_a_counter():
     lines, _ = text_link(clock, b"1,2,3\n" * 5)
     chain = Chain(windows=WindowFeatures(window=16), learner=StreamSVM()).allocate(2)
     other, _ = connect(clock, Node())
-    known = Runner(link, StreamSVM()).counters() | lines.counters
+    scaled = Standardized().fit([[0.0], [1.0]], [0, 1])
+    known = Runner(link, scaled).counters() | lines.counters
     known |= WindowRunner(other, chain).counters()
     windows = Chain(windows=WindowFeatures(window=16), learner=GaussianNovelty()).allocate(2)
     known |= Watcher(other, windows).counters()

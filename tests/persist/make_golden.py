@@ -97,7 +97,8 @@ GOLDEN: dict[str, Learner] = {
         max_vectors=5, kernel="poly", degree=2, C=1.0, when_full="share", dtype="float64"
     ),
     "one_vs_one_f32": Standardized(
-        learner=OneVsOne(learner=StreamSVM(bound="lower", average=False, lookahead=3), n_classes=3)
+        learner=OneVsOne(learner=StreamSVM(bound="lower", average=False, lookahead=3), n_classes=3),
+        clip=None,
     ),
     "one_vs_rest_f64": OneVsRest(
         learner=KernelStreamSVM(
@@ -161,7 +162,8 @@ GOLDEN: dict[str, Learner] = {
     "fourier_features_f32": Standardized(
         learner=FourierFeatures(
             learner=StreamSVM(), n_directions=10, gamma=0.25, directions="independent"
-        )
+        ),
+        clip=None,
     ),
     "fourier_orthogonal_f32": FourierSVM(
         n_directions=18, gamma=0.25, **EVEN | {"directions": "orthogonal"}
@@ -179,9 +181,11 @@ GOLDEN: dict[str, Learner] = {
     "active_f32": IncrementalSVM(
         scheme="active", correct_kept=0.5, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256
     ),
-    "standardized_until_f32": Standardized(learner=StreamSVM(), until=120),
+    "standardized_until_f32": Standardized(learner=StreamSVM(), until=120, clip=None),
+    "standardized_f32": Standardized(learner=StreamSVM()),
+    "standardized_until_f64": Standardized(learner=StreamSVM(dtype="float64"), until=120, clip=1.5),
     "calibrated_cost_f32": Calibrated(
-        learner=Standardized(learner=StreamSVM()), cost={"hot": 20.0, "cold": 1}
+        learner=Standardized(learner=StreamSVM(), clip=None), cost={"hot": 20.0, "cold": 1}
     ),
     "calibrated_recall_f64": Calibrated(
         learner=FourierSVM(n_directions=6, n_classes=3, class_weight="balanced", dtype="float64"),

@@ -102,6 +102,7 @@ SETTINGS = [
     (KernelNovelty(max_vectors=7, storage="exact", dtype="float64"), {"M": 7, "P": 28}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (Standardized(learner=StreamSVM(average=False), until=9), {"W": D + 1, "H": 1}),
+    (Standardized(learner=StreamSVM(average=False), clip=None), {"W": D + 1, "H": 1}),
     (RobustStandardized(learner=KernelStreamSVM(max_vectors=7)), {"M": 7, "P": 28}),
     (FourierFeatures(learner=StreamSVM(), n_directions=70), {"E": 140 + D, "W": 141 + D, "H": 1}),
     (
@@ -159,8 +160,8 @@ def blocks_of(learner, sizes):
     if "average, if" in after and learner.average:
         sequence.append("average")
     if name == "Standardized":
-        own, _, after = own.partition(" (")
-        sequence = ["common", "moments" if learner.until is None else "counted moments"]
+        absent = {"settling": learner.until is None, "far out": learner.clip is None}
+        sequence = [block for block in sequence if not absent.get(block)]
     if "generator before" in after and learner.scheme == "active":
         sequence.insert(-1, "generator")
     if "if H > 1" in after and sizes["H"] > 1:

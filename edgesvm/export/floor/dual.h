@@ -102,7 +102,8 @@ int ESVM_NAME(decide)(const ESVM_NAME(value) *x, double *values) {
 #if ESVM_SCALED
     for (j = 0; j < ESVM_FEATURES; j++) {
         double scale = ESVM_NAME(scale)[j];
-        changed[j] = (esvm_real)(scale > 0.0 ? ESVM_DIVIDE(x[j] - ESVM_NAME(center)[j], scale) : 0.0);
+        double z = scale > 0.0 ? ESVM_DIVIDE(x[j] - ESVM_NAME(center)[j], scale) : 0.0;
+        changed[j] = (esvm_real)ESVM_WITHIN(ESVM_CLIP, z);
     }
     x = changed;
     if (ESVM_NAME(refuses)(x)) return -1;

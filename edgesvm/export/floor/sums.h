@@ -70,36 +70,80 @@ ESVM_LANES(double, 8, f64)
 
 #define ESVM_STANDARD(from, variance) \
     ((variance) > 0.0 ? ESVM_DIVIDE(from, esvm_sqrt(variance)) : 0.0)
+#define ESVM_WITHIN(clip, z) ((z) < -(clip) ? -(clip) : (z) > (clip) ? (clip) : (z))
+
+/* Whether a value is further from the mean than `most` spreads allow */
+ESVM_STATIC int esvm_is_far(double delta, double spread, double most) {
+    return spread > 0.0 && delta * delta > most * spread;
+}
+
+/* Take x, the n-th value, into the moments of a feature, at most as far out as they allow; returns whether it is
+ * further. */
+ESVM_STATIC int esvm_moments_take(
+    double *x, double *mean, double *spread, double n, double share, double bound, double most) {
+    double delta = *x - *mean;
+    int is_far = esvm_is_far(delta, *spread, most);
+    if (n == 3.0) {
+        double half = esvm_sqrt(*spread * 0.5);
+        if (fabs(fabs(delta) - half) * 6.0 * bound < half) {
+            *mean = *x;
+            *spread = 0.0;
+            return is_far;
+        }
+    }
+    if (is_far) {
+        delta = copysign(esvm_sqrt(most * *spread), delta);
+        *x = *mean + delta;
+    }
+    *mean += delta * share;
+    *spread += delta * (*x - *mean);
+    return is_far;
+}
+
 #define ESVM_MOMENTS(T, SUFFIX)                                                         \
     ESVM_STATIC void moments_map_##SUFFIX(                                              \
-        const T *x, const double *mean, const double *spread, double share, T *out,     \
-        esvm_index n) {                                                                 \
+        const T *x, const double *mean, const double *spread, double n, double clip, T *out,\
+        esvm_index width) {                                                             \
+        double share = ESVM_DIVIDE(1.0, n);                                             \
         esvm_index j;                                                                   \
-        for (j = 0; j < n; j++) {                                                       \
-            double variance = spread[j] * share;                                        \
-            out[j] = (T)ESVM_STANDARD(x[j] - mean[j], variance);                        \
+        for (j = 0; j < width; j++) {                                                   \
+            double z = ESVM_STANDARD(x[j] - mean[j], spread[j] * share);                \
+            out[j] = (T)ESVM_WITHIN(clip, z);                                           \
         }                                                                               \
     }                                                                                   \
     ESVM_STATIC int moments_next_##SUFFIX(                                              \
-        const T *x, const double *mean, const double *spread, double share, T *out,     \
-        esvm_index n) {                                                                 \
+        const T *x, const double *mean, const double *spread, double n, double bound,   \
+        double clip, T *out, esvm_index width) {                                        \
+        double share = ESVM_DIVIDE(1.0, n), most = ESVM_DIVIDE(bound * bound, n - 1.0); \
         esvm_index j;                                                                   \
-        for (j = 0; j < n; j++) {                                                       \
-            double xj = x[j], delta = xj - mean[j], from = xj - (mean[j] + delta * share); \
-            double s = spread[j] + delta * from, variance = s * share;                  \
+        for (j = 0; j < width; j++) {                                                   \
+            double within = x[j], m = mean[j], s = spread[j], z;                        \
+            esvm_moments_take(&within, &m, &s, n, share, bound, most);                  \
             if (!esvm_is_finite(s)) return 0;                                           \
-            out[j] = (T)ESVM_STANDARD(from, variance);                                  \
+            z = ESVM_STANDARD(within - m, s * share);                                   \
+            out[j] = (T)ESVM_WITHIN(clip, z);                                           \
         }                                                                               \
         return 1;                                                                       \
     }                                                                                   \
-    ESVM_STATIC void moments_keep_##SUFFIX(                                             \
-        const T *x, double *mean, double *spread, double share, esvm_index n) {         \
+    ESVM_STATIC int moments_far_##SUFFIX(                                               \
+        const T *x, const double *mean, const double *spread, double n, double bound,   \
+        esvm_index width) {                                                             \
+        double most = ESVM_DIVIDE(bound * bound, n);                                    \
         esvm_index j;                                                                   \
-        for (j = 0; j < n; j++) {                                                       \
-            double xj = x[j], delta = xj - mean[j];                                     \
-            mean[j] += delta * share;                                                   \
-            spread[j] += delta * (xj - mean[j]);                                        \
+        for (j = 0; j < width; j++)                                                     \
+            if (esvm_is_far(x[j] - mean[j], spread[j], most)) return 1;                 \
+        return 0;                                                                       \
+    }                                                                                   \
+    ESVM_STATIC int moments_keep_##SUFFIX(                                              \
+        const T *x, double *mean, double *spread, double n, double bound, esvm_index width) {\
+        double share = ESVM_DIVIDE(1.0, n), most = ESVM_DIVIDE(bound * bound, n - 1.0); \
+        int is_far = 0;                                                                 \
+        esvm_index j;                                                                   \
+        for (j = 0; j < width; j++) {                                                   \
+            double within = x[j];                                                       \
+            is_far |= esvm_moments_take(&within, mean + j, spread + j, n, share, bound, most);\
         }                                                                               \
+        return is_far;                                                                  \
     }
 ESVM_MOMENTS(float, f32)
 ESVM_MOMENTS(double, f64)
