@@ -22,6 +22,7 @@ STUDIES = (
     "link/whole",
     "link/ports",
     "preprocessing/spikes",
+    "preprocessing/bounded",
     "preprocessing/leakage",
     "preprocessing/windows",
     "calibration/platt",
