@@ -412,6 +412,18 @@ def test_support_vectors_that_found_no_room_are_told(digits, capsys):
     assert "no room" not in said(capsys, "eval", digits, "--positive", 2)
 
 
+def test_a_value_far_out_is_told(tmp_path, capsys):
+    X = np.random.default_rng(0).standard_normal((500, 2)).round(3)
+    y = (X[:, 0] > 0).astype(int)
+    X[[100, 300], 1] = 1e6, -1e4
+    path = tmp_path / "spikes.csv"
+    np.savetxt(path, np.column_stack([X, y]), "%g", delimiter=",", header="a,b,y", comments="")
+    assert said_json(capsys, "eval", path)["far_out"] == 2
+    line = "note: 2 rows learned with a value far outside what was seen, which counted as less far"
+    assert line in said(capsys, "eval", path)
+    assert "far outside" not in said(capsys, "eval", path, "--raw")
+
+
 def test_batches_are_of_the_windowed_learner(digits, capsys):
     argv = [str(a) for a in ("eval", digits, "--learner", "incremental", "--batches", 3)]
     assert main(argv) == 2

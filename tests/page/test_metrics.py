@@ -7,6 +7,7 @@ from fake_port import Clock, Node, connect, text_link
 from edgesvm import Chain, GaussianNovelty, Standardized, StreamSVM, WindowFeatures
 from edgesvm.link import wire
 from edgesvm.page import metrics, words
+from edgesvm.page.run_lookout import RunLookout
 from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.runner import Runner
 from edgesvm.watcher import Watcher
@@ -51,6 +52,17 @@ def test_a_parser_reads_what_was_counted(served):
         if name != "downtime_ms":
             assert value(read, told) == count, name
     assert all(family.type in {"counter", "gauge"} for family in read.values())
+
+
+def test_values_far_out_are_in_the_counters_of_a_run_and_in_what_was_lost():
+    link, _ = connect(Clock(), Node())
+    runner = Runner(link, Standardized().allocate(2))
+    lookout = RunLookout(runner)
+    for n, x in enumerate(np.random.default_rng(0).standard_normal((200, 2))):
+        runner.handle(np.float32(1e6 * x if n == 100 else x), n % 2, n)
+    status = lookout.status()
+    assert value(families(status), "edgesvm_far_out_total") == 1
+    assert {"name": "far_out", "count": 1, "why": words.meaning("far_out")} in status["lost"]
 
 
 def test_a_watch_has_its_threshold():

@@ -59,6 +59,9 @@ class Pegasos(LinearLearner):
     float64) are refused, since w could overflow. Bytes: see ``plan``; 56 + 2 (D + 1) s, s = 4 or 8.
     Time: O(D) per sample.
 
+    A step has the size of its sample: one value 1e5 deviations out, of the wrong class, and 18,000
+    rows later 16 % were right instead of 99. `Standardized` in front limits it.
+
     Examples
     --------
     >>> import numpy as np
