@@ -200,12 +200,12 @@ def twin_vector_machine(arena, params, width, _n):
     return lambda x: f(x) / mu
 
 
-def scored(score, code, x, center, scale, clip):
-    """The score of a scaled sample, each value limited and rounded to the learner's type."""
+def scaled(x, center, scale, clip, code):
+    """A scaled sample, each value limited and rounded to the learner's type."""
     most = math.inf if clip is None else clip
-    scaled = [(a - m) / s if s else 0.0 for a, m, s in zip(x, center, scale, strict=True)]
-    limited = [min(max(a, -most), most) for a in scaled]
-    return score(struct.unpack(f"<{len(x)}{code}", struct.pack(f"<{len(x)}{code}", *limited)))
+    units = [(a - m) / s if s else 0.0 for a, m, s in zip(x, center, scale, strict=True)]
+    limited = [min(max(a, -most), most) for a in units]
+    return struct.unpack(f"<{len(x)}{code}", struct.pack(f"<{len(x)}{code}", *limited))
 
 
 def standardized(arena, params, width, n):
@@ -220,7 +220,7 @@ def standardized(arena, params, width, n):
     score = SCORERS[name](arena, inner, width, n)
 
     def standard(x):
-        return scored(score, code, x, mean, scale, clip)
+        return score(scaled(x, mean, scale, clip, code))
 
     return standard
 
@@ -235,7 +235,7 @@ def robust_standardized(arena, params, width, n):
     score = SCORERS[name](arena, inner, width, n)
 
     def robust(x):
-        return scored(score, code, x, center, scale, params["clip"])
+        return score(scaled(x, center, scale, params["clip"], code))
 
     return robust
 
