@@ -29,7 +29,7 @@ D = 3
 # beyond 0 to 1, more samples in an average than were learned; in a part of many, counts too.
 UNCHECKED = {
     "scaled stream": {"R", "xi2", "ww", "q", "w", "n_averaged", "average", "lapses"},
-    "kernel stream": {"R", "ww", "q", "share", "sign", "weight", "L", "vectors"},
+    "kernel stream": {"R", "xi2", "ww", "q", "share", "sign", "weight", "L", "vectors"},
     "adagrad": {"G", "w", "w_mean", "lapses"},
     "one vs rest": {"parts"},
 }
