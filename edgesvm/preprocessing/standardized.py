@@ -68,7 +68,7 @@ class Standardized(Scaler):
     deviation. Of the first three values, one that both others are 12 b times (about 100 times) as
     far from as from each other is forgotten. A feature that has not varied has no scale yet: its
     first other value counts in full. Where values far out come more often than once in b^2 samples
-    (1,024), they become part of the scale; `RobustStandardized` stands more of them.
+    (1,024), or ten in a row, they become part of the scale: `RobustStandardized` stands them.
 
     Examples
     --------
