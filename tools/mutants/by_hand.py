@@ -203,6 +203,12 @@ BY_HAND = [
         "the sample is not among those it is scaled by",
     ),
     (
+        "edgesvm/core/moments.h",
+        "delta = copysign(sqrt(most * *spread), delta);",
+        "delta = delta;",
+        "a value far out counts as far as it is",
+    ),
+    (
         "edgesvm/learners/fourier/waves_width.h",
         "(UBITS)(first + p)) * (UBITS)0x9E3779B1u + key",
         "(UBITS)p) * (UBITS)0x9E3779B1u + key",
