@@ -68,6 +68,8 @@ OTHERS = {
     "rows": "rows given to the learner",
     "in_windows": "samples within a window",
     "strange": "rows beyond the threshold",
+    "stuck": "rows in which a sensor repeats its value, neither judged nor learned",
+    "lost": "times that half of the last rows were strange",
     "alarms": "alarms",
     "waiting": "rows that wait for a late label",
     "windows": "windows completed",

@@ -187,14 +187,20 @@ GOLDEN: dict[str, Learner] = {
         learner=FourierSVM(n_directions=6, n_classes=3, class_weight="balanced", dtype="float64"),
         min_recall={"mild": 0.9},
     ),
-    "gaussian_novelty_f32": GaussianNovelty(alarm_rate=0.05),
+    "gaussian_novelty_f32": GaussianNovelty(alarm_rate=0.05, stuck="learn"),
+    "gaussian_novelty_sensors_f32": GaussianNovelty(alarm_rate=0.05),
     "gaussian_novelty_diagonal_f64": GaussianNovelty(
-        covariance="diagonal", alarm_rate=0.01, learn="all", warm_up=20, dtype="float64"
+        covariance="diagonal",
+        alarm_rate=0.01,
+        learn="all",
+        warm_up=20,
+        dtype="float64",
+        stuck="learn",
     ),
     "kernel_novelty_exact_f32": KernelNovelty(
-        max_vectors=9, alarm_rate=0.05, warm_up=50, storage="exact"
+        max_vectors=9, alarm_rate=0.05, warm_up=50, storage="exact", stuck="learn"
     ),
-    "kernel_novelty_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50),
+    "kernel_novelty_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50, stuck="learn"),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 # A learner of the catalogue that is not above gets a file with its defaults, in a small store.

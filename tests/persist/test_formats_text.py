@@ -98,6 +98,7 @@ SETTINGS = [
     (LASVM(max_vectors=7), {"M": 8}),
     (GaussianNovelty(), {"G": D * (D + 1) // 2, "T": 3 * D + 2}),
     (GaussianNovelty(covariance="diagonal", dtype="float64"), {}),
+    (GaussianNovelty(stuck="learn"), {"G": D * (D + 1) // 2, "T": 3 * D + 2}),
     (KernelNovelty(max_vectors=7), {"M": 7, "P": 28}),
     (KernelNovelty(max_vectors=7, storage="exact", dtype="float64"), {"M": 7, "P": 28}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
@@ -155,7 +156,8 @@ def blocks_of(learner, sizes):
     """The blocks of a learner, those of the wrapped one included."""
     name = type(learner).__name__
     own, _, after = SEQUENCES[name].partition(";")
-    sequence = [block.strip() for block in own.split(",")]
+    left_out = "sensors" if getattr(learner, "stuck", "") == "learn" else ""
+    sequence = [block.strip() for block in own.split(",") if block.strip() != left_out]
     if "average, if" in after and learner.average:
         sequence.append("average")
     if name == "Standardized":

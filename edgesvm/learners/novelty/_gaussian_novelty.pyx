@@ -13,6 +13,7 @@ Bytes: none with a diagonal; else 4 D (D + 1) and 8 (3 D + 2) of scratch.
 cimport cython
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 
 from edgesvm.core.linalg cimport any_dot, dot, entry
 from edgesvm.core.packed_factor cimport (
@@ -72,6 +73,10 @@ cdef class GaussianNoveltyCore(NoveltyCore):
                 self.factor.pool[packed(j) + j] = 1.0
         self.forward()
         factor_add_outer(&self.factor, 1.0)
+
+    cdef void forget_scaled(self) noexcept nogil:
+        if self.order:
+            memset(self.factor.pool, 0, packed(self.n_features) * sizeof(double))
 
     cdef void drops(self, double *out) noexcept nogil:
         """out[j] = (A^-1 z)_j^2 / (A^-1)_jj, which z' A^-1 z loses where z_j is as the others say:

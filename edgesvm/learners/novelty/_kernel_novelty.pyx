@@ -209,6 +209,14 @@ cdef class KernelNoveltyCore(NoveltyCore):
                 self.append(self.merged, count)
                 self.append(x, 1.0)
 
+    cdef void forget_scaled(self) noexcept nogil:
+        self.n_held[0] = 0
+        memset(self.centres, 0, self.room * self.width)
+        memset(self.counts, 0, self.room * sizeof(double))
+        memset(self.cost, 0, self.room * sizeof(double))
+        memset(self.partner, 0, self.room * sizeof(int64_t))
+        memset(self.L, 0, packed(self.room) * (4 if self.compact else 8))
+
     cdef char *centre(self, int64_t i) noexcept nogil:
         return self.centres + i * self.width
 
