@@ -200,7 +200,6 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         status.end()
     labels.check()
     summary = eval_report.summary(loop, model, time.perf_counter() - started)
-    summary["remarks"] += decision_options.remarks(learner)
     summary["log_lost"] = status.lost
     if isinstance(rows, CsvRows) and rows.n_missing:
         summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}

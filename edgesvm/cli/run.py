@@ -279,13 +279,13 @@ def served(
         runner = WindowRunner(link, model, **asked)
     checked = False
 
-    def check_labels() -> None:
+    def after() -> None:
         nonlocal checked
         checked = checked or (runner.learned > 0 and decision_options.check_labels(runner.learner))
+        for line in runner.remarks.news():
+            status.say(f"{f'{link.name}: ' if len(settings.ports) > 1 else ''}note: {line}")
 
-    return Served(
-        runner, port.link, status, saver=saver, after=check_labels, rest=runner.handle_waiting
-    )
+    return Served(runner, port.link, status, saver=saver, after=after, rest=runner.handle_waiting)
 
 
 def _lookout(runner: Runner) -> Lookout:

@@ -55,12 +55,6 @@ def given_up(learner: Learner) -> dict[str, int]:
     return {} if count is None else {"n_given_up": int(count)}
 
 
-def full(summary: dict[str, Any]) -> str:
-    """That the learner is full; empty if it is not."""
-    count = summary.get("n_given_up")
-    return f"note: no room for more: {count:,} support vectors were given up" if count else ""
-
-
 def drifts(watch: DriftWatch | None) -> str:
     """For a status line: how many drifts; empty without a detector."""
     return "" if watch is None else f"  drifts {watch.detector.n_drifts_:,}"

@@ -130,8 +130,8 @@ def watch(settings: WatchSettings) -> int:
         def news() -> None:
             for line in report.news():
                 tell(line)
-            if (warning := report.warning()) is not None:
-                status.say(warning)
+            for line in watcher.remarks.news():
+                status.say(f"note: {line}")
 
         port = server.Served(watcher, settings.link, status, saver=saver, after=news)
         outs = settings.out.start({link.name: journal}, status.say, alarms=True)

@@ -13,6 +13,7 @@ from edgesvm import (
     Chain,
     FourierFeatures,
     FourierSVM,
+    GaussianNovelty,
     KernelStreamSVM,
     OneVsOne,
     Standardized,
@@ -456,9 +457,20 @@ def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
         "file_bytes": path.stat().st_size,
         "n_seen": 40,
         "n_updates": learner.n_updates_,
+        "remarks": [],
     }
     text = said(capsys, "inspect", path)
     assert repr(learner) in text and "40 seen" in text and str(learner.plan(3)) in text
+
+
+def test_inspect_has_the_remarks_that_a_model_alone_calls_for(tmp_path, capsys):
+    X = np.random.default_rng(0).standard_normal((1000, 3)).astype(np.float32)
+    X[400:] += 50
+    path = tmp_path / "m.esvm"
+    GaussianNovelty().partial_fit(X).save(path)
+    (remark,) = said_json(capsys, "inspect", path)["remarks"]
+    assert remark.startswith("alarms do not end")
+    assert "note       alarms do not end" in said(capsys, "inspect", path)
 
 
 def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
@@ -530,7 +542,8 @@ def test_prices_that_cannot_be(words, problem, table, capsys):
 
 def test_eval_says_which_price_was_not_needed(digits, capsys):
     argv = ["eval", digits, "--classes", 4, "--cost", "7=2,1=3"]
-    assert "--cost: no sample has the label 7" in said_json(capsys, *argv)["remarks"]
+    (remark,) = said_json(capsys, *argv)["remarks"]
+    assert remark.startswith("--cost: no sample has the label 7; look at")
 
 
 @pytest.mark.parametrize("text", ["on", "on=", "=2", "on=x", "on=2,", "on=nan"])

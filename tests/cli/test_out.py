@@ -30,6 +30,7 @@ FIELDS = [
     "rejected",
     "alarm",
     "label",
+    "remarks",
 ]
 
 
@@ -117,7 +118,7 @@ def test_standard_output_is_for_lines_alone():
         options += ("--out-queue", SAMPLES)
         out, errors = done(edgesvm("run", port, *options))
     lines = [json.loads(line) for line in out.splitlines()]
-    told = [one["predicted"] for one in lines]
+    told = [(one["predicted"], one["remarks"]) for one in lines]
     assert lines and all(a != b for a, b in itertools.pairwise(told))
     assert f"out jsonl:-: {len(lines):,} sent, 0 lost, 0 failures" in errors
 

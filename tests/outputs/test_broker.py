@@ -129,7 +129,7 @@ def test_the_last_will_tells_that_a_program_died(broker, listen):
 
 
 def test_home_assistant_finds_its_entities(broker, listen):
-    for alarms, kinds in ((False, ["sensor", "sensor"]), (True, ["sensor", "binary_sensor"])):
+    for alarms, kinds in ((False, ["sensor"] * 3), (True, ["sensor", "sensor", "binary_sensor"])):
         one = sink(broker, f"?discovery=ha{alarms}", alarms=alarms)
         one.open()
         one.close(60.0)
@@ -138,7 +138,7 @@ def test_home_assistant_finds_its_entities(broker, listen):
         for kind, name, config in expected:
             assert json.loads(listener.kept(f"ha{alarms}/{kind}/pump/{name}/config")) == config
         ids = [config["unique_id"] for _, _, config in expected]
-        assert len(set(ids)) == len(ids) == 2
+        assert len(set(ids)) == len(ids) == 3
         assert all(config["availability_topic"] == "pump/status" for _, _, config in expected)
     quiet = sink(broker, "?discovery=")
     listener = listen()

@@ -8,6 +8,7 @@ from edgesvm import Chain, GaussianNovelty, StreamSVM, WindowFeatures
 from edgesvm.link import wire
 from edgesvm.page import metrics, words
 from edgesvm.page.watch_lookout import WatchLookout
+from edgesvm.remarks import KEYS
 from edgesvm.runner import Runner
 from edgesvm.watcher import Watcher
 from edgesvm.window_runner import WindowRunner
@@ -34,6 +35,8 @@ def test_a_parser_reads_what_was_counted(served):
     with served.paused():
         status = served.lookout.status()
     status["port"] = 'a "port"\\\n'
+    assert status["remarks"] == {}
+    status["remarks"] = {"jumped": "x0: varies far more than before; look at the sensor"}
     read = families(status)
     assert value(read, "edgesvm_taken_total") == 4 and value(read, "edgesvm_learned_total") == 3
     assert value(read, "edgesvm_unlabelled") == 1 and read["edgesvm_unlabelled"].type == "gauge"
@@ -42,6 +45,8 @@ def test_a_parser_reads_what_was_counted(served):
     )
     assert value(read, "edgesvm_info", port='a "port"\\\n') == 1
     assert value(read, "edgesvm_accuracy_ratio") == status["score"]["accuracy"]
+    held = {s.labels["remark"]: s.value for s in read["edgesvm_remark"].samples}
+    assert list(held) == list(KEYS) and sum(held.values()) == held["jumped"] == 1
     memory = sum(sample.value for sample in read["edgesvm_memory_bytes"].samples)
     assert memory == status["memory"]["total"]
     confusion = sum(s.value for s in read["edgesvm_confusion"].samples)
