@@ -86,6 +86,7 @@ class Facts:
     counters: Mapping[str, int] = field(default_factory=dict)
     rows: Rows | None = None
     seen: dict[Any, tuple[int, int]] = field(default_factory=dict)  # label: how often, and when
+    far_before: int | None = None  # values far out, if none came before the first look
     names: list[str] | None = None
     labels_stop: bool = False  # no labels come with these samples
     samples_a_window: int = 0
@@ -100,6 +101,10 @@ class Facts:
             except AttributeError:
                 inner = inner.learner_ if isinstance(inner, Shell) else None
         return None
+
+    @property
+    def far_out(self) -> int:
+        return int(self.found("far_out_") or 0)
 
     def features(self, numbers: Any) -> str:
         """Features by name, a few."""
@@ -138,8 +143,10 @@ def jumped(f: Facts) -> Found:
 
 
 def far_out(f: Facts) -> Found:
-    n = np.sum(f.found("far_out_") or 0)
-    return {"n": int(n)} if n else None
+    """Only where none came at first: some features are far out now and then by their nature."""
+    if f.far_before is None or (n := f.far_out - f.far_before) <= 0:
+        return None
+    return {"n": n}
 
 
 def refused(f: Facts) -> Found:
@@ -351,6 +358,7 @@ class Remarks:
         self.flags = 0
         self._left, self._looks = EVERY, rows
         self._told: set[str] = set()
+        self._far_at_start: int | None = facts.far_out
         self._look_at = EVERY * BLOCK
 
     def add(self, x: np.ndarray) -> None:
@@ -374,6 +382,9 @@ class Remarks:
         """Look through the table. Returns the lines that hold."""
         f = self.facts
         f.counters = self._counters()
+        if self._far_at_start is not None:
+            f.far_before = f.far_out if f.far_out == self._far_at_start else None
+            self._far_at_start = None
         if f.score is not None:
             for label, row in f.score.confusion.items():
                 count = sum(row.values())

@@ -76,8 +76,12 @@ CASES = [
     ),
     (
         "far_out",
-        [({"learner": SimpleNamespace(far_out_=3)}, "3 values")],
-        [{"learner": SimpleNamespace(far_out_=0)}, {"learner": Standardized()}],
+        [({"learner": SimpleNamespace(far_out_=5), "far_before": 2}, "3 values")],
+        [
+            {"learner": SimpleNamespace(far_out_=5)},
+            {"learner": SimpleNamespace(far_out_=2), "far_before": 2},
+            {"learner": Standardized(), "far_before": 0},
+        ],
     ),
     ("refused", [({"counters": {"refused_value": 2}}, "2 rows")], [{"counters": {}}]),
     (
@@ -195,6 +199,16 @@ def test_a_model_at_work_is_looked_at_now_and_then_in_fixed_bytes():
         remarks.add(x)
     remarks.look()
     assert list(remarks.held) == ["refused"] and remarks.news() == []
+
+
+@each("at_first", [0, 1])
+def test_values_far_out_are_told_where_none_came_at_first(at_first):
+    learner = SimpleNamespace(far_out_=7)  # of an earlier run
+    remarks = Remarks(Facts(learner=learner), dict)
+    learner.far_out_ += at_first
+    assert remarks.look() == []
+    learner.far_out_ += 2
+    assert [line[:8] for line in remarks.look()] == ([] if at_first else ["2 values"])
 
 
 def test_huge_values_raise_nothing():
