@@ -61,7 +61,8 @@ def _both(kind: type[Any], theirs: type[Any]) -> type[Any]:
 
 
 class LearnerBusy(RuntimeError):
-    """A callback came back to the learner that called it, which is not ready for that."""
+    """A callback came back to the learner that called it, which is not ready for that; or this
+    process was forked while another thread was at work with the learner."""
 
 
 class MemoryBudgetError(ValueError):

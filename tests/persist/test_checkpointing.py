@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 from each import each
+from forked import forked
 
 from edgesvm import StreamSVM
 from edgesvm.persist import Checkpoint
@@ -54,6 +55,23 @@ def learn(learner, saver, begin, end):
     for i in range(begin, end):
         learner.learn_one(X[i], Y[i])
         saver.step()
+
+
+def test_in_a_forked_child_nothing_is_taken_that_nobody_would_write(tmp_path):
+    learner = StreamSVM().allocate(4)
+    checkpoint = Checkpoint(tmp_path / "model")
+    saver = Checkpointer(checkpoint, learner, Interval.parse("100"))
+
+    def learned(n):
+        for i in range(n):
+            learner.learn_one(X[i], Y[i])
+            saver.step()
+
+    for act in (lambda: learned(150), saver.save, saver.close):
+        assert "was forked from the one that saves the checkpoint" in forked(act)
+    learned(150)
+    saver.close()
+    assert Checkpoint(tmp_path / "model").load().n_seen_ == 150
 
 
 def wait_idle(saver):
