@@ -16,7 +16,6 @@ import contextlib
 import functools
 import inspect
 import os
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar, cast
@@ -57,7 +56,6 @@ Self = TypeVar("Self", bound="Learner")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 DTYPES = ("float32", "float64")
-ONE_GUARD_EACH = threading.Lock()
 # Names of arrays that a core may write while it decides. They are zero between samples, which
 # tests/conformance/test_scratch.py checks.
 DECISION_SCRATCH = frozenset(
@@ -212,9 +210,8 @@ class Learner(Estimator, Saved):
     def _guard(self) -> Guard:
         """Guard of the memory, shared with all learners that work in it."""
         if self._own_guard is None:
-            with ONE_GUARD_EACH:
-                if self._own_guard is None:
-                    self._own_guard = Guard(type(self).__name__)
+            # one for all threads, without a lock that a forked child would find locked
+            return cast(Guard, vars(self).setdefault("_own_guard", Guard(type(self).__name__)))
         return self._own_guard
 
     def set_params(self: Self, **params: Any) -> Self:
@@ -598,7 +595,7 @@ class Learner(Estimator, Saved):
             status = Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
             sample = f"{type(self).__name__}: row {n_learned} (label {y[n_learned]!r})"
-            raise refusal(status, sample, self.dtype, core.labels.in_slots)
+            raise core.labels.refused(status, y[n_learned], sample, self.dtype)
 
     @fits
     def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -279,7 +279,7 @@ cdef class LearnerCore:
         if status > CHANGED:
             self.labels.cut(n_labels)
             sample = f"{self.owner}: the sample (label {y!r})"
-            raise refusal(status, sample, self.dtype, self.labels.in_slots)
+            raise self.labels.refused(status, y, sample, self.dtype)
         return status == CHANGED
 
     def decision_one(self, x, out=None):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
+from edgesvm.contract.labels import Labels, as_object, unfit, unfit_label
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows
@@ -108,7 +108,7 @@ def is_weight(
 def unknown_label(owner: str, chunk: Rows, row: int, labels: Labels, dtype: str) -> ValueError:
     """The exception for an invalid label, or for one class too many."""
     label, number = as_object(chunk.y[row]), chunk.first + row
-    if labels.closed and is_label(label):
+    if labels.closed and unfit(label) is None:
         sample = f"{owner}: row {number} (label {label!r})"
         return refusal(Status.UNKNOWN_LABEL, sample, dtype, labels.in_slots)
     return unfit_label(label, number, owner, list(labels.in_slots), chunk.y.dtype, labels.room)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.contract.labels import MOST_CLASSES, is_label
+from edgesvm.contract.labels import MAX_TEXT, MOST_CLASSES, is_label
 from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 
@@ -27,7 +27,6 @@ HEADER = struct.Struct("<8sHHIQQII16x")
 HEADER_BYTES = HEADER.size
 CRC_BYTES = 4
 MAX_SECTION = 1 << 16  # bytes of the parameters: a few names and numbers
-MAX_TEXT = 1024  # UTF-8 bytes of a string
 MAX_DEPTH = 4  # learners nested in one another
 
 NONE, BOOL, INT, FLOAT, STR, KERNEL, LEARNER, BY_LABEL = range(8)

@@ -14,7 +14,7 @@ from edgesvm.contract.labels cimport Labels
 from edgesvm.core.status cimport NOT_FINITE, UNKNOWN_LABEL, Status
 from edgesvm.preprocessing._window_features cimport WindowFeaturesCore
 
-from edgesvm.errors import CorruptModelError, refusal
+from edgesvm.errors import CorruptModelError
 
 cnp.import_array()
 
@@ -125,7 +125,7 @@ cdef class ChainCore:
 
     cdef refused(self, Status status, y):
         sample = f"{self.owner}: the sample (label {y!r})"
-        return refusal(status, sample, self.windows.dtype, self.labels.in_slots)
+        return self.labels.refused(status, y, sample, self.windows.dtype)
 
     def check(self):
         """CorruptModelError if no stream of samples can have left these votes."""
