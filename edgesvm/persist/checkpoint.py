@@ -20,7 +20,7 @@ from edgesvm.budget import format_bytes
 from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.persist.disk import Disk, OsDisk
 from edgesvm.persist.exclusive import open_regular
-from edgesvm.persist.folders import BrokenLink
+from edgesvm.persist.folders import BrokenLink, naming
 from edgesvm.persist.format import CRC_BYTES, head, refuse_newer, stated_lengths
 from edgesvm.persist.format import HEADER_BYTES as SNAPSHOT_HEADER_BYTES
 from edgesvm.persist.store import (
@@ -274,7 +274,8 @@ class Checkpoint:
         failed: list[Exception] = []
         for file in self._files:
             try:
-                act(file)
+                with naming(file.path):
+                    act(file)
             except (OSError, CorruptModelError) as error:
                 failed.append(error)
         self.save_failed += len(failed)
@@ -309,7 +310,7 @@ def inspect_slots(path: str | os.PathLike[str], *, disk: Disk | None = None) -> 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
     """Whether either half of the file starts with a slot's magic."""
-    with open(open_regular(path), "rb") as file:
+    with naming(path), open(open_regular(path), "rb") as file:
         first = file.read(len(MAGIC))
         file.seek(file.seek(0, os.SEEK_END) // 2)
         return MAGIC in (first, file.read(len(MAGIC)))
@@ -376,7 +377,8 @@ class _File:
         self.path = path
         self._disk = disk
         self._target = path  # the file itself, where `path` is a link
-        self._descriptor: int | None = None  # claimed
+        self._descriptor: int | None = None  # claimed, by the process `_pid`
+        self._pid = 0
         self._newest = 0  # index of the slot that must not be overwritten
         self._n_slot = 0  # 0: not known yet
         self._known: set[bytes] = set()  # headers of slots that were loaded or written here
@@ -412,11 +414,12 @@ class _File:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
-        descriptor = self._disk.open(self._disk.followed(self.path))
-        try:
-            yield descriptor
-        finally:
-            self._disk.close(descriptor)
+        with naming(self.path):
+            descriptor = self._disk.open(self._disk.followed(self.path))
+            try:
+                yield descriptor
+            finally:
+                self._disk.close(descriptor)
 
     def _read(self, descriptor: int) -> list[Slot]:
         # Data that an earlier process wrote and did not sync is read from the cache and looks
@@ -506,11 +509,15 @@ class _File:
 
     def claim(self) -> None:
         """Lock the file against other processes; an empty one is created if there is none."""
-        if self._descriptor is not None and not self._disk.is_at(self._descriptor, self.path):
-            self.close()  # the file was removed or replaced, or the medium exchanged
+        if self._descriptor is not None and not (
+            self._pid == os.getpid() and self._disk.is_at(self._descriptor, self.path)
+        ):
+            # The claim is that of the process that forked this one; or the file was removed or
+            # replaced, or the medium exchanged.
+            self.close()
         if self._descriptor is None:
             self._target = self._disk.followed(self.path)
-            self._descriptor = self._disk.claim(self._target)
+            self._descriptor, self._pid = self._disk.claim(self._target), os.getpid()
 
     def attach(self, n_slot: int, newest: int, fresh: bool) -> None:
         """Claim the file, create it if needed with slots of `n_slot` bytes, and find its newest
@@ -616,5 +623,8 @@ class _File:
 
     def close(self) -> None:
         if self._descriptor is not None:
-            self._disk.release(self._descriptor, self._target)
+            if self._pid == os.getpid():
+                self._disk.release(self._descriptor, self._target)
+            else:
+                self._disk.close(self._descriptor)
             self._descriptor, self._n_slot = None, 0

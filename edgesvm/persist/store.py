@@ -11,7 +11,7 @@ from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import CorruptModelError, MemoryBudgetError
 from edgesvm.persist.exclusive import create_temporary, open_regular
-from edgesvm.persist.folders import folder_of, followed, sync_folder
+from edgesvm.persist.folders import folder_of, followed, naming, sync_folder
 from edgesvm.persist.format import (
     CRC_BYTES,
     HEADER_BYTES,
@@ -54,7 +54,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         raise FileExistsError(f"{path} is not a regular file and would be replaced by the snapshot")
     descriptor, temporary = create_temporary(path, mode=0o600)
     try:
-        with open(descriptor, "wb") as file:
+        with naming(path), open(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -120,7 +120,7 @@ def read_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> byt
     OSError
         It cannot be read, or is not a regular file.
     """
-    with open(open_regular(path), "rb") as file:
+    with naming(path), open(open_regular(path), "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > MAX_FILE_BYTES:
             raise CorruptModelError(f"{path} has {format_bytes(n_bytes)}, too large for a snapshot")
