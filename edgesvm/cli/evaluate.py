@@ -156,7 +156,7 @@ def act(options: argparse.Namespace) -> int:
 def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
     """Predict and learn every row, with a status line and a report; the exit code."""
     # before hours of learning, not at the end
-    with saved_model.claimed_snapshot(options.save) if options.save else nullcontext():
+    with saved_model.claimed(options.save) if options.save else nullcontext():
         return _test_then_train(options, rows)
 
 

@@ -70,7 +70,7 @@ class WatchSettings:
     @classmethod
     def of(cls, options: argparse.Namespace) -> WatchSettings:
         """Raises ValueError if the options contradict each other."""
-        return cls(
+        settings = cls(
             link=LinkSettings.of(options, url=options.port),
             answers=options.answers,
             novelty=NoveltySettings.of(options),
@@ -79,6 +79,8 @@ class WatchSettings:
             out=OutSettings.of(options),
             show=arguments.read(ShowSettings, options),
         )
+        arguments.different([*settings.out.files, *settings.saving.files])
+        return settings
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -108,6 +110,7 @@ def watch(settings: WatchSettings) -> int:
     status, service, room = settings.show.status_line(), Service(), headroom.take()
     with (
         settings.saving.claimed() as checkpoint,
+        settings.out.claimed(),
         stop_signals() as signals,
         server.opened([settings.link], signals) as (link,),
     ):
