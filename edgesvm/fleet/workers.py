@@ -120,6 +120,7 @@ def found(
     """Rows that are not among `held` (places, ascending) and violate the solution, if `decide`."""
     owner, dtype, margin = options
     core = sent.core()
+    core.check()  # it finds what follows from the arrays, as when a snapshot is loaded
     places, total = [np.empty(0, np.int64)], 0
     for chunk in source_of(part, owner).chunks(CHUNK_ROWS, np.dtype(dtype)):
         slots, n_known, _ = core.labels.encode(chunk.y)
