@@ -21,6 +21,7 @@ STUDIES = (
     "link/reading",
     "link/whole",
     "link/ports",
+    "link/flood",
     "preprocessing/spikes",
     "preprocessing/leakage",
     "preprocessing/windows",
