@@ -151,7 +151,8 @@ cdef class Labels:
         why = unfit(as_object(y)) if status == Status.UNKNOWN_LABEL else None
         if why is None:
             return refusal(status, sample, dtype, self.in_slots)
-        return SampleRefused(f"{sample} has no valid label: {why}", status)
+        so_far = f"; those so far are {self.in_slots}" if self.n else ""
+        return SampleRefused(f"{sample} has no valid label: {why}{so_far}", status)
 
     def slot_of(self, y):
         """`find`, for Python: the slot, or -1."""
