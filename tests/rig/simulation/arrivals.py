@@ -334,13 +334,10 @@ class FrameReader(Reader):
         x = np.frombuffer(body, value, offset=end).astype(np.float32)
         if self._table is not None and self._table.rows is not None:
             x = self._table.rows[:, 0] * x + self._table.rows[:, 1]
-        if self._range is not None and np.isfinite(x).all():
-            low, high = np.float32(self._range[0]), np.float32(self._range[1])
-            x = np.clip(x, low, high) if self._clip else x
-            is_good = bool(((x >= low) & (x <= high)).all())
-        else:
-            is_good = bool(np.isfinite(x).all())
-        if is_good:
+        if self._range is not None and self._clip:
+            x = np.clip(x, *self._range).astype(np.float32)
+        low, high = self._range or (-np.inf, np.inf)
+        if (np.isfinite(x) & (x >= low) & (x <= high)).all():
             self.arrived.append(Row(number, x, label, weight))
         else:
             self.counts["bad_value"] += 1
@@ -378,11 +375,13 @@ class LineReader(Reader):
         *,
         value_range: tuple[float, float] | None,
         clip: bool,
+        has_labels: bool,
     ) -> None:
         super().__init__(ring, policy)
-        self._parser = LineParser(n_features, gate=ValueGate(value_range, clip))
+        gate = ValueGate(value_range, clip)
+        self._parser = LineParser(n_features, has_labels, has_labels, gate=gate)
         self._ring = SampleRing(1 << 14, n_features)
-        self._parser.expect(self._ring, True)
+        self._parser.expect(self._ring, has_labels)
 
     def opened(self) -> None:
         self._parser.resync()

@@ -86,7 +86,7 @@ class Host:
         self._has_heard = False  # since the last check
         self._wrote = bytearray()
         self._answers: deque[tuple[int, int, int, bytes]] = deque()
-        self._n_answers = 0
+        self._n_used = 0
         self._refused: set[int] = set()
 
     def breaks(self, what: str) -> None:
@@ -198,6 +198,7 @@ class Host:
         told = plan.told
         common: Any = {"value_range": told["range"], "clip": told["clip"]}
         if plan.is_text:
+            common["has_labels"] = told["labels"] != "none"
             return LineReader(told["ring"], told["full"], plan.n_features, **common)
         key = KEY if told["key"] else None
         return FrameReader(told["ring"], told["full"], key=key, late=told["late"], **common)
@@ -252,18 +253,20 @@ class Host:
         if not self._has_heard:
             return
         self._has_heard = False
-        before = plain.counts["taken"], plain.counts["learned"]
+        before = plain.counts["learned"]
         plain.catch_up()
-        if plain.counts["taken"] > before[0]:
-            self.last_row_at = self.world.now
-        self.n_learned += plain.counts["learned"] - before[1]
+        self.n_learned += plain.counts["learned"] - before
         have, want = runner.counters(), plain.counters()
+        n_used = want["samples"] - want.get("schema_mismatch", 0)
+        if n_used != self._n_used:
+            self._n_used, self.last_row_at = n_used, self.world.now
         for name, n in want.items():
             if have.get(name, 0) != n:
                 self.breaks(f"{name} is {have.get(name, 0)}, not {n}")
         if broken := runner.check_identities():
             self.breaks("; ".join(broken))
-        if not same(runner.learner, plain.learner):
+        arena = bytes(runner.learner.arena)
+        if arena != bytes(plain.learner.arena):
             self.breaks("the arena is not that of a learner that learned what arrived")
         score = runner.score
         if (score.n, round(score.n * (score.accuracy or 0))) != (
@@ -272,8 +275,7 @@ class Host:
         ):
             self.breaks("the score is not that of the predictions")
         self._check_answers(plain)
-        crc = zlib.crc32(bytes(runner.learner.arena))
-        self.world.note(f"step {want['taken']} {want['learned']} {crc:08x}")
+        self.world.note(f"step {want['taken']} {want['learned']} {zlib.crc32(arena):08x}")
 
     def _check_answers(self, plain: PlainHost) -> None:
         """What was sent to the node is what the plain host would have sent, in its order."""
@@ -319,6 +321,7 @@ class Host:
 
     def load_at_the_end(self) -> None:
         """What is loaded after the power was cut once more."""
+        self.world.begin(None)
         self.world.disk.cut_power()
         second = "spare" if self.world.plan.told["second"] else None
         found = Checkpoint("model", second=second, disk=self.world.disk).load()
@@ -340,7 +343,8 @@ class SavesLater(Checkpointer):
         super().save()
         if self._writing and not was_writing:
             world = self._host.world
-            world.at(world.now + self._host._rng.uniform(0, SLOWEST_SAVE_S), "save", self._finish)
+            due = world.now + self._host._rng.uniform(0, SLOWEST_SAVE_S)
+            world.at(due, "save", self._finish, of_process=True)
 
     def close(self) -> None:
         self._finish()

@@ -17,7 +17,7 @@ from rig.liveness import HANDSHAKE_S, RECOVERY_S
 
 KEY = bytes(range(16))
 # Of an hour or less; the slices are the steps in which the clock goes on.
-RATES_HZ = {0.2: 0.2, 1.0: 0.1, 5.0: 0.05, 20.0: 0.025, 50.0: 0.02}
+RATES_HZ = {0.2: 0.25, 1.0: 0.1, 4.0: 0.1, 12.0: 0.05}
 LONGEST_S = 3600.0
 # The end of a run in which nothing more befalls it: the last handshake must have come to its end.
 CALM_S = 2 * RECOVERY_S + HANDSHAKE_S
@@ -131,7 +131,7 @@ def plan(seed: int) -> Plan:
     n_features, n_classes = rng.randint(1, 8), 3 if rng.random() < 0.15 else 2
     rate = rng.choice(tuple(RATES_HZ))
     n_calm = int(CALM_S * rate)
-    samples = min(n_calm + int(10 ** rng.uniform(2.0, 3.1)), int(LONGEST_S * rate))
+    samples = min(n_calm + int(10 ** rng.uniform(1.7, 2.9)), int(LONGEST_S * rate))
     samples = max(samples, n_calm + 50)
     modes = {"inline": 0.85, "none": 0.15} if is_text else {"inline": 0.5, "late": 0.4, "none": 0.1}
     mode = rng.choices(tuple(modes), tuple(modes.values()))[0]
@@ -179,7 +179,7 @@ def _options(
     rng: random.Random, mode: str, is_text: bool, rate: float, n_features: int
 ) -> dict[str, Any]:
     told: dict[str, Any] = {
-        "ring": rng.choice((2, 16, 64, 256)),
+        "ring": rng.choice((64, 256) if is_text else (4, 16, 64, 256)),
         "full": rng.choice(("drop_oldest", "drop_newest")),
         "late": rng.choice((8, 32, 256)) if mode == "late" else 0,
         "key": not is_text and rng.random() < 0.25,
@@ -190,6 +190,7 @@ def _options(
         "second": rng.random() < 0.25,
         "answers": not is_text or rng.random() < 0.5,
         "text": is_text,
+        "labels": mode,
     }
     told["clip"] = told["range"] is not None and rng.random() < 0.5
     return told
@@ -221,6 +222,7 @@ def _words(
         words += ["--drift", told["drift"], *(["--on-drift", "reset"] * told["reset"])]
     if told["text"]:
         words += ["--text", "--n-features", str(n_features), *(["--answers"] * told["answers"])]
+        words += ["--unlabelled"] if told["labels"] == "none" else []
     return tuple(words)
 
 

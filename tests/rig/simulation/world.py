@@ -16,7 +16,6 @@ from firmware_sim.node import FaultyNode, Mishaps, Node, TextNode
 from rig.power.disk import Fault, PowerCut, SimulatedDisk
 from rig.simulation.plan import CALM_S, DISK_FAULTS, Clouds, End, Event, Plan
 
-DRAIN_S = 0.5  # less than the time between two heartbeats
 GIVE_UP_S = 300.0  # after the time that a run should have taken
 
 
@@ -62,7 +61,7 @@ class World(InMemory):
         self.n_events = 0
         self._trace = hashlib.blake2b(digest_size=8)
         self.lines: list[str] | None = None  # kept if somebody wants to read them
-        self._due: list[tuple[float, int, str, Callable[[], None]]] = []
+        self._due: list[tuple[float, int, bool, str, Callable[[], None]]] = []
         self._n_due = 0
         self._end: End | None = None
         self._calls: dict[str, int] = {}
@@ -75,9 +74,12 @@ class World(InMemory):
 
     # -- time
 
-    def at(self, when: float, what: str, act: Callable[[], None]) -> None:
-        """Let something happen at a time."""
-        heapq.heappush(self._due, (when, self._n_due, what, act))
+    def at(
+        self, when: float, what: str, act: Callable[[], None], *, of_process: bool = False
+    ) -> None:
+        """Let something happen at a time; unless the host's process has ended by then, if it is
+        of that."""
+        heapq.heappush(self._due, (when, self._n_due, of_process, what, act))
         self._n_due += 1
 
     def note(self, what: str) -> None:
@@ -117,7 +119,7 @@ class World(InMemory):
         if self.now < self._dark_until:
             self._lose()
         while self._due and self._due[0][0] <= self.now:
-            _, _, what, act = heapq.heappop(self._due)
+            *_, what, act = heapq.heappop(self._due)
             self.note(what)
             act()
 
@@ -127,7 +129,7 @@ class World(InMemory):
         late = self.now > self.plan.duration_s + GIVE_UP_S + 5000 * len(self.plan.events)
         sent = self.pump.done and not self._unread and not self._link.unread()
         self._quiet_from = min(self._quiet_from, self.now) if sent else math.inf
-        return late or self.now - self._quiet_from > DRAIN_S
+        return late or self.now > self._quiet_from
 
     # -- the host's life
 
@@ -167,6 +169,8 @@ class World(InMemory):
 
     def bury(self) -> None:
         """The process is gone; what it had open is closed, and what it left unread is lost."""
+        self._due = [due for due in self._due if not due[2]]
+        heapq.heapify(self._due)
         doomed, self._doomed = self._doomed, None
         if doomed is not None and doomed.kind == "power":
             self.disk.cut_power()
