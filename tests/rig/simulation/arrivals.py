@@ -1,4 +1,4 @@
-"""From bytes to samples as FORMATS.md has it, in plain Python: what a host must find in what it read.
+"""From bytes to samples as FORMATS.md has it, in plain Python: what a host must find.
 
 `FrameReader` shares no code with `edgesvm.link` but the layouts of the bodies; `LineReader` is the
 parser of `edgesvm.link`, given the same bytes in other pieces.
@@ -91,11 +91,10 @@ class Session:
         self._in_key = b""
 
     def asks(self, nonce: int) -> None:
-        """The host has sent HELLO."""
-        if nonce != self._wanted:
-            self._wanted, self._asked = nonce, True
+        """The host's next HELLO has this nonce."""
+        self._wanted, self._asked = nonce, True
 
-    def admits(self, raw: bytes) -> bytes | None:
+    def admits(self, raw: bytes) -> bytes | None:  # noqa: PLR0911  (a rule each)
         """The frame without its tag; None if it is refused."""
         kind, flags, _, number = struct.unpack_from("<BBHI", raw)
         signed, tag = raw[:-12], raw[-12:-4]
@@ -174,8 +173,8 @@ class Reader(ABC):
         """The port was opened: the stream is joined somewhere."""
 
     @abstractmethod
-    def sent(self, data: bytes) -> None:
-        """The host has written."""
+    def drew(self, number: int) -> None:
+        """The host has drawn a random number, for a handshake."""
 
     @abstractmethod
     def counters(self) -> dict[str, int]:
@@ -230,7 +229,7 @@ class FrameReader(Reader):
         self._late, self._range, self._clip = late, value_range, clip
         self._session = None if key is None else Session(key, self.counts)
         self._partial, self._joins = b"", True
-        self._nonce = 0
+        self._nonce = self._n_drawn = 0
         self._schema: wire.Schema | None = None
         self._table: ScaleTable | None = None
         self._numbers = Numbers()
@@ -239,17 +238,14 @@ class FrameReader(Reader):
     def opened(self) -> None:
         self._partial, self._joins = b"", True
 
-    def sent(self, data: bytes) -> None:
-        for run in data.split(b"\0"):
-            raw = raw_frame(run)
-            if raw is None or raw[0] != wire.HELLO:
-                continue
-            body, high = raw[8:-4], 0
-            if raw[1] & wire.TAGGED:
-                body, high = body[:-12], int.from_bytes(body[-12:-8], "little")
-            self._nonce = wire.Hello.unpack(body).nonce
-            if self._session is not None:
-                self._session.asks(high << 32 | self._nonce)
+    def drew(self, number: int) -> None:
+        self._n_drawn += 1
+        if self._n_drawn == 1:
+            return  # the host's id
+        if self._session is None or self._n_drawn % 2 == 0:
+            self._nonce = number
+        else:
+            self._session.asks(number << 32 | self._nonce)
 
     def _read(self, chunk: bytes) -> None:
         *runs, self._partial = (self._partial + chunk).split(b"\0")
@@ -267,7 +263,9 @@ class FrameReader(Reader):
     def counters(self) -> dict[str, int]:
         return {
             "ring_dropped": self.counts["ring_dropped"],
-            **{name: self.counts["label_dropped"] for name in ("label_dropped",) if self.takes_late},
+            **{
+                name: self.counts["label_dropped"] for name in ("label_dropped",) if self.takes_late
+            },
             **{name: self.counts[name] for name in ("samples", "duplicate", "too_old")},
             **{name: self.counts[name] for name in ("reordered", "schema_mismatch", "bad_value")},
             "missing": self._past_missing + self._numbers.missing,
@@ -383,11 +381,11 @@ class LineReader(Reader):
         self._ring = SampleRing(1 << 14, n_features)
         self._parser.expect(self._ring, has_labels)
 
+    def drew(self, number: int) -> None:
+        """Lines have no handshake."""
+
     def opened(self) -> None:
         self._parser.resync()
-
-    def sent(self, data: bytes) -> None:
-        """It asks for nothing."""
 
     def _read(self, chunk: bytes) -> None:
         for at in range(0, len(chunk), self.PIECE):

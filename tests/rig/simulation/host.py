@@ -103,7 +103,9 @@ class Host:
 
         class Nonces:
             def randint(self, low: int, high: int) -> int:
-                return world.nonces.randint(low, high)
+                number = world.nonces.randint(low, high)
+                host._reader.drew(number)
+                return number
 
         class WatchedRunner(Runner):
             def __init__(self, *args: Any, **options: Any) -> None:
@@ -209,8 +211,9 @@ class Host:
         elif what == "read":
             self._reader.feed(data)
             self._has_heard = True
+        elif what == "removed":
+            self.copies.insert(0, None)
         else:
-            self._reader.sent(data)
             self._wrote += data
 
     def _begins(self, runner: Runner) -> None:
@@ -238,7 +241,7 @@ class Host:
         )
 
     def _copy_of(self, loaded: Learner) -> Learner:
-        """The plain learner as it was when this was saved; it is what must be loaded from now on."""
+        """The plain learner as it was when this was saved, which is not lost from now on."""
         for one in reversed(self.copies):
             if one is not None and same(one, loaded):
                 self.copies = [one]

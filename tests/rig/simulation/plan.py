@@ -31,6 +31,10 @@ EVENTS = {
     "half-open": (0.1, 30.0),  # the port takes bytes and gives none, until it is opened again
     "unplug": (0.1, 20.0),
     "noise": (10, 400),  # bytes
+    "deaf": (0.1, 60.0),  # the node's side takes no bytes
+    "hold": (0.1, 5.0),  # what the node says next comes later, behind what follows
+    "copy": (0.1, 5.0),  # it comes once more
+    "removed": (0.0, 0.0),  # somebody removes the checkpoint
     "disk": (0.5, 60.0),  # an operation of the disk fails, once or for so long
 }
 DISK_FAULTS = ("any", "pwrite", "fdatasync", "fsync", "create", "replace", "sync_folder")
@@ -204,7 +208,7 @@ def _words(
     words += ["--checkpoint-second", "spare"] if told["second"] else []
     learner, raw = rng.choice(tuple(KINDS)), rng.random() < 0.2
     dtype = "float64" if rng.random() < 0.25 else None
-    sizes = rng.sample(("2KiB", "4KiB", "8KiB", "16KiB"), 2) + ["32KiB", "256KiB"]
+    sizes = [*rng.sample(("2KiB", "4KiB", "8KiB", "16KiB"), 2), "32KiB", "256KiB"]
     fitting = [size for size in sizes if _fits(learner, size, n_features, dtype, raw)]
     if not fitting:
         dtype = None
@@ -227,7 +231,7 @@ def _words(
 
 
 def _events(rng: random.Random, until: float) -> tuple[Event, ...]:
-    n = rng.choice((0, 1, 2, 4, 8))
+    n = rng.choice((0, 1, 2, 4, 8, 12))
     events = []
     for _ in range(n):
         kind = rng.choice(tuple(EVENTS))

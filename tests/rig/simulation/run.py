@@ -1,9 +1,8 @@
-"""A run of a seed, and many of them."""
+"""A run of a seed, from the first start of the host to what is loaded at the end."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rig.simulation.host import Broken, Host
@@ -76,16 +75,3 @@ def _live_to_the_end(host: Host, world: World) -> None:
     if world.now - began > 2 * CALM_S and world.now - host.last_row_at > CALM_S:
         host.breaks(f"nothing was taken in the last {world.now - host.last_row_at:.1f} s")
     host.load_at_the_end()
-
-
-def many(
-    seeds: Iterator[int], on_outcome: Callable[[Outcome], None] = lambda outcome: None
-) -> list[Outcome]:
-    """Run seeds; the outcomes of those that broke an invariant."""
-    broken = []
-    for seed in seeds:
-        outcome = simulate(seed)
-        on_outcome(outcome)
-        if outcome.broken:
-            broken.append(outcome)
-    return broken

@@ -30,6 +30,11 @@ class Disk(SimulatedDisk):
         self._world.is_called("disk")
         super()._operate(operation)
 
+    def remove(self, path: str) -> None:
+        """Somebody else removes a file."""
+        if path in self._names:
+            self._change_names({path: None})
+
 
 class World(InMemory):
     """Node, line and disk of a plan, on a clock that goes on only while the host waits.
@@ -37,7 +42,8 @@ class World(InMemory):
     Attributes
     ----------
     hears : callable
-        Told ``("opened", b"")``, ``("read", chunk)`` and ``("wrote", data)``: the host's port.
+        Told ``("opened", b"")``, ``("read", chunk)`` and ``("wrote", data)`` of the host's port,
+        and ``("removed", b"")`` of its checkpoint.
     interrupt : callable
         A signal to the host.
     """
@@ -53,7 +59,7 @@ class World(InMemory):
         end = ord("\n") if plan.is_text else 0
         faults = FaultInjector(plan.faults, seed=plan.seed, delimiter=end) if plan.faults else None
         super().__init__(node, baud=plan.baud, faults=faults, slice_s=plan.slice_s)
-        self.plan, self.node = plan, node
+        self.plan, self.node, self._delimiter = plan, node, end
         self.disk = Disk(self, plan.seed, plan.max_write)
         self.hears: Callable[[str, bytes], None] = lambda what, data: None
         self.interrupt: Callable[[], None] = lambda: None
@@ -67,6 +73,8 @@ class World(InMemory):
         self._calls: dict[str, int] = {}
         self._doomed: End | None = None  # the life that is over
         self._is_told = False
+        self._deaf_until = 0.0
+        self._held_for = self._copied_after = 0.0  # the next bytes of the node
         self._quiet_from = math.inf
         self._dark_until = self._half_open_until = self._port_back_at = 0.0
         for event in plan.events:
@@ -118,6 +126,8 @@ class World(InMemory):
         super()._step()
         if self.now < self._dark_until:
             self._lose()
+        if self._link.to_host and (self._held_for or self._copied_after):
+            self._bring_later()
         while self._due and self._due[0][0] <= self.now:
             *_, what, act = heapq.heappop(self._due)
             self.note(what)
@@ -209,7 +219,9 @@ class World(InMemory):
 
     def write(self, data: bytes) -> int:
         self.is_called("call")
-        if self.now < max(self._dark_until, self._half_open_until):
+        if self.now < self._deaf_until:
+            n = 0
+        elif self.now < max(self._dark_until, self._half_open_until):
             n = len(data)
         else:
             n = super().write(data)
@@ -225,6 +237,20 @@ class World(InMemory):
         """What is on the way is lost."""
         self._link.to_host.clear()
         self._link.to_device.clear()
+
+    def _bring_later(self) -> None:
+        """What the node has just sent comes late, behind what it sends after that; or again."""
+        late = bytes([self._delimiter]) + bytes(self._link.to_host)
+        delay = self._held_for or self._copied_after
+
+        def bring() -> None:
+            if self._link.plugged:
+                self._link.to_host += late
+
+        if self._held_for:
+            self._link.to_host.clear()
+        self._held_for = self._copied_after = 0.0
+        self.at(self.now + delay, "brought", bring)
 
     # -- what befalls it
 
@@ -260,6 +286,19 @@ class World(InMemory):
     def _befall_noise(self, n: float, rng: random.Random) -> None:
         if self._link.plugged:
             self._link.to_host += rng.randbytes(int(n))
+
+    def _befall_deaf(self, seconds: float, rng: random.Random) -> None:
+        self._deaf_until = self.now + seconds
+
+    def _befall_hold(self, seconds: float, rng: random.Random) -> None:
+        self._held_for = seconds
+
+    def _befall_copy(self, seconds: float, rng: random.Random) -> None:
+        self._copied_after = seconds
+
+    def _befall_removed(self, _: float, rng: random.Random) -> None:
+        self.disk.remove("model")
+        self.hears("removed", b"")
 
     def _befall_disk(self, seconds: float, rng: random.Random) -> None:
         kind, lasts = rng.choice(DISK_FAULTS), rng.random() < 0.5
