@@ -73,7 +73,7 @@ class Host:
         self.settings = RunSettings.of(_parse(world.plan.words))
         self.broken = ""
         self.lives = 0
-        self.last_row_at = 0.0
+        self.last_news_at = 0.0  # when a sample or a label was taken, or refused
         self.n_learned = 0
         # The plain learner as it was at the last save that was acknowledged, and at each that was
         # begun since; None is one that has learned nothing.
@@ -86,7 +86,7 @@ class Host:
         self._has_heard = False  # since the last check
         self._wrote = bytearray()
         self._answers: deque[tuple[int, int, int, bytes]] = deque()
-        self._n_used = 0
+        self._counted: dict[str, int] = {}
         self._refused: set[int] = set()
 
     def breaks(self, what: str) -> None:
@@ -260,9 +260,8 @@ class Host:
         plain.catch_up()
         self.n_learned += plain.counts["learned"] - before
         have, want = runner.counters(), plain.counters()
-        n_used = want["samples"] - want.get("schema_mismatch", 0)
-        if n_used != self._n_used:
-            self._n_used, self.last_row_at = n_used, self.world.now
+        if want != self._counted:
+            self._counted, self.last_news_at = want, self.world.now
         for name, n in want.items():
             if have.get(name, 0) != n:
                 self.breaks(f"{name} is {have.get(name, 0)}, not {n}")

@@ -72,6 +72,8 @@ def _live_to_the_end(host: Host, world: World) -> None:
         world.idle(0.5)
     if not world.node.finished:
         host.breaks("the node has not sent all its samples")
-    if world.now - began > 2 * CALM_S and world.now - host.last_row_at > CALM_S:
-        host.breaks(f"nothing was taken in the last {world.now - host.last_row_at:.1f} s")
+    if world.now - began > 2 * CALM_S and world.now - host.last_news_at > CALM_S:
+        host.breaks(
+            f"nothing has come of the node in the last {world.now - host.last_news_at:.1f} s"
+        )
     host.load_at_the_end()
