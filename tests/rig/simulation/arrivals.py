@@ -268,6 +268,7 @@ class FrameReader(Reader):
             },
             **{name: self.counts[name] for name in ("samples", "duplicate", "too_old")},
             **{name: self.counts[name] for name in ("reordered", "schema_mismatch", "bad_value")},
+            "unique": self.counts["new"] + self.counts["reordered"],
             "missing": self._past_missing + self._numbers.missing,
             **{name: self.counts[name] for name in ("bad_tag", "replayed") if self._session},
         }
@@ -416,6 +417,6 @@ class LineReader(Reader):
 
     def counters(self) -> dict[str, int]:
         c = self._parser.counters()
-        names = "samples", "lines", "duplicate", "too_old", "missing", "bad_value", "bytes_rejected"
+        names = "samples", "lines", "duplicate", "too_old", "missing", "unique", "bad_value"
         told = {name: c[name] for name in names}
         return {"ring_dropped": self.counts["ring_dropped"], **told}

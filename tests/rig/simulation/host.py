@@ -17,7 +17,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 from unittest import mock
 
 import edgesvm
@@ -26,13 +26,14 @@ from edgesvm.cli.drift_options import DETECTORS
 from edgesvm.cli.run_settings import RunSettings
 from edgesvm.cli.stopping import Signals
 from edgesvm.drift.watch import DriftWatch
-from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.errors import CorruptModelError, LinkDown, NoSchema
 from edgesvm.learner import Learner
 from edgesvm.link import open_link, wire
 from edgesvm.link.frames import REJECTED
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.runner import Runner
+from rig.liveness import RECOVERY_S
 from rig.power.disk import PowerCut
 from rig.simulation.arrivals import FrameReader, LineReader, Reader, raw_frame
 from rig.simulation.plain_host import PlainHost
@@ -86,10 +87,10 @@ class Host:
         self._has_heard = False  # since the last check
         self._wrote = bytearray()
         self._answers: deque[tuple[int, int, int, bytes]] = deque()
-        self._counted: dict[str, int] = {}
+        self._news: list[int] = []
         self._refused: set[int] = set()
 
-    def breaks(self, what: str) -> None:
+    def breaks(self, what: str) -> NoReturn:
         """An invariant does not hold."""
         self.broken = self.broken or what
         raise Broken(what)
@@ -247,7 +248,6 @@ class Host:
                 self.copies = [one]
                 return one
         self.breaks("what was loaded is no save since the last one that was acknowledged")
-        raise AssertionError
 
     def check(self) -> None:
         """The invariants that hold after each step of the host."""
@@ -260,8 +260,7 @@ class Host:
         plain.catch_up()
         self.n_learned += plain.counts["learned"] - before
         have, want = runner.counters(), plain.counters()
-        if want != self._counted:
-            self._counted, self.last_news_at = want, self.world.now
+        self._mind_silence(want)
         for name, n in want.items():
             if have.get(name, 0) != n:
                 self.breaks(f"{name} is {have.get(name, 0)}, not {n}")
@@ -278,6 +277,20 @@ class Host:
             self.breaks("the score is not that of the predictions")
         self._check_answers(plain)
         self.world.note(f"step {want['taken']} {want['learned']} {zlib.crc32(arena):08x}")
+
+    def _mind_silence(self, want: dict[str, int]) -> None:
+        """A healthy node is heard soon, whatever happened before; its line must be sound too."""
+        news = [want["unique"], *(n for name, n in want.items() if name.startswith("label_"))]
+        if news != self._news:
+            self.check_silence()
+            self._news, self.last_news_at = news, self.world.now
+
+    def check_silence(self) -> None:
+        """How long nothing has come, beside how long that may be."""
+        plan = self.world.plan
+        silence = self.world.now - max(self.last_news_at, self.world.disturbed_until)
+        if not (plan.faults or plan.mishaps) and silence > RECOVERY_S + 1 / plan.node["rate"] + 1:
+            self.breaks(f"nothing has come of a healthy node for {silence:.1f} s")
 
     def _check_answers(self, plain: PlainHost) -> None:
         """What was sent to the node is what the plain host would have sent, in its order."""
@@ -326,7 +339,10 @@ class Host:
         self.world.begin(None)
         self.world.disk.cut_power()
         second = "spare" if self.world.plan.told["second"] else None
-        found = Checkpoint("model", second=second, disk=self.world.disk).load()
+        try:
+            found = Checkpoint("model", second=second, disk=self.world.disk).load()
+        except (CorruptModelError, OSError) as error:
+            self.breaks(f"nothing can be loaded at the end: {error}")
         if found is not None:
             self._copy_of(found)
         elif self.copies[0] is not None:

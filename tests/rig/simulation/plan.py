@@ -87,6 +87,7 @@ class Plan:
     words: tuple[str, ...]
     node: dict[str, Any]
     is_text: bool
+    is_mute: bool
     n_features: int
     n_classes: int
     faults: dict[str, float]
@@ -157,6 +158,7 @@ def plan(seed: int) -> Plan:
         _words(rng, told, n_features, n_classes),
         node,
         is_text,
+        rng.random() < 0.5,
         n_features,
         n_classes,
         _rates(rng, LINE_FAULTS, calm=0.3),

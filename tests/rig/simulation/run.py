@@ -70,6 +70,7 @@ def _live_to_the_end(host: Host, world: World) -> None:
     while not (host.live(ends.pop(0) if ends else None) and world.is_over):
         began = world.now
         world.idle(0.5)
+    host.check_silence()
     if not world.node.finished:
         host.breaks("the node has not sent all its samples")
     if world.now - began > 2 * CALM_S and world.now - host.last_news_at > CALM_S:

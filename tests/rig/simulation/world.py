@@ -13,6 +13,7 @@ from edgesvm.errors import LinkDown
 from firmware_sim.harness import InMemory
 from firmware_sim.line import FaultInjector
 from firmware_sim.node import FaultyNode, Mishaps, Node, TextNode
+from rig.liveness import MuteNode
 from rig.power.disk import Fault, PowerCut, SimulatedDisk
 from rig.simulation.plan import CALM_S, DISK_FAULTS, Clouds, End, Event, Plan
 
@@ -36,6 +37,10 @@ class Disk(SimulatedDisk):
             self._change_names({path: None})
 
 
+class MuteFaultyNode(MuteNode, FaultyNode):
+    """A faulty node that says nothing before it has heard HELLO."""
+
+
 class World(InMemory):
     """Node, line and disk of a plan, on a clock that goes on only while the host waits.
 
@@ -46,6 +51,8 @@ class World(InMemory):
         and ``("removed", b"")`` of its checkpoint.
     interrupt : callable
         A signal to the host.
+    disturbed_until : float
+        When the last event was over, or the last process began.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -55,7 +62,8 @@ class World(InMemory):
             node = TextNode(source, **plan.node)
         else:
             mishaps = Mishaps(plan.mishaps, seed=plan.seed)
-            node = FaultyNode(source, mishaps=mishaps, **plan.node)
+            kind = MuteFaultyNode if plan.is_mute else FaultyNode
+            node = kind(source, mishaps=mishaps, **plan.node)
         end = ord("\n") if plan.is_text else 0
         faults = FaultInjector(plan.faults, seed=plan.seed, delimiter=end) if plan.faults else None
         super().__init__(node, baud=plan.baud, faults=faults, slice_s=plan.slice_s)
@@ -73,7 +81,7 @@ class World(InMemory):
         self._calls: dict[str, int] = {}
         self._doomed: End | None = None  # the life that is over
         self._is_told = False
-        self._deaf_until = 0.0
+        self._deaf_until = self.disturbed_until = 0.0
         self._held_for = self._copied_after = 0.0  # the next bytes of the node
         self._quiet_from = math.inf
         self._dark_until = self._half_open_until = self._port_back_at = 0.0
@@ -146,6 +154,7 @@ class World(InMemory):
     def begin(self, end: End | None) -> None:
         """A process of the host begins, which will end so."""
         self._end, self._calls, self._is_told = end, {}, False
+        self._disturb(self.node.boot_s)
         if end is not None and end.of == "time":
             self._end = End(end.kind, "time", self.now + end.when, end.with_node)
 
@@ -256,7 +265,15 @@ class World(InMemory):
 
     def _befalls(self, event: Event) -> Callable[[], None]:
         act = getattr(self, f"_befall_{event.kind.replace('-', '_')}")
-        return lambda: act(event.amount, random.Random(event.choice))
+
+        def strike() -> None:
+            act(event.amount, random.Random(event.choice))
+            self._disturb(0.0 if event.kind in ("leap", "noise") else event.amount)
+
+        return strike
+
+    def _disturb(self, seconds: float) -> None:
+        self.disturbed_until = max(self.disturbed_until, self.now + seconds)
 
     def _befall_stall(self, seconds: float, rng: random.Random) -> None:
         until = self.now + seconds
