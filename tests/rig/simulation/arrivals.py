@@ -231,6 +231,7 @@ class FrameReader(Reader):
         self._partial, self._joins = b"", True
         self._nonce = self._n_drawn = 0
         self._schema: wire.Schema | None = None
+        self._schema_id = 0
         self._table: ScaleTable | None = None
         self._numbers = Numbers()
         self._past_missing = 0
@@ -303,7 +304,7 @@ class FrameReader(Reader):
             self._past_missing += self._numbers.missing
             self._numbers = Numbers()
             self.arrived.append(Epoch())
-        self._schema = schema
+        self._schema, self._schema_id = schema, schema.schema_id
         self.takes_late = self.takes_late or (
             schema.label_mode == wire.LABEL_LATE and self._late > 0
         )
@@ -312,7 +313,7 @@ class FrameReader(Reader):
         self.counts["samples"] += 1
         schema = self._schema
         expected = wire.SAMPLE_F32 if self._table is None else wire.SAMPLE_I16
-        if schema is None or schema_id != schema.schema_id or kind != expected:
+        if schema is None or schema_id != self._schema_id or kind != expected:
             self.counts["schema_mismatch"] += 1
             return
         value = np.dtype(KINDS[kind])
@@ -344,7 +345,7 @@ class FrameReader(Reader):
                 self.refused.append(number)
 
     def _label(self, flags: int, schema_id: int, body: bytes) -> None:
-        if self._schema is None or schema_id != self._schema.schema_id or flags or len(body) != 8:
+        if self._schema is None or schema_id != self._schema_id or flags or len(body) != 8:
             return
         number, label, weight = struct.unpack("<IhH", body)
         self.arrived.append(Label(number, label, weight / 256))

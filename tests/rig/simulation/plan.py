@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import dataclass, field
 from functools import cache
@@ -211,11 +212,9 @@ def _words(
     learner, raw = rng.choice(tuple(KINDS)), rng.random() < 0.2
     dtype = "float64" if rng.random() < 0.25 else None
     sizes = [*rng.sample(("2KiB", "4KiB", "8KiB", "16KiB"), 2), "32KiB", "256KiB"]
-    fitting = [size for size in sizes if _fits(learner, size, n_features, dtype, raw)]
-    if not fitting:
-        dtype = None
-        fitting = [size for size in sizes if _fits(learner, size, n_features, dtype, raw)]
-    words += ["--learner", learner, "--memory", fitting[0]]
+    choices = itertools.product((dtype, None), sizes)
+    dtype, size = next(of for of in choices if _fits(learner, of[1], n_features, of[0], raw))
+    words += ["--learner", learner, "--memory", size]
     words += ["--dtype", dtype] if dtype else []
     words += ["--raw"] if raw else rng.choice(([], [], ["--scale", "robust"]))
     words += ["--ring", str(told["ring"]), "--full", told["full"]]
