@@ -11,7 +11,7 @@ from firmware_sim.options import CLEAR_LINE
 from rig.simulation.plan import plan
 from rig.simulation.run import Outcome, simulate
 
-TOLD_EVERY = 500  # seeds
+TOLD_EVERY = 100  # seeds
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -83,6 +83,7 @@ class Host:
         self._reader: Reader
         self._plain: PlainHost | None = None
         self._runner: Any = None
+        self._saver: SavesLater | None = None
         self._loaded: Learner | None = None
         self._has_heard = False  # since the last check
         self._wrote = bytearray()
@@ -165,6 +166,7 @@ class Host:
         world = self.world
         self.lives += 1
         self._reader, self._plain, self._runner, self._loaded = self._new_reader(), None, None, None
+        self._saver = None
         self._wrote.clear()
         self._answers.clear()
         world.hears = self._hear
@@ -195,6 +197,10 @@ class Host:
         told = json.loads(out.getvalue())["counters"]
         if self._plain is None or told["taken"] != self._plain.counts["taken"]:
             self.breaks("the report has another number of samples")
+        if self._plain.counts["learned"] and not (self._saver and self._saver.has_failed):
+            last = self.copies[-1]
+            if last is None or not same(last, self._plain.learner):
+                self.breaks("the run ended, and what it had learned last is not saved")
         return True
 
     def _new_reader(self) -> Reader:
@@ -356,6 +362,11 @@ class SavesLater(Checkpointer):
     def __init__(self, host: Host, *args: Any, **options: Any) -> None:
         self._host = host
         super().__init__(*args, clock=host.world.clock, **options)
+        host._saver = self
+
+    @property
+    def has_failed(self) -> bool:
+        return self._failure is not None
 
     def save(self) -> None:
         was_writing = self._writing
