@@ -29,7 +29,7 @@ EVENTS = {
     "leap": (0.5, 4000.0),  # the machine sleeps: the host's clock goes on, nothing else does
     "reset": (0.0, 3.0),  # the node restarts, and boots for so long
     "outage": (0.1, 15.0),  # nothing gets through, either way
-    "half-open": (0.1, 30.0),  # the port takes bytes and gives none, until it is opened again
+    "half-open": (0.1, 30.0),  # the port takes bytes and gives none; of frames, until it is opened
     "unplug": (0.1, 20.0),
     "noise": (10, 400),  # bytes
     "deaf": (0.1, 60.0),  # the node's side takes no bytes

@@ -17,6 +17,8 @@ from rig.liveness import MuteNode
 from rig.power.disk import Fault, PowerCut, SimulatedDisk
 from rig.simulation.plan import CALM_S, DISK_FAULTS, Clouds, End, Event, Plan
 
+# Events that are over at once, or that the host must end.
+NO_TIME = ("leap", "noise", "removed", "half-open")
 GIVE_UP_S = 300.0  # after the time that a run should have taken
 
 
@@ -268,7 +270,7 @@ class World(InMemory):
 
         def strike() -> None:
             act(event.amount, random.Random(event.choice))
-            self._disturb(0.0 if event.kind in ("leap", "noise") else event.amount)
+            self._disturb(0.0 if event.kind in NO_TIME else event.amount)
 
         return strike
 
@@ -292,7 +294,8 @@ class World(InMemory):
         self._dark_until = max(self._dark_until, self.now + seconds)
 
     def _befall_half_open(self, seconds: float, rng: random.Random) -> None:
-        self._half_open_until = self.now + seconds
+        # A host that hears nothing must open its port again; one that reads lines cannot know.
+        self._half_open_until = self.now + seconds if self.plan.is_text else math.inf
 
     def _befall_unplug(self, seconds: float, rng: random.Random) -> None:
         if self._link.plugged:
