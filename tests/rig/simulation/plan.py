@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from dataclasses import dataclass, field
 from functools import cache
@@ -10,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.cli.learner_options import KINDS, LearnerSettings
+from edgesvm.cli import _parse
+from edgesvm.cli.learner_options import KINDS, OF_MANY, LearnerSettings
 from edgesvm.data import Rows, Stream
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
 from firmware_sim.node.mishaps import MISHAPS
@@ -121,10 +121,10 @@ class Plan:
 
 
 @cache
-def _fits(learner: str, memory: str, n_features: int, dtype: str | None, raw: bool) -> bool:
-    parameters = {} if dtype is None else {"dtype": dtype}
+def _fits(learner: tuple[str, ...], n_features: int) -> bool:
+    """Whether there is such a learner."""
     try:
-        LearnerSettings(memory, learner, parameters, raw=raw).build(n_features)
+        LearnerSettings.of(_parse(("run", "sim", *learner))).build(n_features)
     except ValueError:
         return False
     return True
@@ -209,14 +209,7 @@ def _words(
     words = ["run", "sim", "--quiet", "--json", "--checkpoint", "model"]
     words += ["--every", rng.choice((str(rng.randint(5, 300)), f"{rng.uniform(0.5, 90):.1f}s"))]
     words += ["--checkpoint-second", "spare"] if told["second"] else []
-    learner, raw = rng.choice(tuple(KINDS)), rng.random() < 0.2
-    dtype = "float64" if rng.random() < 0.25 else None
-    sizes = [*rng.sample(("2KiB", "4KiB", "8KiB", "16KiB"), 2), "32KiB", "256KiB"]
-    choices = itertools.product((dtype, None), sizes)
-    dtype, size = next(of for of in choices if _fits(learner, of[1], n_features, of[0], raw))
-    words += ["--learner", learner, "--memory", size]
-    words += ["--dtype", dtype] if dtype else []
-    words += ["--raw"] if raw else rng.choice(([], [], ["--scale", "robust"]))
+    words += _learner(rng, n_features, n_classes)
     words += ["--ring", str(told["ring"]), "--full", told["full"]]
     words += ["--late-labels", str(told["late"])] if told["late"] else []
     words += ["--key", "key"] if told["key"] else []
@@ -229,6 +222,20 @@ def _words(
         words += ["--text", "--n-features", str(n_features), *(["--answers"] * told["answers"])]
         words += ["--unlabelled"] if told["labels"] == "none" else []
     return tuple(words)
+
+
+def _learner(rng: random.Random, n_features: int, n_classes: int) -> tuple[str, ...]:
+    """The options of a learner, of two classes if it cannot have more, and of the memory for it."""
+    kind = ("--learner", rng.choice(tuple(KINDS)))
+    scale = rng.choice(((), (), (), ("--scale", "robust"), ("--raw",)))
+    dtype = ("--dtype", "float64") if rng.random() < 0.25 else ()
+    classes = ("--classes", "3") if n_classes > 2 and rng.random() < 0.7 else ()
+    many = ("--multiclass", rng.choice(tuple(OF_MANY))) if classes and rng.random() < 0.5 else ()
+    chance = ("--probabilities",) if rng.random() < 0.1 else ()
+    sizes = [*rng.sample(("2KiB", "4KiB", "8KiB", "16KiB"), 2), "64KiB", "1MiB"]
+    wishes = ((*dtype, *classes, *many, *chance), (*classes, *chance), ())
+    choices = ((*kind, *scale, *more, "--memory", of) for more in wishes for of in sizes)
+    return next(words for words in choices if _fits(words, n_features))
 
 
 def _events(rng: random.Random, until: float) -> tuple[Event, ...]:
