@@ -36,9 +36,9 @@ def remarks(s: dict[str, Any]) -> list[str]:
 
 def probabilities(s: dict[str, Any]) -> str:
     """Log loss of the probabilities, with that of answers that need none; empty without them."""
-    if not s.get("probabilities"):
+    p = s.get("probabilities")
+    if not p or p["log_loss"] is None:  # no sample has been scored yet
         return ""
-    p = s["probabilities"]
     raw = f", scores as they are {p['log_loss_raw']:.4f}" if "log_loss_raw" in p else ""
     return (
         f"log loss {p['log_loss']:.4f} (shares of the classes {p['log_loss_of_shares']:.4f}{raw}), "

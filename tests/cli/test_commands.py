@@ -492,6 +492,12 @@ def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
 # Probabilities, and the price of errors.
 
 
+def test_no_probability_scored_yet_is_nothing_to_say(tmp_path, capsys):
+    """As at the end of a run that was stopped before its second sample; simulated seed 1."""
+    (tmp_path / "one.csv").write_text("a,b,label\n1,2,0\n")
+    assert "log loss" not in said(capsys, "eval", tmp_path / "one.csv", "--probabilities")
+
+
 def test_eval_reports_probabilities_beside_what_needs_none(table, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "reliability.png"
