@@ -52,6 +52,8 @@ class World(InMemory):
         and ``("removed", b"")`` of its checkpoint.
     interrupt : callable
         A signal to the host.
+    is_over : bool
+        Whether nothing more is to come in this life; it was told to stop.
     disturbed_until : float
         When the last event was over, or the last process began.
     """
@@ -79,9 +81,9 @@ class World(InMemory):
         self._due: list[tuple[float, int, bool, str, Callable[[], None]]] = []
         self._n_due = 0
         self._end: End | None = None
-        self._calls: dict[str, int] = {}
+        self._n_calls = self._n_operations = 0
         self._doomed: End | None = None  # the life that is over
-        self._is_told = False
+        self.is_over = False
         self._deaf_until = self.disturbed_until = 0.0
         self._held_for = self._copied_after = 0.0  # the next bytes of the node
         self._quiet_from = math.inf
@@ -125,8 +127,8 @@ class World(InMemory):
         self._advance()
         if self._end is not None and self._end.of == "time" and self.now >= self._end.when:
             self._ends()
-        elif not self._is_told and self.is_over:
-            self._is_told = True
+        elif not self.is_over and self._has_come_to_its_end():
+            self.is_over = True
             self.note("over")
             self.interrupt()
 
@@ -142,8 +144,7 @@ class World(InMemory):
             self.note(what)
             act()
 
-    @property
-    def is_over(self) -> bool:
+    def _has_come_to_its_end(self) -> bool:
         """Whether the node has sent all, and it was read; or it takes too long."""
         late = self.now > self.plan.duration_s + GIVE_UP_S + 5000 * len(self.plan.events)
         sent = self.pump.done and not self._unread and not self._link.unread()
@@ -154,7 +155,7 @@ class World(InMemory):
 
     def begin(self, end: End | None) -> None:
         """A process of the host begins, which will end so."""
-        self._end, self._calls, self._is_told = end, {}, False
+        self._end, self._n_calls, self._n_operations, self.is_over = end, 0, 0, False
         self._disturb(self.node.boot_s)
         if end is not None and end.of == "time":
             self._end = End(end.kind, "time", self.now + end.when, end.with_node)
@@ -163,18 +164,17 @@ class World(InMemory):
         """The host calls the outside."""
         if self._doomed is not None:
             raise PowerCut
-        for name in {of, "call"}:
-            self._calls[name] = self._calls.get(name, 0) + 1
+        self._n_calls += 1
+        self._n_operations += of == "disk"
         end = self._end
-        if end is not None and end.of in (of, "call") and self._calls.get(end.of, 0) >= end.when:
-            if end.of == "time":
-                return
-            if of == "disk" and end.kind != "signal":
-                # During the operation: it has begun, and may be torn.
-                self._end = None
-                self.disk.cut_at = self.disk.operations
-                self._doomed = end
-                return
+        n = self._n_calls if end is not None and end.of == "call" else self._n_operations
+        if end is None or end.of not in (of, "call") or n < end.when:
+            return
+        if of == "disk" and end.kind != "signal":
+            # During the operation: it has begun, and may be torn.
+            self.disk.cut_at = self.disk.operations
+            self._doomed, self._end = end, None
+        else:
             self._ends()
 
     def _ends(self) -> None:
