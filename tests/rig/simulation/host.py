@@ -20,6 +20,8 @@ from importlib import import_module
 from typing import Any, NoReturn
 from unittest import mock
 
+import numpy as np
+
 import edgesvm
 from edgesvm.cli import _parse, run, server
 from edgesvm.cli.drift_options import DETECTORS
@@ -199,7 +201,7 @@ class Host:
             self.breaks("the report has another number of samples")
         if self._plain.counts["learned"] and not (self._saver and self._saver.has_failed):
             last = self.copies[-1]
-            if last is None or not same(last, self._plain.learner):
+            if last is None or not same(asked(last), asked(self._plain.learner)):
                 self.breaks("the run ended, and what it had learned last is not saved")
         return True
 
@@ -393,6 +395,14 @@ class SavesLater(Checkpointer):
         super()._write()
         if self._failure is None:
             self._host.acknowledged()
+
+
+def asked(learner: Learner) -> Learner:
+    """A copy that has been asked something: some learners compute their solution only then."""
+    learner = copy.deepcopy(learner)
+    if learner.is_fitted:
+        learner.predict_one(np.zeros(learner.n_features_in_, learner.dtype))
+    return learner
 
 
 def same(one: Learner, other: Learner) -> bool:
