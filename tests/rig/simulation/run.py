@@ -68,6 +68,8 @@ def _live_to_the_end(host: Host, world: World) -> None:
     ends = list(world.plan.ends)
     began = 0.0
     while not (host.live(ends.pop(0) if ends else None) and world.is_over):
+        if world.is_late:
+            host.breaks("the run does not come to its end")
         began = world.now
         world.idle(0.5)
     host.check_silence()

@@ -18,7 +18,7 @@ from rig.power.disk import Fault, PowerCut, SimulatedDisk
 from rig.simulation.plan import CALM_S, DISK_FAULTS, Clouds, End, Event, Plan
 
 NO_TIME = ("leap", "noise", "removed")  # events that are over at once
-GIVE_UP_S = 300.0  # after the time that a run should have taken
+GIVE_UP_S = 600.0  # after the time that a run should have taken
 
 
 class Disk(SimulatedDisk):
@@ -144,12 +144,16 @@ class World(InMemory):
             self.note(what)
             act()
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the run should have come to its end long ago."""
+        return self.now > self.plan.duration_s + self.ahead + GIVE_UP_S
+
     def _has_come_to_its_end(self) -> bool:
         """Whether the node has sent all, and it was read; or it takes too long."""
-        late = self.now > self.plan.duration_s + GIVE_UP_S + 5000 * len(self.plan.events)
         sent = self.pump.done and not self._unread and not self._link.unread()
         self._quiet_from = min(self._quiet_from, self.now) if sent else math.inf
-        return late or self.now > self._quiet_from
+        return self.is_late or self.now > self._quiet_from
 
     # -- the host's life
 
