@@ -89,9 +89,11 @@ conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet  ## the lon
 	cd tests && $(BIN)/python -m rig --needed --samples $(SAMPLES) $(CONFORMANCE_ARGS)
 	cd tests && $(BIN)/python -m rig --needed --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
 	$(BIN)/pytest -q -m long --ignore=tests/export $(PYTEST_ARGS)
-	EDGESVM_BROKER=required $(BIN)/pytest -q tests/outputs/test_broker.py $(PYTEST_ARGS)
+	cd tests && $(BIN)/python -m rig simulate --seeds 10000
+	EDGESVM_BROKER=required $(BIN)/pytest -q tests/outputs/test_broker.py tests/cli/test_out.py $(PYTEST_ARGS)
 	$(MAKE) browser
 	$(MAKE) mcu
+	$(BIN)/python tests/export/attack.py --files 100k --log build/attack.jsonl
 	$(MAKE) sanitize
 	$(MAKE) sanitize-threads
 	$(MAKE) fuzz

@@ -11,13 +11,36 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.errors import MemoryBudgetError
+from edgesvm.core.constants import MEAN_WEIGHT, MEAN_WEIGHT_BYTES
+from edgesvm.errors import CorruptModelError, MemoryBudgetError
 
 __all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "parse_bytes"]
 
 ALIGNMENT = 8  # of every array: the widest scalar; vector loads need no alignment
 PARTS = "parts"  # the array that holds a learner's parts
+PIECE = 1 << 15  # numbers
+MOST_COUNTED = 1 << 62  # more samples than any stream has: a count below it never overflows
 MAX_PLAN_BYTES = 1 << 46  # more than any machine has: a corrupt count must not reach the allocator
+
+# Arrays of which every bit is zero between two samples.
+SCRATCH = frozenset(
+    (
+        "angle",
+        "features",
+        "mixed",
+        "point",
+        "scaled",
+        "scores",
+        "scratch",
+        "sums",
+        "merged",
+        "coded",
+    )
+) | {
+    *("cache", "slot", "owner", "filled", "used", "near_margin", "near_number"),
+    *(f"block_{name}" for name in ("rows", "f", "sign", "own", "number", "row")),
+}
+SIGNED = ("partner",)  # whole numbers that count nothing
 
 _UNITS = {
     "": 1,
@@ -64,6 +87,38 @@ def format_bytes(n_bytes: int) -> str:
             break
         size, unit = size / 1024, larger
     return f"{n_bytes:,} B" if unit == "B" else f"{size:.1f} {unit} ({n_bytes:,} B)"
+
+
+def rule(name: str, dtype: np.dtype) -> str:
+    """What the numbers of an array must be in a snapshot, whichever learner it is of: "zero",
+    "finite", "count", or "any"."""
+    if name in SCRATCH:
+        return "zero"
+    if dtype.kind == "f":
+        return "finite"
+    return "count" if dtype == np.int64 and name not in SIGNED else "any"
+
+
+def check_numbers(arrays: Mapping[str, np.ndarray]) -> None:
+    """Raise CorruptModelError unless all numbers are what `rule` says."""
+    for name, array in pieces(arrays):
+        what = rule(name, array.dtype)
+        if what == "zero" and array.view("u1").any():
+            raise CorruptModelError(
+                f"the snapshot's array {name!r} is not zero between two samples"
+            )
+        if what == "finite" and not np.isfinite(array).all():
+            raise CorruptModelError(f"the snapshot's array {name!r} has a value that is not finite")
+        if what == "count" and ((array < 0) | (array >= MOST_COUNTED)).any():
+            raise CorruptModelError(f"the snapshot's counter {name!r} is out of range")
+
+
+def pieces(arrays: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays flat, in pieces, so that a check of one takes a fixed amount of memory."""
+    for name, array in arrays.items():
+        flat = array.reshape(-1)
+        for at in range(0, flat.size, PIECE):
+            yield name, flat[at : at + PIECE]
 
 
 class BeyondAnyMachine(ValueError):
@@ -119,6 +174,15 @@ class MemoryPlan:
     def part(self) -> MemoryPlan | None:
         """The plan of one of a learner's parts; None if it has none."""
         return self.inside.get(PARTS)
+
+    @property
+    def without_mean_weight(self) -> int:
+        """Bytes of the same arena in earlier builds, where it ended before the mean weight."""
+        last = self.arrays[-1]
+        if last.name == MEAN_WEIGHT[0]:
+            return self.total - MEAN_WEIGHT_BYTES
+        behind = self.inside.get(last.name)
+        return self.total if behind is None else last.offset + behind.without_mean_weight
 
     @classmethod
     def of(

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sized
 from typing import Any
 
+from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
 from edgesvm.core.status import Status
 
 
@@ -61,7 +62,8 @@ def _both(kind: type[Any], theirs: type[Any]) -> type[Any]:
 
 
 class LearnerBusy(RuntimeError):
-    """A callback came back to the learner that called it, which is not ready for that."""
+    """A callback came back to the learner that called it, which is not ready for that; or this
+    process was forked while another thread was at work with the learner."""
 
 
 class MemoryBudgetError(ValueError):
@@ -113,8 +115,9 @@ REFUSALS: dict[Status, str] = {
         "has a feature that is NaN or infinite, or too large to be squared in {dtype}"
     ),
     Status.BAD_WEIGHT: (
-        "has a weight that is negative, NaN or infinite, so small that its reciprocal overflows, "
-        "or so large that the model would overflow; give a finite weight >= 0"
+        f"has a weight that is neither 0 nor from {LEAST_WEIGHT:.1e} to {LARGEST_WEIGHT:.1e}, is"
+        f" more than {MOST_TIMES:g} times the mean of the weights so far, or would make the model"
+        " overflow"
     ),
     Status.FULL: (
         "does not fit: the store already holds max_samples samples; give a larger max_samples, or"
@@ -124,9 +127,35 @@ REFUSALS: dict[Status, str] = {
 }
 
 
-def refusal(status: Status, sample: str, dtype: object, classes: Sized) -> SampleRefused:
-    """The exception for a refused sample."""
+def refusal(  # noqa: PLR0917
+    status: Status,
+    sample: str,
+    dtype: object,
+    classes: Sized,
+    weight: float | None = None,
+    mean: float = 0.0,
+) -> SampleRefused:
+    """The exception for a refused sample; `weight` its own, `mean` that of those before it, if
+    known."""
     why = REFUSALS[status].format(dtype=dtype, classes=classes)
+    if status == Status.BAD_WEIGHT and weight is not None:
+        why = _weight_refused(weight, mean)
     if status == Status.UNKNOWN_LABEL and len(classes) == 2:
         why += "; use OneVsOne(learner=..., n_classes=...) for more than two"
     return SampleRefused(f"{sample} {why}", status)
+
+
+def _weight_refused(weight: float, mean: float) -> str:
+    """What is wrong with a weight that was refused; `mean`: of the weights before it, 0 if there
+    are none."""
+    if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
+        return (
+            f"has a weight of {weight:g}: a weight is 0, or from {LEAST_WEIGHT:.1e} to"
+            f" {LARGEST_WEIGHT:.1e}"
+        )
+    if mean > 0.0 and weight > MOST_TIMES * mean:
+        return (
+            f"has a weight of {weight:g}, more than {MOST_TIMES:g} times the mean of the weights so"
+            f" far, {mean:g}; clip or scale the weights"
+        )
+    return f"has a weight of {weight:g}, with which the model would overflow; give a smaller one"

@@ -1,5 +1,5 @@
 """Prequential (test-then-train) evaluation in fixed memory: predict each sample, score the
-prediction, then learn the sample. And what such figures hide."""
+prediction, then learn the sample."""
 
 from __future__ import annotations
 
@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
 
 CHUNK_ROWS = 256
-ENOUGH = 100  # predictions, before anything is said about them
-RUNS = 0.9  # share of labels equal to the one before, from which on they come in runs
+
+
+def far_out(learner: Learner) -> dict[str, int]:
+    """How many samples it learned with a value far outside what it had seen, by this name; empty
+    for a learner that does not count them. For every report of counters."""
+    found = learner.core.views.get("far_out") if learner.is_fitted else None
+    return {} if found is None else {"far_out": int(found)}
 
 
 class Prequential(Tally):
@@ -83,40 +88,8 @@ class Prequential(Tally):
             label: row.get(label, 0) / sum(row.values()) for label, row in self.confusion.items()
         }
 
-    def remarks(self, *, labels_stop: bool = False) -> list[str]:
-        """What the accuracy alone hides, a sentence each; empty before 100 predictions.
-
-        With `labels_stop`, nothing about the label before: no labels came with these samples.
-        """
-        if self.n < ENOUGH or self.accuracy is None or self.majority is None:
-            return []
-        said = []
-        if len(self.confusion) > 1 and self.accuracy < self.majority:
-            said.append(
-                f"worse than always answering the larger class ({percent(self.majority)}):"
-                " this model has learned nothing of use yet"
-            )
-        if not labels_stop:
-            said += self._remarks_on_runs(self.accuracy, self.label_before or 0.0)
-        if len(self.confusion) > 1 and self._same_answer >= min(self.n, self.window):
-            said.append(f"the last {self._same_answer:,} predictions were all {self._answer!r}")
-        return said
-
-    def _remarks_on_runs(self, accuracy: float, label_before: float) -> list[str]:
-        if label_before > accuracy:
-            return [
-                f"worse than repeating the label before ({percent(label_before)}): labels come in"
-                " runs, so this accuracy says little about samples without labels"
-            ]
-        if label_before > RUNS:
-            return [
-                f"labels come in runs (the label before is right for {percent(label_before)}):"
-                " accuracy without labels may be far lower"
-            ]
-        return []
-
-    def summary(self, *, labels_stop: bool = False) -> dict[str, Any]:
-        """All results, for a JSON line; `labels_stop` as in `remarks`."""
+    def summary(self) -> dict[str, Any]:
+        """All results, for a JSON line."""
         return {
             "predicted": self.n,
             "accuracy": self.accuracy,
@@ -127,7 +100,6 @@ class Prequential(Tally):
             "rolling_accuracy": self.rolling,
             "first_accuracy": self.first if self.first is not None else self.rolling,
             "window": self.window,
-            "remarks": self.remarks(labels_stop=labels_stop),
         }
 
 

@@ -16,7 +16,6 @@ import contextlib
 import functools
 import inspect
 import os
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar, cast
@@ -42,10 +41,17 @@ from edgesvm.contract.params import one_of, whole
 from edgesvm.contract.registry import registered_name
 from edgesvm.contract.team import Team, n_threads
 from edgesvm.core.arena import Arena
+from edgesvm.core.constants import MEAN_WEIGHT
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows, RowSource, Stream
 from edgesvm.data.sources import is_row_source
-from edgesvm.errors import ConvergenceWarning, NotFittedError, as_sklearns, refusal
+from edgesvm.errors import (
+    ConvergenceWarning,
+    CorruptModelError,
+    NotFittedError,
+    as_sklearns,
+    refusal,
+)
 from edgesvm.persist.format import Snapshot, Wrapped
 from edgesvm.persist.saved import Saved
 from edgesvm.persist.store import read_file, restore
@@ -57,7 +63,6 @@ Self = TypeVar("Self", bound="Learner")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 DTYPES = ("float32", "float64")
-ONE_GUARD_EACH = threading.Lock()
 # Names of arrays that a core may write while it decides. They are zero between samples, which
 # tests/conformance/test_scratch.py checks.
 DECISION_SCRATCH = frozenset(
@@ -155,6 +160,7 @@ class Learner(Estimator, Saved):
     _state: State | None = None  # None: no memory yet
     _own_guard: Guard | None = None
     _columns: Names = None  # of the features learned
+    _is_part: bool = False  # of another learner, which knows the mean weight of the samples
 
     # -- what a subclass adds ----------------------------------------------------------------------
 
@@ -212,9 +218,8 @@ class Learner(Estimator, Saved):
     def _guard(self) -> Guard:
         """Guard of the memory, shared with all learners that work in it."""
         if self._own_guard is None:
-            with ONE_GUARD_EACH:
-                if self._own_guard is None:
-                    self._own_guard = Guard(type(self).__name__)
+            # one for all threads, without a lock that a forked child would find locked
+            return cast(Guard, vars(self).setdefault("_own_guard", Guard(type(self).__name__)))
         return self._own_guard
 
     def set_params(self: Self, **params: Any) -> Self:
@@ -266,6 +271,8 @@ class Learner(Estimator, Saved):
         n_features = whole("n_features", n_features, 1, MAX_FEATURES)
         self._check_params()
         arrays = [*common_arrays(self.n_classes_planned), *self._arrays(n_features)]
+        if self.takes_labels and not self._is_part:
+            arrays.append(MEAN_WEIGHT)
         part = self._part(n_features)
         return MemoryPlan.of(arrays, {} if part is None else {PARTS: part})
 
@@ -312,7 +319,7 @@ class Learner(Estimator, Saved):
 
     def _at_work(self: Self, core: Any, engine: str) -> Self:
         """A learner with the same parameters, on a core in another learner's memory."""
-        learner = self.like_new()
+        learner = self.like_new().as_part()
         learner._engine = engine
         learner._own_guard = core.guard
         learner._hold(core)
@@ -324,6 +331,11 @@ class Learner(Estimator, Saved):
         return type(self)(
             **{k: v.like_new() if isinstance(v, Learner) else v for k, v in params.items()}
         )
+
+    def as_part(self: Self) -> Self:
+        """This learner, whose memory is to be in another's."""
+        self._is_part = True
+        return self
 
     @classmethod
     def within(cls: type[Self], budget: int | str, n_features: int, **params: Any) -> Self:
@@ -381,7 +393,8 @@ class Learner(Estimator, Saved):
         """The same learner with another capacity, if it has one."""
         if not self._capacity:
             return self
-        return type(self)(**{**self.get_params(deep=False), self._capacity: capacity})
+        other = type(self)(**{**self.get_params(deep=False), self._capacity: capacity})
+        return other.as_part() if self._is_part else other
 
     def _capacity_range(self) -> tuple[int, int]:
         """Smallest and largest capacity to consider."""
@@ -465,6 +478,13 @@ class Learner(Estimator, Saved):
         """The memory that may not be zero between samples."""
         return [slice(0, core.arena.nbytes)]
 
+    @staticmethod
+    def _place(core: Any, name: str) -> slice:
+        """The memory of an array."""
+        view = core.views[name]
+        at = view.ctypes.data - core.arena.memory.ctypes.data
+        return slice(at, at + view.nbytes)
+
     # -- learning ----------------------------------------------------------------------------------
 
     def learn_one(self, x: ArrayLike, y: Any, weight: float = 1.0) -> bool:
@@ -476,7 +496,7 @@ class Learner(Estimator, Saved):
             With the learner's dtype no allocator call is made. Anything else is converted.
         y : label
         weight : float, default 1.0
-            Finite, >= 0. A sample of weight zero is counted as seen and otherwise ignored.
+            As in `partial_fit`.
 
         Raises
         ------
@@ -552,12 +572,19 @@ class Learner(Estimator, Saved):
         classes : sequence of two labels, optional
             As for ``allocate``; on a later call they must be the same.
         sample_weight : array of shape (n_samples,), float64, optional
-            Finite, >= 0. A row of weight zero is counted as seen and otherwise ignored.
+            Any scale will do: a weight counts by its ratio to the others. It is 0, or from 2^-40
+            (9.1e-13) to 2^40 (1.1e12), and at most 256 times the mean weight of about the last
+            1,000 rows learned (so that no row outweighs all others); after the first n rows, while
+            2^(80 / n) is more than 256, at most that many times their mean, so that an odd first
+            weight locks no row out. A row of weight zero is counted as seen and otherwise ignored.
+            ``class_weight`` multiplies the weight afterwards and is not bounded. A `fit` that reads
+            its rows several times compares with the mean of them all.
 
         Raises
         ------
         ValueError
-            Names the first refused row. The rows before it are learned; it and later rows are not.
+            Names the first refused row, for a weight the bound too. The rows before it are learned;
+            it and later rows are not.
         """
         with self._guard as guard:
             rows, labels, weights = guard.call(self._rows, X, y, sample_weight)
@@ -598,7 +625,10 @@ class Learner(Estimator, Saved):
             status = Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
             sample = f"{type(self).__name__}: row {n_learned} (label {y[n_learned]!r})"
-            raise refusal(status, sample, self.dtype, core.labels.in_slots)
+            weight = 1.0 if weights is None else weights[n_learned]
+            raise core.labels.refused(
+                status, y[n_learned], sample, self.dtype, weight, core.mean_weight_so_far
+            )
 
     @fits
     def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -613,6 +643,11 @@ class Learner(Estimator, Saved):
         rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
         self._forget(rows.shape[1])
         return self.partial_fit(rows, labels, sample_weight=weights)
+
+    def _set_mean_weight(self, mean: float) -> None:
+        """Of the rows of a `fit` that were not learned one after the other."""
+        if "mean_weight" in self.core.views:
+            self.core.views["mean_weight"][...] = mean
 
     def _forget(self, n_features: int) -> None:
         """What was learned; keep the memory if it is for as many features."""
@@ -856,14 +891,6 @@ class Learner(Estimator, Saved):
             },
         )
 
-    @classmethod
-    def _of_snapshot(cls: type[Self], snapshot: Snapshot) -> Self:
-        """The learner of a snapshot; CorruptModelError if no stream of samples could have produced
-        it."""
-        learner, _ = cls._claimed(snapshot)
-        learner._restore(snapshot.n_features, snapshot.labels, snapshot.closed, snapshot.arena)
-        return learner
-
     def __getstate__(self) -> dict[str, Any]:
         with self._guard:
             own = "_state", "_own_guard"
@@ -881,23 +908,27 @@ class Learner(Estimator, Saved):
         if saved is not None:
             *rest, params = saved
             built = type(self)(**params)  # other parameters may have been set after `allocate`
-            built._engine = self._engine
+            built._engine, built._is_part = self._engine, self._is_part
             built._restore(*rest)
             self._own_guard, self._state = built._guard, built._state
 
     def _restore(
-        self,
-        n_features: int,
-        labels: tuple[Any, ...],
-        closed: bool,
-        memory: Any,
-        buffer: Any = None,
+        self, n_features: int, labels: tuple[Any, ...], closed: bool, memory: bytes
     ) -> None:
-        """Load a saved arena. Raises CorruptModelError if its contents are inconsistent."""
-        arena = self.allocate(n_features, buffer=buffer).arena
+        """`_load` a copy of an arena's bytes."""
+        plan = self.plan(n_features)
+        arena = Arena(plan.total)
         arena.memory[:] = np.frombuffer(memory, np.uint8)
+        self._load(plan, arena, n_features, labels, closed)
+        if arena.memory.tobytes() != bytes(memory):
+            raise CorruptModelError("the snapshot is of an arena that was never set up")
+
+    def _load(
+        self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
+    ) -> None:
         restored = Labels.restore(labels, closed, self.n_classes_planned)
-        self._adopt(self.plan(n_features), arena, restored, n_features)
+        with self._guard:
+            self._adopt(plan, arena, restored, n_features)
         self._check(self.core)
 
     def _check(self, core: Any) -> None:

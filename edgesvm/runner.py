@@ -11,11 +11,12 @@ import numpy as np
 from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.errors import NotTaught, SampleRefused
-from edgesvm.evaluation import Forecasts, Prequential
+from edgesvm.evaluation import Forecasts, Prequential, far_out
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.link import Link
 from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
+from edgesvm.remarks import Facts, Remarks
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
@@ -63,6 +64,8 @@ class Runner:
     ----------
     score : Prequential
         Score of the samples that were learned; each was predicted before.
+    remarks : Remarks
+        On the learner, looked through about every 1,000 samples.
     forecasts : Forecasts
         Score of their probabilities, if the learner is `Calibrated`, asked just before learning.
     taken, learned, unlabelled, refused_value, unknown_label, over_rate, expired, waiting : int
@@ -99,6 +102,7 @@ class Runner:
         self._is_float32 = self._dtype == np.float32
         self._is_calibrated = is_a(learner, "Calibrated")
         self._fitted = learner.is_fitted
+        self.remarks = Remarks(Facts(learner=learner, score=self.score), self.counters)
 
     @property
     def model(self) -> Learner | Chain:
@@ -148,6 +152,7 @@ class Runner:
         while self.link.waiting and n != at_most:
             n += self._handle_batch(None if at_most is None else at_most - n)
             self._learn_late()
+        self.remarks.turn(self.taken)
         return n
 
     def _handle_batch(self, most: int | None) -> int:
@@ -201,12 +206,14 @@ class Runner:
                     self.link.late.labelled(sequence)
                 if self._learn(x, label, weight, predicted):
                     flags |= TRAINED
+            self.remarks.add(x)
         except SampleRefused as refused:
             if not self._count_refused(refused):
                 predicted, value, flags = None, 0.0, REJECTED
         if self.journal is not None:
+            noted = flags | self.remarks.flags
             self.journal.add(
-                sequence, predicted=predicted, score=value, flags=flags, label=label, x=x
+                sequence, predicted=predicted, score=value, flags=noted, label=label, x=x
             )
         if self.answers:
             self.link.send_prediction(sequence, 0 if predicted is None else predicted, value, flags)
@@ -342,6 +349,7 @@ class Runner:
         return {
             "taken": self.taken,
             **{fate: getattr(self, fate) for fate in FATES},
+            **far_out(self.learner),
             **self.link.counters,
         }
 

@@ -20,6 +20,7 @@ from edgesvm.link import Link
 from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.in_order import InOrder
+from edgesvm.remarks import Facts, Remarks
 
 __all__ = ["Episode", "Watcher"]
 
@@ -27,28 +28,32 @@ __all__ = ["Episode", "Watcher"]
 LEAST_LEARNED = 100
 COUNTS = (
     *("taken", "rows", "in_windows", "late", "refused_value"),
-    *("learned", "not_learned", "strange", "alarms"),
+    *("learned", "not_learned", "strange", "stuck", "lost", "alarms"),
 )
 
 
 @dataclass
 class Episode:
-    """One alarm, from its first strange rows to the end.
+    """One alarm, from its first rows to the end.
 
     Attributes
     ----------
+    kind : {"strange", "stuck", "lost"}
+        "strange": rows are beyond the threshold. "stuck": a feature repeats its value, and no row
+        is judged. "lost": half of about the last 700 rows are strange.
     sequence, row : int
         Of the sample that began it, and how many rows came up to it.
     score, threshold : float
         Then: see `NoveltyLearner.score_one`.
     shares : ndarray of shape (n_features,), float64
-        Share of each feature in that score; their sum is 1.
+        Share of each feature in that score; of those that are stuck, equal ones. Their sum is 1.
     highest : float
         The highest score in it.
     began, ended : float
         By the watcher's clock, seconds; `ended` is None while it lasts.
     """
 
+    kind: str
     sequence: int
     row: int
     score: float
@@ -99,8 +104,11 @@ class Watcher:
         window, behind a later sample, or refused because of a value.
     learned, not_learned : int
         Rows, by whether the learner changed.
-    strange, alarms : int
-        Rows beyond the threshold since the watching began, and alarms.
+    remarks : Remarks
+        On the learner, looked through about every 1,000 samples.
+    strange, stuck, lost, alarms : int
+        Rows beyond the threshold since the watching began; rows in which a feature was stuck; times
+        that the learner got lost; and alarms of all kinds.
     """
 
     def __init__(
@@ -125,7 +133,7 @@ class Watcher:
         self.hysteresis = Hysteresis(3, 5) if hysteresis is None else hysteresis
         self.learns, self.answers, self.journal = learns, answers, journal
         self.taken = self.rows = self.in_windows = self.refused_value = 0
-        self.learned = self.not_learned = self.strange = self.alarms = 0
+        self.learned = self.not_learned = self.strange = self.stuck = self.lost = self.alarms = 0
         self.episode: Episode | None = None
         self.score = 0.0  # of the last row
         self._ended: Episode | None = None
@@ -134,10 +142,13 @@ class Watcher:
         self._dtype = np.dtype(learner.dtype)
         self._epochs = link.epochs
         self._samples: InOrder | None = None
+        self.remarks = Remarks(Facts(learner=learner), self.counters, rows=False)
         if self.windows is not None:
             self._samples = InOrder(self._push, self.windows.gap)
             self.windows.gap()  # one that was saved half full does not go on
             self._dropped_before = self.windows.n_dropped_
+            self.remarks.facts.names = self.windows.names()
+            self.remarks.facts.samples_a_window = self.windows.window
 
     @property
     def watching(self) -> bool:
@@ -195,11 +206,12 @@ class Watcher:
                     break
             self.link.release(handled)
             n += handled
+        self.remarks.turn(self.taken)
         return n
 
     @property
-    def _state(self) -> tuple[bool, bool]:
-        return self.watching, self.episode is not None
+    def _state(self) -> tuple[bool, int]:
+        return self.watching, 0 if self.episode is None else self.alarms
 
     def handle(self, x: np.ndarray, sequence: int) -> None:
         """Take in one sample; if it makes a row, answer it and learn it.
@@ -240,20 +252,24 @@ class Watcher:
             label, value = learner.predict_with_score(row)
         threshold = -learner.offset_ if learner.is_fitted else 0.0
         self.score = threshold - value
-        changed = learner.learn_one(row) if self.learns or not watching else False
+        changed = self.learns or not watching
+        if changed:
+            changed = learner.learn_one(row)
+        else:
+            learner.watch_one(row)
         self.rows += 1
         self.learned += changed
         self.not_learned += not changed
-        if watching:
-            self._watch(row, label == STRANGE, threshold, sequence)
-        elif self.learn_s is not None:
+        self._watch(row, watching and label == STRANGE, threshold, sequence)
+        if not watching and self.learn_s is not None:
             self._end_learning()
         flags = (TRAINED if changed else 0) | (0 if watching else ABSTAIN)
         flags |= ALARM if self.episode else 0
         if self.journal is not None:
             predicted = label if watching else None
+            noted = flags | self.remarks.flags
             self.journal.add(
-                sequence, predicted=predicted, score=value, flags=flags, label=None, x=row
+                sequence, predicted=predicted, score=value, flags=noted, label=None, x=row
             )
         self._tell(sequence, label, value, flags)
 
@@ -263,19 +279,32 @@ class Watcher:
             self.learner.end_warm_up()
 
     def _watch(self, row: np.ndarray, strange: bool, threshold: float, sequence: int) -> None:
+        stuck = self.learner.stuck_features_
+        strange = strange and not stuck
         self.strange += strange
+        self.stuck += bool(stuck)
         on = self.hysteresis.add(strange)
-        if on and self.episode is None:
-            self.alarms += 1
-            shares = self.learner.shares_one(row)
-            self.episode = Episode(
-                sequence, self.rows, self.score, threshold, shares, self.score, self._clock()
-            )
-        elif on and self.episode is not None:
+        kind = "stuck" if stuck else "lost" if self.learner.is_lost_ else "strange" if on else None
+        if self.episode is not None and self.episode.kind == kind:
             self.episode.highest = max(self.episode.highest, self.score)
-        elif self.episode is not None:
+            return
+        if self.episode is not None:
             self.episode.ended = self._clock()
             self.episode, self._ended = None, self.episode
+        if kind is not None:
+            self.alarms += 1
+            self.lost += kind == "lost"
+            shares = self._shares(row, stuck)
+            self.episode = Episode(
+                kind, sequence, self.rows, self.score, threshold, shares, self.score, self._clock()
+            )
+
+    def _shares(self, row: np.ndarray, stuck: list[int]) -> NDArray[np.float64]:
+        if not stuck:
+            return self.learner.shares_one(row)
+        shares = np.zeros(self.learner.n_features_in_)
+        shares[stuck] = 1 / len(stuck)
+        return shares
 
     def _tell(self, sequence: int, label: int, value: float, flags: int) -> None:
         if self.answers:

@@ -70,6 +70,8 @@ class WindowRunner(Runner):
         self._samples = InOrder(self._window, self._gap)
         chain.gap()  # a window that was saved half full does not go on: what came since is unknown
         self.windows = self.labels_refused = 0
+        self.remarks.facts.names = chain.windows_.names()
+        self.remarks.facts.samples_a_window = chain.windows_.window
         self._epochs = link.epochs
         self._begun = self._run_from = 0
         self._dropped_before = chain.windows_.n_dropped_

@@ -200,24 +200,33 @@ def twin_vector_machine(arena, params, width, _n):
     return lambda x: f(x) / mu
 
 
+def scaled(x, center, scale, clip, code):
+    """A scaled sample, each value limited and rounded to the learner's type."""
+    most = math.inf if clip is None else clip
+    units = [(a - m) / s if s else 0.0 for a, m, s in zip(x, center, scale, strict=True)]
+    limited = [min(max(a, -most), most) for a in units]
+    return struct.unpack(f"<{len(x)}{code}", struct.pack(f"<{len(x)}{code}", *limited))
+
+
 def standardized(arena, params, width, n):
     name, inner = params["learner"] or ("StreamSVM", DEFAULTS)
     mean, spread = arena.array("d", width), arena.array("d", width)
+    clip = params.get("clip")  # files of earlier releases have none
+    if clip is not None:
+        arena.scalars("q")
     code = real(inner)[0]
     arena.array(code, width)
     scale = [math.sqrt(s / n) for s in spread]
     score = SCORERS[name](arena, inner, width, n)
 
     def standard(x):
-        scaled = [(a - m) / s if s else 0.0 for a, m, s in zip(x, mean, scale, strict=True)]
-        return score(struct.unpack(f"<{width}{code}", struct.pack(f"<{width}{code}", *scaled)))
+        return score(scaled(x, mean, scale, clip, code))
 
     return standard
 
 
 def robust_standardized(arena, params, width, n):
     name, inner = params["learner"] or ("StreamSVM", DEFAULTS)
-    clip = math.inf if params["clip"] is None else params["clip"]
     center, distance = arena.array("d", width), arena.array("d", width)
     n_apart = arena.array("q", width)
     code = real(inner)[0]
@@ -226,9 +235,7 @@ def robust_standardized(arena, params, width, n):
     score = SCORERS[name](arena, inner, width, n)
 
     def robust(x):
-        scaled = [(a - m) / s if s else 0.0 for a, m, s in zip(x, center, scale, strict=True)]
-        clipped = [min(max(a, -clip), clip) for a in scaled]
-        return score(struct.unpack(f"<{width}{code}", struct.pack(f"<{width}{code}", *clipped)))
+        return score(scaled(x, center, scale, params["clip"], code))
 
     return robust
 

@@ -35,7 +35,6 @@ def test_every_figure_equals_the_plain_one(n, window):
     by_class = [hits[np.array(truth) == label].mean() for label in set(truth)]
     repeats = [a == b for a, b in itertools.pairwise(truth)]
     found = filled(truth, predicted, window).summary()
-    found.pop("remarks")
     assert found.pop("recalls") == {
         str(label): hits[np.array(truth) == label].mean() for label in set(truth)
     }
@@ -69,7 +68,7 @@ def test_before_the_first_sample_there_is_no_figure():
     score = Prequential(10)
     figures = score.summary()
     assert figures.pop("predicted") == 0 and figures.pop("window") == 10
-    assert figures.pop("recalls") == {} and figures.pop("remarks") == []
+    assert figures.pop("recalls") == {}
     assert set(figures.values()) == {None}
 
 
@@ -85,30 +84,6 @@ def test_one_class_is_balanced_by_itself():
 def test_labels_may_be_words():
     score = filled(["a", "b", "b"], ["a", "b", "a"], 2)
     assert (score.accuracy, score.balanced, score.rolling) == (2 / 3, 0.75, 0.5)
-
-
-def test_what_an_accuracy_hides_is_said():
-    """Each sentence where it is due, and none where it is not."""
-    rng = np.random.default_rng(0)
-    shuffled = rng.permutation([0] * 700 + [1] * 300).tolist()
-    good = [t if hit else 1 - t for t, hit in zip(shuffled, rng.random(1000) < 0.9, strict=True)]
-    runs = [0] * 500 + [1] * 500
-    late = [0, *runs[:-1]]  # answers with the label before
-    cases = (
-        (shuffled, good, []),
-        (shuffled, [0] * 1000, ["the last 1,000 predictions were all 0"]),
-        (shuffled, [1 - t for t in shuffled], ["worse than always", "worse than repeating"]),
-        (runs, late, ["labels come in runs (the label before is right for 99.9 %)"]),
-        (runs, good, ["worse than repeating the label before (99.9 %)"]),
-        (shuffled[:99], [1] * 99, []),  # too few to say anything
-        ([1] * 300, [1] * 300, ["labels come in runs"]),
-    )
-    for truth, predicted, starts in cases:
-        said = filled(truth, predicted, 1000).remarks()
-        assert len(said) >= len(starts), said
-        for start in starts:
-            assert any(sentence.startswith(start) for sentence in said), said
-        assert bool(said) == bool(starts), said
 
 
 @pytest.mark.parametrize("window", [0, -1])

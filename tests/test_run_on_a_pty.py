@@ -23,15 +23,19 @@ RAW = rng.integers(-3000, 3000, (N, 2)).astype(np.int16)
 Y = (RAW[:, 0] > 200).astype(int)
 SCALES, OFFSETS = [0.001, 0.002], [0.5, -0.5]
 CRC, PAGES = wire.scale_table(SCALES, OFFSETS)
+OTHER = wire.Schema(0, 10, 5)
 SCHEMA = wire.Schema(0, 9, 2, wire.DTYPE_I16, wire.LABEL_LATE, 2, scale_crc=CRC)
 X = RAW * np.float32(SCALES) + np.float32(OFFSETS)
 
 
 def frames_of_a_stream():
-    """int16 samples, each label three samples later, a line of the log with an escape in it."""
+    """int16 samples, each label three samples later, a line of the log with an escape in it, and in
+    the middle one schema of other samples."""
     told = SCHEMA.schema_id
     out = wire.encode_frame(wire.LOG, b"boot\x1b[2J ok")
     for n in range(N + LATE):
+        if n == N // 2:  # an intruder's, between two samples
+            out += wire.encode_frame(wire.SCHEMA, OTHER.pack())
         if n < N:
             out += wire.encode_sample_i16(told, n, RAW[n], time_us=1000 * n)
         if n >= LATE:
@@ -48,7 +52,7 @@ class Node(threading.Thread):
 
     def __init__(self, fd, stream, end):
         super().__init__()
-        self.fd, self.stream, self.end = fd, stream, end
+        self.fd, self.stream, self.end, self.schema = fd, stream, end, SCHEMA
         self.decoder = FrameDecoder()
         self.predictions, self.rates = [], []
         self.stop = threading.Event()
@@ -82,9 +86,10 @@ class Node(threading.Thread):
                 self.predictions.append(wire.Prediction.unpack(frame.body))
                 if len(self.predictions) == N:
                     self.out += self.end
+                    self.schema = OTHER if self.end else SCHEMA
 
     def greet(self, nonce):
-        schema = wire.Schema(**{**SCHEMA.__dict__, "nonce": nonce})
+        schema = wire.Schema(**{**self.schema.__dict__, "nonce": nonce})
         self.out += b"\0" + wire.encode_frame(wire.SCHEMA, schema.pack())
         for page in PAGES:
             self.out += wire.encode_frame(wire.SCALES, page, schema_id=SCHEMA.schema_id)
@@ -106,7 +111,7 @@ def test_int16_samples_late_labels_a_command_a_log_and_then_other_features(
     node_and_port, tmp_path, capsys
 ):
     node, port = node_and_port
-    node.end = wire.encode_frame(wire.SCHEMA, wire.Schema(0, 10, 5).pack())
+    node.end = wire.encode_frame(wire.SCHEMA, OTHER.pack())
     node.start()
     saved = str(tmp_path / "m.esvm")
     argv = [port, "--late-labels", "8", "--allow-commands", "--set-rate", "100", "--json"]

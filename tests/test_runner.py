@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgesvm import Learner, LinkDown, OneVsOne, Standardized, StreamSVM
+from edgesvm import Learner, LinkDown, OneVsOne, Standardized, StreamSVM, remarks
 from edgesvm.errors import NotTaught
 from edgesvm.journal import Journal
 from edgesvm.link import FrameDecoder, open_link, wire
@@ -118,6 +118,24 @@ def test_a_journal_has_what_the_node_was_told_with_the_rows(node):
     assert entries["flags"].tolist() == node.flags() and entries["label"].tolist() == y.tolist()
     assert entries["predicted"].tolist() == [p.label for p in node.predictions]
     np.testing.assert_array_equal(entries["x"], X)
+
+
+def test_a_remark_is_noted_in_the_journal_and_not_sent(node):
+    look = remarks.EVERY * remarks.BLOCK
+    X, y = rows(6 * look)
+    X[5 * look - 10 :, 2] = 0.5
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    journal = Journal(D, capacity=len(X))
+    runner = runner_on(node, journal=journal)
+    while runner.step(0.0, at_most=64):
+        pass
+    (line,) = runner.remarks.news()
+    assert line.startswith("x2: no longer changes; look at") and runner.remarks.news() == []
+    flags = journal.since(0)[0]["flags"]
+    assert (flags & 0xFF).tolist() == node.flags() and not (flags >> remarks.FIRST_BIT)[:-64].any()
+    runner.handle(X[-1], None, len(X))
+    assert remarks.flagged(int(journal.entry(len(X))["flags"])) == ["stuck"]
 
 
 @pytest.mark.parametrize("weight", [None, 0.5])

@@ -112,6 +112,44 @@ def test_what_is_learned_while_watching():
     assert watcher.learned == 3000
 
 
+def ends(X, at, n, how):
+    X = X.copy()
+    X[at : at + n] = how(X[at : at + n])
+    return X
+
+
+def last_value(rows):
+    return np.repeat(rows[:1], len(rows), axis=0)
+
+
+@each("options, learned", [({}, 1000), ({"learns": True}, 3851)])
+def test_a_stuck_sensor_is_an_alarm_of_its_own_and_the_model_stays_whole(options, learned):
+    X = ends(noise(4000), 2000, 200, last_value)
+    X[1000:1200, 2] = X[1000, 2]  # while it learns, too
+    model = GaussianNovelty(warm_up=1000, alarm_rate=1e-5)
+    watcher, node, episodes = watched(X, model, **options)
+    assert [(e.kind, e.row, e.ended - e.began) for e in episodes] == [
+        ("stuck", 1051, pytest.approx(150 / RATE, abs=0.05)),
+        ("stuck", 2051, pytest.approx(150 / RATE, abs=0.05)),
+    ]
+    assert episodes[0].shares.tolist() == [0, 0, 1] and len(set(episodes[1].shares)) == 1
+    c = watcher.counters()
+    assert c["stuck"] == 300 and c["strange"] == c["lost"] == 0 and c["alarms"] == 2
+    assert model.n_updates_ == learned - 151 * bool(options) and node.scorer.alarms == 300
+
+
+@each("options", [{}, {"learns": True}])
+def test_alarms_that_do_not_end_are_an_alarm_of_another_kind(options):
+    X = ends(noise(2500), 1500, 1000, lambda rows: rows + 30)
+    model = GaussianNovelty(warm_up=1000, alarm_rate=1e-5)
+    watcher, _, episodes = watched(X, model, **options)
+    assert [e.kind for e in episodes] == ["strange", "lost"] and watcher.lost == 1
+    assert 2000 <= episodes[1].row < 2010 and episodes[1].ended is None
+    assert watcher.learned == 1500 if options else 1000
+    (line,) = watcher.remarks.look()
+    assert "alarms do not end" in line
+
+
 def spinning(n=24_000, at=16_000):
     """A tone, and from `at` on another besides."""
     t = np.arange(n) / RATE

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "export"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "export")]
 
 from edgesvm import (  # noqa: E402
     LASVM,

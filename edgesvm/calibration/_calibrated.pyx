@@ -36,15 +36,13 @@ from edgesvm.core.kernels cimport exp_
 from edgesvm.core.logistic cimport log_, log_sigmoid, sigmoid
 from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 
-from edgesvm.errors import CorruptModelError
-
 cdef double FARTHEST, FIRST_SLOPE, MOST_RELATIVE, MOST_WEIGHT, PRIOR
 cdef double QUANTILE_GAIN, QUANTILE_RECENT, RECENT, SIZED_BY
 from edgesvm.calibration.constants import (
     FARTHEST, FIRST_SLOPE, MOST_RELATIVE, MOST_WEIGHT, PRIOR, QUANTILE_GAIN, QUANTILE_RECENT,
     RECENT, SIZED_BY)
 
-MOST_INFORMATION = RECENT * MOST_WEIGHT * MOST_RELATIVE**2
+cdef double MOST_INFORMATION = RECENT * MOST_WEIGHT * MOST_RELATIVE * MOST_RELATIVE
 
 
 cdef inline double within(double value, double most) noexcept nogil:
@@ -272,16 +270,21 @@ cdef class CalibratedCore(LearnerCore):
         """f / s, within what a product can take"""
         return within(f / self.score_size[0], 1e100) if self.score_size[0] > 0.0 else 0.0
 
-    def check(self):
-        super().check()
-        views = self.views
-        if self.score_size[0] < 0.0 or (views["slope"] < 0.0).any():
-            raise CorruptModelError("the snapshot has a mean size or a slope below zero")
-        aa, ab, bb = views["information"].T
-        if not (abs(views["information"]) <= MOST_INFORMATION).all():
-            raise CorruptModelError("the snapshot's information is of more samples than it can be")
-        if not ((aa >= 0.0) & (bb >= 0.0) & (ab * ab <= aa * bb * (1.0 + 1e-9) + 1e-290)).all():
-            raise CorruptModelError("the snapshot's information is not positive")
+    cdef const char *fault(self) noexcept nogil:    # the counters are the inner learner's
+        cdef const double *A
+        cdef int k
+        if self.score_size[0] < 0.0:
+            return b"the snapshot has a mean size below zero"
+        for k in range(self.n_sigmoids):
+            A = self.information + 3 * k
+            if self.slope[k] < 0.0:
+                return b"the snapshot has a slope below zero"
+            if not fmax(fabs(A[0]), fmax(fabs(A[1]), fabs(A[2]))) <= MOST_INFORMATION:
+                return b"the snapshot's information is of more samples than it can be"
+            if A[0] < 0.0 or A[2] < 0.0 or (
+                    A[1] * A[1] > A[0] * A[2] * (1.0 + 1e-9) + 1e-290):
+                return b"the snapshot's information is not positive"
         if self.quantile != NULL and (
-                not abs(self.quantile[0]) <= 2.0 * FARTHEST or self.quantile[1] < 0.0):
-            raise CorruptModelError("the snapshot's threshold is out of range")
+                fabs(self.quantile[0]) > 2.0 * FARTHEST or self.quantile[1] < 0.0):
+            return b"the snapshot's threshold is out of range"
+        return NULL

@@ -6,7 +6,7 @@ import argparse
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -93,6 +93,16 @@ def new_file(text: str) -> str:
         whole = os.path.realpath(folder)
         raise argparse.ArgumentTypeError(f"{text}: the folder {whole} is not writable")
     return text
+
+
+def different(files: Iterable[tuple[str, str]]) -> None:
+    """Raise ValueError if two of the options, each given with its path, name the same file."""
+    named: dict[str, str] = {}
+    for option, path in files:
+        real = os.path.realpath(path)
+        if real in named:
+            raise ValueError(f"{named[real]} and {option} are both {path}: use two files")
+        named[real] = option
 
 
 def seed(text: str) -> int:

@@ -118,16 +118,10 @@ def check_labels(learner: Learner) -> bool:
     ValueError
         One has not, and there is no room for another label.
     """
-    unseen = remarks(learner)
+    if not is_a(learner, "Calibrated") or not (unseen := learner.unseen_labels_):
+        return True
     known = learner.classes_.tolist()
-    if unseen and len(known) == learner.n_classes_allocated:
-        raise ValueError(f"{unseen[0]}; the labels are {known}")
-    return not unseen
-
-
-def remarks(learner: Learner) -> list[str]:
-    """What to say of labels that have a price or a kept recall, but no sample."""
-    if not is_a(learner, "Calibrated"):
-        return []
-    option = "--cost" if learner.cost else "--min-recall"
-    return [f"{option}: no sample has the label {label!r}" for label in learner.unseen_labels_]
+    if len(known) == learner.n_classes_allocated:
+        option = "--cost" if learner.cost else "--min-recall"
+        raise ValueError(f"{option}: no sample has the label {unseen[0]!r}; the labels are {known}")
+    return False

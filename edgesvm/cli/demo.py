@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from edgesvm import load
+from edgesvm import load, remarks
 from edgesvm.budget import format_bytes
 from edgesvm.cli import learner_options, plan, score_words, simulate
 from edgesvm.cli.learner_options import LearnerSettings
@@ -125,7 +125,7 @@ def _without_labels(options: argparse.Namespace, machine: RotatingMachine) -> di
     X, y = machine.read(UNLABELLED)
     for x, label in zip(X, y.tolist(), strict=True):
         score.add(label, model.predict_one(x))
-    return score.summary(labels_stop=True)
+    return score.summary() | {"remarks": remarks.lines(score=score, labels_stop=True)}
 
 
 def _report(report: Report, options: argparse.Namespace, machine: RotatingMachine) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from edgesvm import remarks
 from edgesvm.budget import format_bytes
 from edgesvm.cli import score_words
 from edgesvm.cli.status import lost_lines
-from edgesvm.evaluation import PredictThenLearn, percent
+from edgesvm.evaluation import PredictThenLearn, Prequential, far_out, percent
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
 
@@ -33,13 +34,19 @@ def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> d
         "n_seen": learner.n_seen_,
         "n_updates": learner.n_updates_,
         "refused": loop.refused,
+        **far_out(learner),
         "us_per_sample": 1e6 * seconds / max(_n_samples(loop, model), 1),
         **score_words.given_up(learner),
         **loop.score.summary(),
         **({} if loop.forecasts is None else {"probabilities": loop.forecasts.summary()}),
         **({} if loop.drift is None else {"drift": loop.drift.summary()}),
-        "frozen": loop.frozen.summary(labels_stop=True) if loop.frozen.n else None,
+        "remarks": remarks.lines(learner=learner, score=loop.score),
+        "frozen": _frozen(loop.frozen) if loop.frozen.n else None,
     }
+
+
+def _frozen(score: Prequential) -> dict[str, Any]:
+    return score.summary() | {"remarks": remarks.lines(score=score, labels_stop=True)}
 
 
 def _n_samples(loop: PredictThenLearn, model: Learner | Chain) -> int:
@@ -57,8 +64,8 @@ def words(s: dict[str, Any]) -> str:
         f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} {percent(s['rolling_accuracy'])}",
         score_words.recalls(s),
         score_words.probabilities(s),
+        score_words.far_out(s),
         *score_words.remarks(s),
-        score_words.full(s),
         *score_words.drift_lines(s),
     ]
     if frozen := s["frozen"]:

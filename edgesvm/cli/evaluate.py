@@ -156,7 +156,7 @@ def act(options: argparse.Namespace) -> int:
 def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
     """Predict and learn every row, with a status line and a report; the exit code."""
     # before hours of learning, not at the end
-    with saved_model.claimed_snapshot(options.save) if options.save else nullcontext():
+    with saved_model.claimed(options.save) if options.save else nullcontext():
         return _test_then_train(options, rows)
 
 
@@ -200,7 +200,6 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         status.end()
     labels.check()
     summary = eval_report.summary(loop, model, time.perf_counter() - started)
-    summary["remarks"] += decision_options.remarks(learner)
     summary["log_lost"] = status.lost
     if isinstance(rows, CsvRows) and rows.n_missing:
         summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}

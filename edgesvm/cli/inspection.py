@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
+from edgesvm import remarks
 from edgesvm.budget import format_bytes
 from edgesvm.cli.snapshots import Model, newest, of_file, snapshot
 from edgesvm.learner import Learner
@@ -96,6 +97,8 @@ def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
         seen, changed = learner.n_seen_, learner.n_updates_
         what = "samples" if windows is None else "learned"
         yield what, f"{seen:,} seen, {changed:,} changed the model"
+        for remark in remarks.lines(learner=learner):
+            yield "note", remark
 
 
 def _format(data: bytes, path: str) -> str:
@@ -153,6 +156,7 @@ def _described(data: bytes, model: Model, path: str) -> dict[str, Any]:
     }
     if learner is not None:
         report |= {"n_seen": learner.n_seen_, "n_updates": learner.n_updates_}
+        report["remarks"] = remarks.lines(learner=learner)
     if windows is not None:
         counts = {
             name: getattr(windows, f"{name}_") for name in ("n_pushed", "n_rows", "n_dropped")

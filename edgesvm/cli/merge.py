@@ -73,7 +73,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def act(options: argparse.Namespace) -> int:
     if len(options.models) < 2 and not (options.start or options.since):
         raise ValueError("give at least two models to merge")
-    with saved_model.claimed_snapshot(options.out):
+    with saved_model.claimed(options.out):
         status = StatusLine(quiet=options.json)
         try:
             learners = []

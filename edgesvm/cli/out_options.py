@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes, parse_bytes
 from edgesvm.cli import arguments
+from edgesvm.cli.saved_model import claimed
 from edgesvm.learner import Learner, learner_in
 from edgesvm.outputs.names import port_name
 
@@ -152,6 +154,30 @@ class OutSettings:
         return arguments.read(cls, options, out=tuple(options.out))
 
     @property
+    def files(self) -> list[tuple[str, str]]:
+        """``--out``, and each file that it writes."""
+        paths = [text.removeprefix("jsonl:") for text in self.out if text.startswith("jsonl:")]
+        paths = [path for path in paths if path != "-" and not _is_device(path)]
+        kept = range(1, self.out_keep + 1)
+        return [
+            ("--out", name) for path in paths for name in (path, *(f"{path}.{i}" for i in kept))
+        ]
+
+    @contextlib.contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Keep other processes from the files within the block.
+
+        Raises
+        ------
+        BlockingIOError
+            Another process has one of them; the message names it.
+        """
+        with contextlib.ExitStack() as held:
+            for _, path in self.files[:: self.out_keep + 1]:
+                held.enter_context(claimed(path))
+            yield
+
+    @property
     def takes_stdout(self) -> bool:
         """Whether standard output is for predictions alone."""
         return STDOUT in self.out
@@ -222,6 +248,11 @@ class OutSettings:
         with open(self.out_password_file, encoding="utf-8") as file:
             lines = file.read().splitlines()
         return lines[0] if lines else ""
+
+
+def _is_device(path: str) -> bool:
+    """Whether it is a pipe or a device, to which others may write too."""
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def bytes_told(*journals: Journal | None) -> str:

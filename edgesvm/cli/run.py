@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from edgesvm.cli.server import Served
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import stop_signals
+from edgesvm.errors import SchemaChanged
 from edgesvm.learner import Learner, learner_in
 from edgesvm.link import Link
 from edgesvm.runner import Runner
@@ -102,6 +104,13 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="ask the node for this rate (--allow-commands)",
     )
     link.add_argument(
+        "--other-width",
+        choices=("stop", "restart"),
+        default="stop",
+        metavar="WHAT",
+        help="if the node has changed its number of features: stop, or restart with a new model",
+    )
+    link.add_argument(
         "--one-model", action="store_true", help="several ports teach one learner, not one each"
     )
     shown = command.add_argument_group("what is shown")
@@ -137,15 +146,24 @@ def act(options: argparse.Namespace) -> int:
         from edgesvm.cli import on_device
 
         return on_device.run(settings)
-    return run(settings)
+    while True:
+        try:
+            return run(settings)
+        except SchemaChanged as changed:
+            if settings.other_width != "restart":
+                raise
+            for port in settings.ports:
+                port.saving.set_aside()
+            with contextlib.suppress(OSError):
+                print(f"edgesvm: {changed}; starting over with a new model", file=sys.stderr)
 
 
 def run(settings: RunSettings) -> int:
     """Serve the ports until each has ended or a signal arrives; save and report each."""
     status, service, room = settings.show.status_line(), Service(), headroom.take()
-    owners = settings.ports[:1] if settings.one_model else settings.ports
     with contextlib.ExitStack() as held:
-        checkpoints = [held.enter_context(one.saving.claimed()) for one in owners]
+        checkpoints = [held.enter_context(one.saving.claimed()) for one in settings.owners]
+        held.enter_context(settings.out.claimed())
         signals = held.enter_context(stop_signals())
         links = held.enter_context(server.opened([one.link for one in settings.ports], signals))
         ports = _ports(settings, links, checkpoints, status)
@@ -279,13 +297,13 @@ def served(
         runner = WindowRunner(link, model, **asked)
     checked = False
 
-    def check_labels() -> None:
+    def after() -> None:
         nonlocal checked
         checked = checked or (runner.learned > 0 and decision_options.check_labels(runner.learner))
+        for line in runner.remarks.news():
+            status.say(f"{f'{link.name}: ' if len(settings.ports) > 1 else ''}note: {line}")
 
-    return Served(
-        runner, port.link, status, saver=saver, after=check_labels, rest=runner.handle_waiting
-    )
+    return Served(runner, port.link, status, saver=saver, after=after, rest=runner.handle_waiting)
 
 
 def _lookout(runner: Runner) -> Lookout:

@@ -81,6 +81,7 @@ def _summary(runner: Runner, seconds: float) -> dict[str, Any]:
         "n_updates": runner.learner.n_updates_,
         **score_words.given_up(runner.learner),
         **runner.score.summary(),
+        "remarks": runner.remarks.look(),
         **runner.probability_summary(),
         **({} if runner.drift is None else {"drift": runner.drift.summary()}),
         "counters": runner.counters(),
@@ -113,8 +114,8 @@ def _words(summary: dict[str, Any]) -> str:
         f"{score_words.accuracy(summary)}; last {min(summary['window'], summary['predicted']):,} "
         f"{percent(summary['rolling_accuracy'])}",
         *filter(None, [score_words.recalls(summary), score_words.probabilities(summary)]),
+        *filter(None, [score_words.far_out(c)]),
         *score_words.remarks(summary),
-        *filter(None, [score_words.full(summary)]),
         *score_words.drift_lines(summary),
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "

@@ -50,6 +50,8 @@ class RunSettings:
     answers : bool
         Whether predictions go back on a text link too.
     max_labels_per_second : float or None
+    other_width : str
+        What to do when the node has changed its number of features: "stop" or "restart".
     last : int
         Samples of the rolling accuracy.
     fetch_every : float or None
@@ -62,12 +64,18 @@ class RunSettings:
     memory: str
     answers: bool
     max_labels_per_second: float | None
+    other_width: str
     last: int
     fetch_every: float | None
     windows: WindowSettings
     drift: DriftSettings
     out: OutSettings
     show: ShowSettings
+
+    @property
+    def owners(self) -> tuple[PortSettings, ...]:
+        """The ports that have a learner of their own."""
+        return self.ports[:1] if self.one_model else self.ports
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> RunSettings:
@@ -86,10 +94,15 @@ class RunSettings:
         )
         if len(settings.ports) > 1 and settings.show.live:
             raise ValueError("--live shows one port; give one, or --http for a page of each")
+        if len(settings.ports) > 1 and settings.other_width == "restart":
+            raise ValueError("--other-width restart is for one port: the others could not go on")
         if settings.one_model and settings.windows.window:
             raise ValueError(
                 "--one-model with --window: a window is of one port; give one learner each"
             )
+        arguments.different(
+            [*settings.out.files, *(file for port in settings.owners for file in port.saving.files)]
+        )
         for port in settings.ports[:1]:
             files = (port.saving.save, port.saving.checkpoint)
             loads = not port.saving.fresh and any(path and os.path.exists(path) for path in files)

@@ -84,10 +84,18 @@ class SavingSettings:
         settings = arguments.read(cls, options, **files)
         if settings.checkpoint_second is not None and settings.checkpoint is None:
             raise ValueError("--checkpoint-second needs --checkpoint")
-        paths = [os.path.realpath(path) for path in (settings.save, settings.checkpoint) if path]
-        if len(set(paths)) < len(paths):
-            raise ValueError(f"--save and --checkpoint are both {settings.save}: use two files")
+        arguments.different(settings.files)
         return settings
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """Each option that names a file, and the file."""
+        named = {
+            "--save": self.save,
+            "--checkpoint": self.checkpoint,
+            "--checkpoint-second": self.checkpoint_second,
+        }
+        return [(option, path) for option, path in named.items() if path]
 
     @contextlib.contextmanager
     def claimed(self) -> Iterator[Checkpoint | None]:
@@ -110,8 +118,14 @@ class SavingSettings:
                 held.callback(checkpoint.close)
                 checkpoint.claim()
             if self.save:
-                held.enter_context(claimed_snapshot(self.save))
+                held.enter_context(claimed(self.save))
             yield checkpoint
+
+    def set_aside(self) -> None:
+        """Rename the files, which another learner is to have: FILE becomes FILE.old."""
+        for _, path in self.files:
+            with contextlib.suppress(FileNotFoundError):
+                os.replace(path, f"{path}.old")
 
     def loaded(
         self,
@@ -190,11 +204,11 @@ def save_all(learned: Iterable[tuple[Any, SavingSettings, Checkpointer | None]])
                 saving.callback(saver.close)
 
 
-def claimed_snapshot(path: str) -> contextlib.AbstractContextManager[object]:
-    """Keep other processes from a snapshot within the block. Raises as
-    `SavingSettings.claimed` does.
+def claimed(path: str) -> contextlib.AbstractContextManager[object]:
+    """Keep other processes from a file within the block. Raises as `SavingSettings.claimed` does.
 
-    A snapshot is replaced when it is saved, so the claim is on a file of its own, ``FILE.lock``.
+    A file that is replaced, such as a snapshot when it is saved, is claimed by a file of its own,
+    ``FILE.lock``.
     """
     name = f"{followed(path)}.lock"
     try:

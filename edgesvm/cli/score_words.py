@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from edgesvm.evaluation import percent
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import Shell
+from edgesvm.page.words import LOSSES
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
@@ -36,9 +37,9 @@ def remarks(s: dict[str, Any]) -> list[str]:
 
 def probabilities(s: dict[str, Any]) -> str:
     """Log loss of the probabilities, with that of answers that need none; empty without them."""
-    if not s.get("probabilities"):
+    p = s.get("probabilities")
+    if not p or p["log_loss"] is None:  # no sample has been scored yet
         return ""
-    p = s["probabilities"]
     raw = f", scores as they are {p['log_loss_raw']:.4f}" if "log_loss_raw" in p else ""
     return (
         f"log loss {p['log_loss']:.4f} (shares of the classes {p['log_loss_of_shares']:.4f}{raw}), "
@@ -55,10 +56,10 @@ def given_up(learner: Learner) -> dict[str, int]:
     return {} if count is None else {"n_given_up": int(count)}
 
 
-def full(summary: dict[str, Any]) -> str:
-    """That the learner is full; empty if it is not."""
-    count = summary.get("n_given_up")
-    return f"note: no room for more: {count:,} support vectors were given up" if count else ""
+def far_out(counts: dict[str, Any]) -> str:
+    """That values were far out; empty if none was."""
+    count = counts.get("far_out")
+    return f"far out: {count:,} {LOSSES['far_out']}" if count else ""
 
 
 def drifts(watch: DriftWatch | None) -> str:

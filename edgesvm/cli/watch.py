@@ -70,7 +70,7 @@ class WatchSettings:
     @classmethod
     def of(cls, options: argparse.Namespace) -> WatchSettings:
         """Raises ValueError if the options contradict each other."""
-        return cls(
+        settings = cls(
             link=LinkSettings.of(options, url=options.port),
             answers=options.answers,
             novelty=NoveltySettings.of(options),
@@ -79,6 +79,8 @@ class WatchSettings:
             out=OutSettings.of(options),
             show=arguments.read(ShowSettings, options),
         )
+        arguments.different([*settings.out.files, *settings.saving.files])
+        return settings
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -108,6 +110,7 @@ def watch(settings: WatchSettings) -> int:
     status, service, room = settings.show.status_line(), Service(), headroom.take()
     with (
         settings.saving.claimed() as checkpoint,
+        settings.out.claimed(),
         stop_signals() as signals,
         server.opened([settings.link], signals) as (link,),
     ):
@@ -130,8 +133,8 @@ def watch(settings: WatchSettings) -> int:
         def news() -> None:
             for line in report.news():
                 tell(line)
-            if (warning := report.warning()) is not None:
-                status.say(warning)
+            for line in watcher.remarks.news():
+                status.say(f"note: {line}")
 
         port = server.Served(watcher, settings.link, status, saver=saver, after=news)
         outs = settings.out.start({link.name: journal}, status.say, alarms=True)

@@ -15,7 +15,6 @@ from edgesvm.watcher import Episode, Watcher
 
 BAR = 20  # characters
 NAMED = 3  # features named in a line
-FEW = 10  # windows' worth of samples
 LEAST_SHARE = 0.05  # a feature with less is not named
 
 
@@ -41,7 +40,6 @@ class Report:
         self._row = "window" if watcher.windows is not None else "sample"
         self._was_watching = watcher.watching
         self._told: Episode | None = None
-        self._warned = False
 
     def opening(self, source: str | None) -> str:
         """The first line: what learns, in how many bytes, and where it came from."""
@@ -66,18 +64,6 @@ class Report:
         self._was_watching = w.watching
         return lines
 
-    def warning(self) -> str | None:
-        """Said once: no window is ever complete."""
-        w = self._watcher
-        if w.windows is None or w.rows or self._warned or w.taken < FEW * w.windows.window:
-            return None
-        self._warned = True
-        c = w.counters()
-        return (
-            f"no window is complete after {w.taken:,} samples: {c['gaps']:,} gaps between them; "
-            "give shorter windows with --window, or mend the line"
-        )
-
     def _learned(self) -> str:
         w = self._watcher
         if self._as_json:
@@ -91,20 +77,25 @@ class Report:
     def _alarm(self, e: Episode) -> str:
         number = self._watcher.alarms
         if self._as_json:
-            event = {"event": "alarm", "alarm": number, self._row: e.row, "sequence": e.sequence}
+            event: dict[str, Any] = {"event": "alarm", "alarm": number, "kind": e.kind}
+            event |= {self._row: e.row, "sequence": e.sequence}
             event |= {"score": e.score, "threshold": e.threshold, "features": self._standing_out(e)}
             return json.dumps({"time": _now(), **event})
         features = ", ".join(f"{name} {share:.0%}" for name, share in self._standing_out(e).items())
-        return (
-            f"{_now()}  ALARM {number}  {self._row} {e.row:,}, number {e.sequence:,}  "
-            f"score {e.score:.3g}, threshold {e.threshold:.3g}: {features}"
-        )
+        what = {
+            "strange": f"score {e.score:.3g}, threshold {e.threshold:.3g}: {features}",
+            "stuck": f"STUCK, and not judged: {', '.join(self._standing_out(e))}",
+            "lost": f"LOST: half of the last {self._row}s are strange, most of all {features}",
+        }
+        where = f"{self._row} {e.row:,}, number {e.sequence:,}"
+        return f"{_now()}  ALARM {number}  {where}  {what[e.kind]}"
 
     def _over(self, e: Episode) -> str:
         assert e.ended is not None
-        seconds, number = e.ended - e.began, self._watcher.alarms
+        w = self._watcher
+        seconds, number = e.ended - e.began, w.alarms - (w.episode is not None)
         if self._as_json:
-            event = {"event": "over", "alarm": number, "seconds": round(seconds, 3)}
+            event = {"event": "over", "alarm": number, "kind": e.kind, "seconds": round(seconds, 3)}
             return json.dumps({"time": _now(), **event, "highest": e.highest})
         over = f"alarm {number} is over after {seconds:,.1f} s"
         return f"{_now()}  {over}, highest score {e.highest:.3g}"
@@ -156,6 +147,7 @@ class Report:
             "watching": w.watching,
             "threshold": -w.learner.offset_ if w.learner.is_fitted else None,
             "alarms": w.alarms,
+            "remarks": w.remarks.look(),
             "counters": w.counters(),
             "broken_identities": w.check_identities(),
         }
@@ -167,7 +159,7 @@ def words(summary: dict[str, Any]) -> str:
     in_windows = f", {c['windows_dropped']:,} windows dropped at gaps" if "gaps" in c else ""
     lines = [
         f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
-        f"{c['strange']:,} strange, {c['alarms']:,} alarms{in_windows}",
+        f"{c['strange']:,} strange, {c['stuck']:,} stuck, {c['alarms']:,} alarms{in_windows}",
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
         f"silent {c['silent']:,} times",
@@ -176,6 +168,7 @@ def words(summary: dict[str, Any]) -> str:
         lines.insert(0, "still learning: nothing was watched")
     if c["refused_value"]:
         lines.append(f"{c['refused_value']:,} samples refused: a value is too large")
+    lines += [f"note: {remark}" for remark in summary["remarks"]]
     lines += out_options.words(summary)
     if c.get("log_lost"):
         lines.append(lost_lines(c["log_lost"]))

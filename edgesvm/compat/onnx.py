@@ -41,9 +41,10 @@ def export(learner: Learner, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     learner : Learner
-        A linear one, alone or behind `Standardized`: one `LinearClassifier`, the scales folded into
-        its weights. One with a kernel: an `SVMClassifier`. `FourierSVM`: products, cosines, sines.
-        Either of these behind `Standardized` or `RobustStandardized`; `OneVsRest` of linear ones.
+        A linear one, alone or behind ``Standardized(clip=None)``: one `LinearClassifier`, the
+        scales folded into its weights. One with a kernel: an `SVMClassifier`. `FourierSVM`:
+        products, cosines, sines. Either of these behind `Standardized` or `RobustStandardized`;
+        `OneVsRest` of linear ones.
     path : path
 
     Raises
@@ -216,7 +217,7 @@ class Graph:
 def plane_of(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Weights of shape (1 or n_labels, n_features) and intercepts of a linear learner, in units of
     the samples as they come; None for other learners."""
-    if isinstance(learner, Standardized):
+    if isinstance(learner, Standardized) and learner.clip is None:
         inner = plane_of(learner.learner_)
         if inner is None:
             return None

@@ -31,6 +31,7 @@ cdef class LearnerCore:
     cdef bint is_float32
     cdef Common *common
     cdef int64_t *n_per_class       # (n_classes,): samples learned, by class index
+    cdef double *mean_weight        # of about the last samples, 0 before the first; NULL in a part
     cdef readonly int n_classes
     cdef double *scores             # (n_classes,): TMP, of a multiclass learner; else NULL
 
@@ -41,6 +42,10 @@ cdef class LearnerCore:
     cdef Status decide(self, const void *x, double *value) noexcept nogil
     # Shares of the labels, sorted, (labels.n,); only of a learner that has probabilities.
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil
+    # What no stream of samples can have left in the arena, which was read from a file, as a text;
+    # NULL: nothing. Every number already is what `budget.rule` says. The arena stays as it is. An
+    # exported model asks the same.
+    cdef const char *fault(self) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil
     # Of n rows, one behind another, up to MOST_ROWS. `squares` are their x.x, of the learner's
@@ -70,6 +75,12 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil
+
+    @cython.final
+    cdef bint bears(self, double weight) noexcept nogil
+
+    @cython.final
+    cdef void note_weight(self, double weight) noexcept nogil
 
     @cython.final
     cdef void count(self, int slot, Status status) noexcept nogil

@@ -6,13 +6,14 @@ allocator call.
 """
 
 cimport numpy as cnp
-from libc.math cimport fabs, isfinite
+from libc.math cimport fabs
 from libc.string cimport memset
 
 from functools import partial
 
 import numpy as np
 
+from edgesvm.budget import check_numbers
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, UNCHANGED, UNKNOWN_LABEL
 from edgesvm.errors import CorruptModelError, NotFittedError, as_sklearns, refusal
 from edgesvm.contract.guard cimport Guard, Pace, is_due, start_pace
@@ -26,8 +27,6 @@ cnp.import_array()
 cdef enum:
     MOST_SCORES = 1024      # that are found together, at least 8 for each of MAX_CLASSES
 
-MOST_COUNTED = 1 << 62  # more samples than any stream has: a count below it never overflows
-
 
 def common_arrays(n_classes=2):
     """The arrays at the start of every arena."""
@@ -35,6 +34,11 @@ def common_arrays(n_classes=2):
 
 
 COMMON_ARRAYS = common_arrays()
+
+cdef double LEAST_WEIGHT, LARGEST_WEIGHT, MOST_TIMES
+cdef int64_t FIRST_BITS, RECENT_WEIGHTS
+from edgesvm.core.constants import (
+    FIRST_BITS, LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES, RECENT_WEIGHTS)
 
 
 cdef class LearnerCore:
@@ -67,6 +71,8 @@ cdef class LearnerCore:
         self.n_per_class = <int64_t *> self.array("n_per_class")
         self.n_classes = len(self.views["n_per_class"])
         self.scores = <double *> self.array("scores") if "scores" in self.views else NULL
+        self.mean_weight = (
+            <double *> self.array("mean_weight") if "mean_weight" in self.views else NULL)
 
     cdef char *array(self, str name) except NULL:
         """First byte of the plan's array `name`."""
@@ -107,16 +113,50 @@ cdef class LearnerCore:
         """Learn one sample, or refuse it without a trace. A sample of weight zero is counted as
         seen and otherwise ignored."""
         cdef Status status
-        if not (isfinite(weight) and weight >= 0.0):
-            return BAD_WEIGHT
         if weight == 0.0:
             self.common.n_seen += 1
             return UNCHANGED
+        if not self.bears(weight):
+            return BAD_WEIGHT
         status = self.weighed_step(x, 2 * slot - 1 if self.scores == NULL else slot, weight)
         if status > CHANGED:
             return status
+        if self.mean_weight != NULL and weight != self.mean_weight[0]:
+            self.note_weight(weight)
         self.count(slot, status)
         return status
+
+    cdef bint bears(self, double weight) noexcept nogil:
+        """Whether a sample may have this weight, after those so far"""
+        cdef double most
+        cdef int64_t _doubled
+        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
+            return False
+        if self.mean_weight == NULL:
+            return True
+        most = self.mean_weight[0]
+        if most == 0.0 or weight <= MOST_TIMES * most:
+            return True
+        for _doubled in range(FIRST_BITS // max(self.n_learned(), 1)):
+            most *= 2.0
+        return weight <= most
+
+    def bound_weights(self, bint bound):
+        """Whether to compare weights with their mean; a part leaves that to the whole."""
+        self.mean_weight = <double *> self.array("mean_weight") if bound else NULL
+
+    cdef void note_weight(self, double weight) noexcept nogil:
+        """Add the weight of a sample that is learned now to the mean."""
+        cdef double *mean = self.mean_weight
+        if mean[0] == 0.0:
+            mean[0] = weight
+        else:
+            mean[0] += (weight - mean[0]) / min(self.n_learned() + 1, RECENT_WEIGHTS)
+
+    @property
+    def mean_weight_so_far(self):
+        """0 if it is not known."""
+        return 0.0 if self.mean_weight == NULL else self.mean_weight[0]
 
     cdef void count(self, int slot, Status status) noexcept nogil:
         self.common.n_seen += 1
@@ -279,7 +319,8 @@ cdef class LearnerCore:
         if status > CHANGED:
             self.labels.cut(n_labels)
             sample = f"{self.owner}: the sample (label {y!r})"
-            raise refusal(status, sample, self.dtype, self.labels.in_slots)
+            raise self.labels.refused(
+                status, y, sample, self.dtype, weight, self.mean_weight_so_far)
         return status == CHANGED
 
     def decision_one(self, x, out=None):
@@ -633,24 +674,30 @@ cdef class LearnerCore:
                 f"{self.owner} has not learned a sample yet; call learn_one or partial_fit first")
         return 0
 
+    cdef const char *fault(self) noexcept nogil:
+        cdef int64_t learned = 0
+        cdef int slot
+        for slot in range(self.n_classes):
+            if self.n_per_class[slot] > self.common.n_seen - learned:
+                return b"the snapshot's counters are inconsistent"
+            learned += self.n_per_class[slot]
+            if slot >= self.labels.n and self.n_per_class[slot]:
+                return b"the snapshot counts samples of a class that has no label"
+        if self.common.n_updates > learned:
+            return b"the snapshot's counters are inconsistent"
+        if self.mean_weight != NULL and self.mean_weight[0] < 0.0:
+            return b"the snapshot's mean weight is negative"
+        return NULL
+
     def check(self):
         """Raise CorruptModelError if no stream of samples could have produced this arena (it was
         read from a file)."""
-        cdef Common *c = self.common
-        per_class = self.views["n_per_class"]
-        if min(per_class) < 0 or c.n_updates < 0 or not (
-                c.n_updates <= sum(map(int, per_class)) <= c.n_seen):
-            raise CorruptModelError("the snapshot's counters are inconsistent")
-        if per_class[len(self.labels.in_slots):].any():
-            raise CorruptModelError("the snapshot counts samples of a class that has no label")
-        if "scores" in self.views and self.views["scores"].any():
-            raise CorruptModelError("the snapshot's scores are not zero between two samples")
-        for name, view in self.views.items():
-            if view.dtype.kind == "f" and not np.isfinite(view).all():
-                raise CorruptModelError(
-                    f"the snapshot's array {name!r} has a value that is not finite")
-            if view.dtype.kind == "i" and view.size and view.max() >= MOST_COUNTED:
-                raise CorruptModelError(f"the snapshot's counter {name!r} is out of range")
+        cdef const char *fault
+        check_numbers(self.views)
+        with nogil:
+            fault = self.fault()
+        if fault != NULL:
+            raise CorruptModelError(fault.decode())
 
 
 def changed(owner):

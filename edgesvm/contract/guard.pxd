@@ -7,6 +7,9 @@ cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident() nogil
 
 
+cdef int n_forks                # of the process, since this module was loaded
+
+
 cdef struct Waiter:             # on the stack of the thread that waits
     Waiter *behind
     bint alone
@@ -19,13 +22,14 @@ cdef class Guard:
     cdef readonly int n_sharing
     cdef unsigned long holder   # the thread that is alone
     cdef unsigned long caller   # the thread that runs a callback from within a hold, 0: none
+    cdef int forks              # `n_forks` when somebody last came or looked
     cdef Waiter *first          # those that wait, in the order of arrival
 
     cdef inline int begin(self) except -1:
         """Be alone. A hold within a hold of the same thread counts; one within a callback is
         refused."""
         if self.depth == 0 and self.n_sharing == 0 and self.first == NULL:
-            self.depth, self.holder = 1, PyThread_get_thread_ident()
+            self.depth, self.holder, self.forks = 1, PyThread_get_thread_ident(), n_forks
             return 0
         return self.begin_later()
 
@@ -36,6 +40,7 @@ cdef class Guard:
         return self.depth != 0
 
     cdef int begin_later(self) except -1
+    cdef int look_at_forks(self) except -1
     cdef int await_turn(self, bint alone) except -1
     cdef int await_reading(self, bint writes) except -1
     cdef int begin_sharing(self) except -1

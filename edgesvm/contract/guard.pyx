@@ -6,12 +6,16 @@ of chunks, a signal handler); it is refused, since what it would wait for waits 
 
 All fields are read and written with the interpreter lock held, so plain integers will do. A thread
 lets go of that lock only inside `begin_sharing` ... `end_sharing` and `begin` ... `end`.
+
+A forked child has a copy of the memory, and only the thread that forked: the others' holds count no
+more. What one of them was learning is half learned, and refused.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 from posix.unistd cimport usleep
 
+import os
 import threading
 
 from edgesvm.errors import LearnerBusy
@@ -20,6 +24,18 @@ cdef unsigned long MAIN = threading.main_thread().ident
 cdef unsigned int SHORTEST = 50, LONGEST = 1000     # microseconds between two looks
 cdef int LOOKS = 50                                 # between two looks at signals
 cdef int64_t SHORT = 1_000_000, LONG = 50_000_000   # nanoseconds
+n_forks = 0
+
+
+def count_fork():
+    """In a forked child, whose only thread is this one."""
+    global n_forks, MAIN
+    n_forks += 1
+    MAIN = PyThread_get_thread_ident()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=count_fork)
 
 
 cdef class Guard:
@@ -74,19 +90,36 @@ cdef class Guard:
 
     cdef int begin_later(self) except -1:
         cdef unsigned long me = PyThread_get_thread_ident()
+        self.look_at_forks()
         if self.caller == me:
             raise self.busy()
         if self.depth and self.holder == me:
             self.depth += 1
             return 0
         self.await_turn(True)
-        self.depth, self.holder = 1, me
+        self.depth, self.holder, self.forks = 1, me, n_forks
+        return 0
+
+    cdef int look_at_forks(self) except -1:
+        """In a forked child: forget those that are not here."""
+        if self.forks == n_forks:
+            return 0
+        if self.depth and self.holder != MAIN:
+            raise LearnerBusy(
+                f"{self.owner}: this process was forked while another thread was at work with the"
+                " learner, so this copy of it may be half learned: load a saved one here, or fork"
+                " while no thread is at work (multiprocessing's 'spawn' copies nothing)")
+        if self.caller != MAIN:
+            self.caller = 0
+        self.n_sharing = self.n_sharing > 0 and self.caller == MAIN     # forked in a callback
+        self.first, self.forks = NULL, n_forks
         return 0
 
     cdef int await_reading(self, bint writes) except -1:
         """Wait until a decision can be made without letting go of the interpreter lock; `writes`:
         it needs the scratch."""
         cdef unsigned long me = PyThread_get_thread_ident()
+        self.look_at_forks()
         if self.caller == me and writes:
             raise self.busy()
         if self.depth and self.holder != me:
@@ -95,6 +128,7 @@ cdef class Guard:
 
     cdef int begin_sharing(self) except -1:
         cdef unsigned long me = PyThread_get_thread_ident()
+        self.look_at_forks()
         if self.depth and self.holder == me:
             self.depth += 1         # predictions from within a fit
             return 0
@@ -106,7 +140,7 @@ cdef class Guard:
     cdef void end_sharing(self) noexcept:
         if self.depth:
             self.depth -= 1
-        else:
+        elif self.n_sharing:
             self.n_sharing -= 1
 
     cdef int await_turn(self, bint alone) except -1:
@@ -127,6 +161,7 @@ cdef class Guard:
                     self.leave(&me)
                     try:
                         PyErr_CheckSignals()
+                        self.look_at_forks()
                     finally:
                         self.queue(&me, True)
         finally:

@@ -146,8 +146,11 @@ def as_labels(y: object, n_rows: int, owner: str) -> np.ndarray:
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None")
     labels = np.asarray(y)
-    if labels.dtype.kind == "U" and not isinstance(y, np.ndarray):
-        labels = np.array(y, dtype=object)  # [1, "a"] stays 1 and "a"
+    if not isinstance(y, np.ndarray) and (
+        labels.dtype.kind in "US" or (labels.dtype.kind == "f" and (abs(labels) >= 2**63).any())
+    ):
+        # [1, "a"] stays 1 and "a", "a\0" does not become "a", nor 2**63 + 1 a float
+        labels = np.array(y, dtype=object)
     if labels.shape == (n_rows, 1):
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of"

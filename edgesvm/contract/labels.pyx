@@ -10,7 +10,8 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 import numpy as np
 
-from edgesvm.errors import CorruptModelError
+from edgesvm.core.status import Status
+from edgesvm.errors import CorruptModelError, SampleRefused, refusal
 
 cnp.import_array()
 
@@ -20,6 +21,7 @@ ctypedef fused word:
     uint64_t
 
 MOST_CLASSES = MAX_CLASSES
+MAX_TEXT = 1024     # UTF-8 bytes of a string in a snapshot
 cdef int UNKNOWN = -1
 
 
@@ -41,7 +43,11 @@ cdef class Labels:
         self.sign, self.room, self.n = 1, room, 0
         self.closed = classes is not None
         if self.closed:
-            values = sort_labels([as_object(y) for y in classes])
+            values = [as_object(y) for y in classes]
+            for y in values:
+                if why := unfit(y):
+                    raise ValueError(f"classes={list(classes)!r}: {y!r} is no label: {why}")
+            values = sort_labels(values)
             if not are_labels(values, room):
                 most = "two" if room == 2 else f"two to {room}"
                 raise ValueError(f"classes={list(classes)!r}: give {most} different labels")
@@ -106,7 +112,7 @@ cdef class Labels:
         for slot in range(self.n):
             if PyObject_RichCompareBool(y, self.values[slot], Py_EQ):
                 return slot
-        if self.closed or self.n == self.room or not is_label(y):
+        if self.closed or self.n == self.room or unfit(as_object(y)) is not None:
             return UNKNOWN
         return self.n
 
@@ -139,6 +145,14 @@ cdef class Labels:
         self.sign = -1 if n == 2 and self.order[0] == 1 else 1
         self.values = self.values[:n]
         return 0
+
+    def refused(self, status, y, str sample, dtype, weight=None, mean_weight=0.0):
+        """The exception for a refused `sample` of label y; as `errors.refusal`."""
+        why = unfit(as_object(y)) if status == Status.UNKNOWN_LABEL else None
+        if why is None:
+            return refusal(status, sample, dtype, self.in_slots, weight, mean_weight)
+        so_far = f"; those so far are {self.in_slots}" if self.n else ""
+        return SampleRefused(f"{sample} has no valid label: {why}{so_far}", status)
 
     def slot_of(self, y):
         """`find`, for Python: the slot, or -1."""
@@ -201,13 +215,13 @@ cdef class Labels:
 
     def could_take(self, y, values):
         """Whether there is room for another label behind `values`, and it is one."""
-        return not self.closed and len(values) < self.room and is_label(as_object(y))
+        return not self.closed and len(values) < self.room and unfit(as_object(y)) is None
 
 
 # -- labels that are known byte for byte -----------------------------------------------------------
 
 # The labels that an array of each kind can have as they are.
-KINDS = {kind: (bool, int, float) for kind in "biuf"} | {"U": str, "S": bytes}
+KINDS = {kind: (bool, int, float) for kind in "biuf"} | {"U": str}
 
 
 cdef tuple known_in(list values, dtype):
@@ -297,7 +311,7 @@ def check_labels(y, owner, room=2):
     Raises
     ------
     ValueError
-        A label is None, NaN or infinite, or there are more than `room`.
+        A label is `unfit`, or there are more than `room`.
     """
     _, row, new_labels = Labels(room=room).encode(y)
     if row < len(y):
@@ -307,9 +321,8 @@ def check_labels(y, owner, room=2):
 def unfit_label(label, row, owner, known, dtype, room=2):
     """The exception for a row's label that a learner with the `known` labels cannot learn."""
     label = as_object(label)
-    if not is_label(label):
-        return ValueError(
-            f"{owner}: row {row} (label {label!r}) has no valid label: it is None, NaN or infinite")
+    if why := unfit(label):
+        return ValueError(f"{owner}: row {row} (label {label!r}) has no valid label: {why}")
     if dtype.kind == "f" and isinstance(label, float) and not (
             label.is_integer() and all(float(value).is_integer() for value in known)):
         return ValueError(
@@ -352,6 +365,27 @@ def is_label(y):
     if isinstance(y, np.inexact):
         y = y.item()
     return y is not None and bool(y == y) and not (isinstance(y, float) and isinf(y))
+
+
+def unfit(y):
+    """Why `y`, a Python value, cannot be learned as a label; None if it can. What a snapshot could
+    not hold, or an array of labels would change, is refused when it comes."""
+    if not is_label(y):
+        return "it is None, NaN or infinite"
+    if isinstance(y, bytes):
+        return "it is bytes; decode them to a str"
+    if isinstance(y, int) and not -(1 << 63) <= y < (1 << 63):
+        return "it does not fit 64 bits"
+    if isinstance(y, str):
+        try:
+            n_bytes = len(y) if y.isascii() else len(y.encode())
+        except UnicodeEncodeError:
+            return "it has half of a surrogate pair, which UTF-8 cannot hold"
+        if n_bytes > MAX_TEXT:
+            return f"it has more than {MAX_TEXT} bytes"
+        if y.endswith("\0"):
+            return "it ends with a NUL, which NumPy's strings drop"
+    return None
 
 
 def are_labels(values, room):

@@ -18,7 +18,9 @@ cdef class Arena:
     ----------
     nbytes : int
     buffer : None or writable, contiguous buffer of at least ``nbytes`` bytes, aligned to 8
-        Zeroed and used in place. The arena holds a reference to it.
+        Used in place. The arena holds a reference to it.
+    keep : bool
+        Do not zero the buffer.
 
     Raises
     ------
@@ -26,7 +28,7 @@ cdef class Arena:
         The buffer is read-only, not contiguous, or not aligned. (The caller checks its size.)
     """
 
-    def __init__(self, nbytes, buffer=None):
+    def __init__(self, nbytes, buffer=None, bint keep=False):
         if buffer is None:
             self.block = np.zeros(nbytes, np.uint8)
             in_small_pages(<char *> cnp.PyArray_DATA(self.block), nbytes)
@@ -37,7 +39,8 @@ cdef class Arena:
             self.block = np.frombuffer(view.cast("B"), np.uint8, nbytes)
             if <size_t> cnp.PyArray_DATA(self.block) % 8:
                 raise ValueError("buffer must start at an address that is a multiple of 8")
-            self.block[:] = 0
+            if not keep:
+                self.block[:] = 0
         self.base = <char *> cnp.PyArray_DATA(self.block)
         self.nbytes = nbytes
 

@@ -22,3 +22,11 @@ cdef inline void note_lapse(
 
 cdef inline bint mean_decides(const double *lapses) noexcept nogil:
     return lapses[MEAN] <= lapses[LAST]
+
+
+cdef inline bint are_shares(const double *lapses, int n) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        if not 0.0 <= lapses[i] <= 1.0:
+            return False
+    return True

@@ -18,9 +18,18 @@ from edgesvm.contract.sparse import SparseRows
 from edgesvm.data.rows import Rows, Stream
 from edgesvm.errors import RowsError
 
+CHUNK = 1 << 16
 _LABEL_NAMES = ("label", "class", "target", "y")
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 _INT16 = np.iinfo(np.int16)
+# What reading an npz file of another kind raises, besides the errors of its compression.
+DAMAGED = (ValueError, EOFError, NotImplementedError, RuntimeError)
+
+
+def printable(name: str) -> str:
+    """A name as it is shown: what is no visible character, such as the escape that begins a
+    terminal's commands, is written as its code."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
 
 
 class _Labels:
@@ -42,7 +51,7 @@ class _Labels:
         if not self._numeric:
             if text not in self._numbers:
                 self._numbers[text] = len(self.names)
-                self.names.append(text)
+                self.names.append(printable(text))
             return self._numbers[text]
         if value is None:
             raise RowsError(
@@ -125,7 +134,7 @@ class CsvRows(Stream):
             first, *below = (cells for _, cells in start)
             if header is None:
                 header = _is_header(first, below, (label_column, *drop_columns))
-            self._header = [cell.strip() for cell in first] if header else None
+            self._header = [printable(cell.strip()) for cell in first] if header else None
             if header and not below:
                 raise RowsError(f"{self._path} has a header but no rows")
             self._cells = chain(start[1:] if header else start, lines)
@@ -173,8 +182,8 @@ class CsvRows(Stream):
         return self._width - 1
 
     def _find(self, column: str | int) -> int:
-        if self._header and column in self._header:
-            return self._header.index(str(column))
+        if self._header and (name := printable(str(column))) in self._header:
+            return self._header.index(name)
         try:
             at = int(column)
         except ValueError:
@@ -288,14 +297,15 @@ def _matrix(arrays: Any, path: Any) -> tuple[str, Any]:
                 return name, SparseRows(data, indices, indptr, shape, f"{path}: {name}")
             except (TypeError, ValueError) as error:
                 raise RowsError(str(error)) from error
-    raise RowsError(f"{path} has neither X nor X_train: {', '.join(arrays)}")
+    raise RowsError(f"{path} has neither X nor X_train: {', '.join(map(printable, arrays))}")
 
 
 class NpzRows:
     """Rows of ``X`` and ``y``, or ``X_train`` and ``y_train``, of an npz file, in order.
 
-    Only these two arrays are read, in their stored dtype; rows are converted to float32 chunk by
-    chunk. Pickled arrays are refused. Instead of ``X`` a file may have the arrays of a CSR matrix,
+    Only these two arrays are read, in their stored dtype; rows and labels are converted chunk by
+    chunk. Pickled arrays are refused, and compressed ones that unpack to more than 64 MiB and 16
+    times the file. Instead of ``X`` a file may have the arrays of a CSR matrix,
     ``X_data``, ``X_indices``, ``X_indptr`` and ``n_features``; then X of a chunk is `SparseRows`.
 
     Raises
@@ -309,14 +319,17 @@ class NpzRows:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         import zipfile  # takes 10 ms, which CSV files do not need
 
+        from edgesvm.data.npz import NpzArrays
+
         try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            with zipfile.ZipFile(path) as archive:
+                arrays = NpzArrays(archive, path)
                 name, self._X = _matrix(arrays, path)
                 y_name = name.replace("X", "y")
                 y = arrays.get(y_name)
         except RowsError:
             raise
-        except (ValueError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        except (*DAMAGED, zipfile.BadZipFile, zlib.error) as error:
             raise RowsError(f"{path} is not an npz file of plain arrays, or is damaged") from error
         if self._X.ndim != 2 or 0 in self._X.shape or self._X.dtype.kind not in "fiub":
             raise RowsError(
@@ -326,20 +339,26 @@ class NpzRows:
         if y is not None and y.shape != self._X.shape[:1]:
             raise RowsError(f"{path}: {y_name} has shape {y.shape} for {len(self._X)} rows")
         self.class_names: list[str] = []
-        self._y = None if y is None else self._numbered(y, f"{path}: {y_name}")
+        self._y, self._names = y, np.empty(0)
         self.n_features = int(self._X.shape[1])
-        self.n_classes = 0 if self._y is None else len(np.unique(self._y))
+        self.n_classes = 0 if y is None else self._number(y, f"{path}: {y_name}")
 
-    def _numbered(self, y: NDArray, what: str) -> NDArray[np.int32]:
-        if y.dtype.kind in "fiub" and np.array_equal(y, np.trunc(y)):
-            if len(y) and not (_INT16.min <= y.min() and y.max() <= _INT16.max):
+    def _number(self, y: NDArray, what: str) -> int:
+        """Check the labels, and name them if they are words. Returns how many there are."""
+        parts = [np.unique(y[at : at + CHUNK]) for at in range(0, len(y), CHUNK)]
+        found = np.unique(np.concatenate(parts))
+        if found.dtype.kind in "fiub" and np.array_equal(found, np.trunc(found)):
+            if not (_INT16.min <= found[0] and found[-1] <= _INT16.max):
                 raise RowsError(f"{what} has labels that do not fit the link's 16 bits")
-            return y.astype(np.int32)
-        if y.dtype.kind not in "US":
+        elif found.dtype.kind in "US":
+            self._names = found
+            self.class_names = [printable(str(name)) for name in found]
+        else:
             raise RowsError(f"{what} must be integers or strings, not {y.dtype}")
-        names, index = np.unique(y, return_inverse=True)
-        self.class_names = [str(name) for name in names]
-        return index.astype(np.int32)
+        return len(found)
+
+    def _numbers(self, y: NDArray) -> NDArray[np.int32]:
+        return (np.searchsorted(self._names, y) if self.class_names else y).astype(np.int32)
 
     @property
     def labelled(self) -> bool:
@@ -356,7 +375,7 @@ class NpzRows:
         for at in range(0, len(self._X), rows):
             part = slice(at, at + rows)
             X = self._X[part].astype(np.float32)
-            yield Rows(X, None if self._y is None else self._y[part])
+            yield Rows(X, None if self._y is None else self._numbers(self._y[part]))
 
     def close(self) -> None:
         """Does nothing: the arrays are in memory."""

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgesvm.contract.labels import Labels, as_object, is_label, unfit_label
+from edgesvm.contract.labels import Labels, as_object, unfit, unfit_label
 from edgesvm.contract.sparse import SparseRows
+from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.errors import refusal
 from edgesvm.kernels import LARGEST_KERNEL, Kernel
+
+
+class Surveyed(NamedTuple):
+    """What a source has.
+
+    n_rows : int
+    n_learned : int, rows with a weight > 0
+    per_class : tuple of ints of length ``labels.room``, n_learned by class index
+    mean_weight : float, of those rows
+    """
+
+    n_rows: int
+    n_learned: int
+    per_class: tuple[int, ...]
+    mean_weight: float
 
 
 def survey(
@@ -26,8 +41,8 @@ def survey(
     largest: float | None = None,
     kernel: Kernel | None = None,
     C: float = 1.0,
-    weights: tuple[float, float] = (0.0, math.inf),
-) -> tuple[int, int, tuple[int, ...]]:
+    bounded: bool = True,
+) -> Surveyed:
     """Check that a source can be learned, and count its rows.
 
     Parameters
@@ -47,26 +62,22 @@ def survey(
         If given, k(x, x) of each row must fit in a solver's kernel row.
     C : float
         C times a nonzero weight must be finite and positive.
-    weights : tuple of floats
-        The least and the largest nonzero weight.
-
-    Returns
-    -------
-    n_rows : int
-    n_learned : int, rows with a weight > 0
-    per_class : tuple of ints of length ``labels.room``, n_learned by class index
+    bounded : bool
+        Refuse a weight of more than 256 times their mean. False: that was checked of more rows, of
+        which these are some.
 
     Raises
     ------
     ValueError
         A row has a feature that is not finite, an invalid weight, an invalid label, or a label for
-        which there is no room (the message names the first such row); or no row has a weight > 0.
+        which there is no room (the message names the first such row); no row has a weight > 0; or a
+        row has more than 256 times the mean weight of all rows but those of weight zero.
     """
-    n_rows, per_class = 0, np.zeros(labels.room, np.int64)
+    n_rows, per_class, weights = 0, np.zeros(labels.room, np.int64), _Weights()
     for chunk in source.chunks(rows, np.dtype(dtype)):
         n_rows += len(chunk.X)
         finite = _is_finite(chunk.X, largest, kernel)
-        fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, C, *weights)
+        fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, C)
         slots, n_known, new_labels = labels.encode(chunk.y)
         row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
         for slot, at, label in new_labels:
@@ -77,14 +88,38 @@ def survey(
                 raise unknown_label(owner, chunk, row, labels, dtype)
             status = Status.BAD_WEIGHT if finite[row] else Status.NOT_FINITE
             sample = f"{owner}: row {chunk.first + row} (label {chunk.y[row]!r})"
-            raise refusal(status, sample, dtype, labels.in_slots)
+            weight = 1.0 if chunk.weight is None else chunk.weight[row]
+            raise refusal(status, sample, dtype, labels.in_slots, weight)
         learned = slots if chunk.weight is None else slots[chunk.weight > 0.0]
         per_class += np.bincount(learned, minlength=labels.room)
+        weights.add(chunk, len(learned))
     if n_rows == 0:
         raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")
     if not per_class.any():
         raise ValueError("sample_weight is zero for every row: nothing to learn")
-    return n_rows, int(per_class.sum()), tuple(per_class.tolist())
+    n_learned = int(per_class.sum())
+    mean = weights.total / n_learned
+    if bounded and weights.largest > MOST_TIMES * mean:
+        sample = f"{owner}: row {weights.row}"
+        raise refusal(Status.BAD_WEIGHT, sample, dtype, labels.in_slots, weights.largest, mean)
+    return Surveyed(n_rows, n_learned, tuple(per_class.tolist()), mean)
+
+
+class _Weights:
+    """Sum and largest of the weights so far, and the row of that one."""
+
+    def __init__(self) -> None:
+        self.total = self.largest = 0.0
+        self.row = 0
+
+    def add(self, chunk: Rows, n_learned: int) -> None:
+        if chunk.weight is None:
+            self.total += n_learned
+            return
+        self.total += float(chunk.weight.sum())
+        row = int(chunk.weight.argmax())
+        if chunk.weight[row] > self.largest:
+            self.largest, self.row = float(chunk.weight[row]), chunk.first + row
 
 
 def _is_finite(X: Any, largest: float | None, kernel: Kernel | None) -> np.ndarray:
@@ -94,21 +129,19 @@ def _is_finite(X: Any, largest: float | None, kernel: Kernel | None) -> np.ndarr
         return finite if kernel is None else finite & (kernel.of_square(square) <= LARGEST_KERNEL)
 
 
-def is_weight(
-    weight: np.ndarray, C: float = 1.0, least: float = 0.0, largest: float = math.inf
-) -> np.ndarray:
+def is_weight(weight: np.ndarray, C: float = 1.0) -> np.ndarray:
     """Which weights are zero, or in range and give a finite positive C * weight; ndarray of
     bool."""
     with np.errstate(over="ignore", invalid="ignore"):
         bound = C * weight
-    fine = np.isfinite(bound) & (bound > 0.0) & (weight >= least) & (weight <= largest)
-    return (weight == 0.0) | fine
+    fine = np.isfinite(bound) & (bound > 0.0)
+    return (weight == 0.0) | (fine & (weight >= LEAST_WEIGHT) & (weight <= LARGEST_WEIGHT))
 
 
 def unknown_label(owner: str, chunk: Rows, row: int, labels: Labels, dtype: str) -> ValueError:
     """The exception for an invalid label, or for one class too many."""
     label, number = as_object(chunk.y[row]), chunk.first + row
-    if labels.closed and is_label(label):
+    if labels.closed and unfit(label) is None:
         sample = f"{owner}: row {number} (label {label!r})"
         return refusal(Status.UNKNOWN_LABEL, sample, dtype, labels.in_slots)
     return unfit_label(label, number, owner, list(labels.in_slots), chunk.y.dtype, labels.room)

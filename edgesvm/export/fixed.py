@@ -4,6 +4,7 @@ bit."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +12,9 @@ import numpy as np
 
 from edgesvm.export.dual import Dual, dual_of
 from edgesvm.export.sources import Model, comment, rows
+from edgesvm.export.units import number
 from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.scaler import Scaler
 from edgesvm.preprocessing.standardized import Standardized
 
@@ -33,6 +34,8 @@ class Fixed:
     dual: Dual | None = None
     center: np.ndarray | None = None  # of a dual machine behind a standardizer
     scale: np.ndarray | None = None
+    clip: float = math.inf  # of a scaled value
+    limits: np.ndarray | None = None  # (2, features): of a linear machine's sample
 
     @classmethod
     def of(cls, learner: Learner, prefix: str) -> Fixed | None:
@@ -44,9 +47,9 @@ class Fixed:
             order = 2 * (int(per_class.argmax()),)
         given = (prefix, repr(learner), learner.dtype, labels.in_slots, order)
         n_features = learner.n_features_in_
-        clips = isinstance(learner, RobustStandardized) and learner.clip is not None
         outer: Any = learner
-        inner: Any = outer.learner_ if isinstance(learner, Scaler) and not clips else learner
+        inner: Any = outer.learner_ if isinstance(learner, Scaler) else learner
+        clip = math.inf if getattr(outer, "clip", None) is None else float(outer.clip)
         linear = _linear(inner)
         if linear is not None:
             center, scale = np.zeros(n_features), np.ones(n_features)
@@ -55,7 +58,8 @@ class Fixed:
             # a feature that has not varied counts as 0
             inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
             w = linear[0] * inverse
-            return cls(*given, w, linear[1] - w @ center, n_features)
+            limits = None if clip == math.inf else center + np.outer([-clip, clip], scale)
+            return cls(*given, w, linear[1] - w @ center, n_features, limits=limits)
         if inner is not learner and not isinstance(learner, Standardized):
             return None
         dual = dual_of(inner)
@@ -66,7 +70,7 @@ class Fixed:
             return whole
         share = 1.0 / outer.n_scaled_
         scale = np.sqrt(core.views["spread"] * share)
-        return replace(whole, center=outer.mean_, scale=scale)
+        return replace(whole, center=outer.mean_, scale=scale, clip=clip)
 
     @property
     def real(self) -> str:
@@ -117,7 +121,8 @@ def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str =
 def table_bytes(model: Fixed) -> int:
     item = 4 if model.dtype == "float32" else 8
     if model.dual is None:
-        return item * (model.coef.size + model.n_values)
+        limits = 0 if model.limits is None else model.limits.size
+        return item * (model.coef.size + model.n_values + limits)
     ahead = 0 if model.center is None else 16 * model.n_features
     return item * model.dual.rows.size + 8 * model.coef.size + ahead
 
@@ -136,6 +141,9 @@ def source(model: Fixed) -> str:
     parts.append(table(f"{p}_coef", wide, model.coef, model.dtype))
     if dual is None:
         parts.append(table(f"{p}_intercept", wide, model.intercept, model.dtype))
+        parts.append(f"#define ESVM_LIMITED {int(model.limits is not None)}")
+        if model.limits is not None:
+            parts.append(table(f"{p}_limits", wide, model.limits, model.dtype))
         parts.append('#include "edgesvm/folded.h"')
     else:
         parts.append(table(f"{p}_rows", "esvm_real", dual.rows, model.dtype))
@@ -143,6 +151,7 @@ def source(model: Fixed) -> str:
             if numbers is not None:
                 parts.append(table(f"{p}_{name}", "double", numbers, model.dtype))
         parts.append(dual.macros(model.center is not None))
+        parts.append(f"#define ESVM_CLIP {number(model.clip)}")
         parts.append('#include "edgesvm/dual.h"')
     parts.append('#include "edgesvm/fixed.h"')
     return "\n\n".join(parts) + "\n"

@@ -199,35 +199,31 @@ SOURCE = """\
 #include "{p}.h"
 #include "edgesvm/link.h"
 
-#ifdef __cplusplus
-#error "compile this file as C"
-#endif
-
 static const {p}_value *row(const float *x, {p}_value *room) {{
     int i;
-    for (i = 0; i < {P}_N_FEATURES; i++) room[i] = x[i];
+    for (i = 0; i < {P}_N_FEATURES; i++) room[i] = ({p}_value)x[i];
     return room;
 }}
 
 static int predict(void *model, const float *x, double *score) {{
     {p}_value room[{P}_N_FEATURES];
     double values[{P}_N_VALUES];
-    int slot = {p}_predict(model, row(x, room), score);
+    int slot = {p}_predict(({p}_t *)model, row(x, room), score);
     if (slot >= 0) return slot;
-    return {p}_decide(model, room, values) == ESVM_NOT_FITTED ? -1 : -2;
+    return {p}_decide(({p}_t *)model, room, values) == ESVM_NOT_FITTED ? -1 : -2;
 }}
 
 static esvm_status learn(void *model, const float *x, int slot, double weight) {{
     {p}_value room[{P}_N_FEATURES];
-    return {p}_learn_weighted(model, row(x, room), slot, weight);
+    return {p}_learn_weighted(({p}_t *)model, row(x, room), slot, weight);
 }}
 
 static void read(const void *model, uint32_t at, uint8_t *out, uint32_t n) {{
-    {p}_snapshot_read(model, at, out, n);
+    {p}_snapshot_read((const {p}_t *)model, at, out, n);
 }}
 
-static esvm_status restore(void *model, const uint8_t *bytes, uint32_t n) {{
-    return {p}_restore(model, bytes, n);
+static esvm_status restore(void *model, uint8_t *bytes, uint32_t n) {{
+    return {p}_exchange(({p}_t *)model, bytes, n);
 }}
 
 const esvm_link_model {p}_link_model = {{

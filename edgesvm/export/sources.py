@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.budget import PARTS, MemoryPlan, PlannedArray
+from edgesvm.budget import PARTS, MemoryPlan, PlannedArray, rule
 from edgesvm.export.costs import predicted
-from edgesvm.export.limits import SCRATCH_OF, limits
 from edgesvm.export.units import (
     Unit,
     number,
@@ -129,18 +128,8 @@ class Model:
         return self.units if self.windows is None else [self.windows, *self.units]
 
     @property
-    def most(self) -> dict[str, int]:
-        """Arrays of indices -> the largest."""
-        return {name: most for unit in self.units for name, most in unit.most.items()}
-
-    @property
     def has_probabilities(self) -> bool:
         return self.units[-1].name == "Calibrated"
-
-    @property
-    def scratch(self) -> frozenset[str]:
-        """Arrays of a core's own that are zero between samples."""
-        return frozenset().union(*(SCRATCH_OF.get(unit.name, ()) for unit in self.units))
 
     @property
     def beside(self) -> dict[str, int]:
@@ -298,10 +287,15 @@ int {p}_predict({p}_t *model, const {p}_value *x, double *score);
 void {p}_snapshot_read(const {p}_t *model, uint32_t at, uint8_t *out, uint32_t n);
 
 /** Take over a snapshot, from here or from the host.
- * @return ESVM_UNCHANGED, or ESVM_BAD_SNAPSHOT and the model is as it was: another length, a wrong
- *         CRC, other parameters or labels, a number that is not finite, a count out of its range
+ * @return ESVM_UNCHANGED, or ESVM_BAD_SNAPSHOT: another length, a wrong CRC, other parameters or
+ *         labels, or a number that is not finite, and the model is as it was; or what no stream of
+ *         samples can have left, and it is as after {p}_reset
  */
 esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
+
+/** As {p}_restore, of bytes in RAM: the arenas change places. If it is refused, both are as they
+ * were, whatever the reason. */
+esvm_status {p}_exchange({p}_t *model, uint8_t *bytes, uint32_t n);
 
 #ifdef __cplusplus
 }}
@@ -363,6 +357,7 @@ def source(model: Model) -> str:
         saved(model),
         f"static const esvm_check {p}_checks[] = {{\n{checks(model)}\n}};",
         f"static const esvm_word {p}_first[] = {{\n{first_words(model)}\n}};",
+        soundness(model),
         '#include "edgesvm/model.h"',
     ]
     if model.has_probabilities:
@@ -431,33 +426,70 @@ def checks(model: Model) -> str:
     """A line for each array, and for each of all parts: what its numbers must be."""
     lines = []
     if model.windows is not None and model.windows.plan is not None:
-        lines.append(check(model, model.plan.arrays[0]))
+        lines.append(check(model.plan.arrays[0]))
         at = model.plan.offsets["windows"]
-        lines += [check(model, array, at) for array in model.windows.plan.arrays]
+        lines += [check(array, at) for array in model.windows.plan.arrays]
     for array in model.behind.arrays:
         if array.name == PARTS and model.behind.part is not None:
             times, apart = array.shape
             at = model.base + array.offset
-            lines += [check(model, inner, at, (times, apart)) for inner in model.behind.part.arrays]
+            lines += [check(inner, at, (times, apart)) for inner in model.behind.part.arrays]
         else:
-            lines.append(check(model, array, model.base))
+            lines.append(check(array, model.base))
     return "\n".join(line for line in lines if line)
 
 
-def check(
-    model: Model, array: PlannedArray, begin: int = 0, repeated: tuple[int, int] = (1, 0)
-) -> str:
+def check(array: PlannedArray, begin: int = 0, repeated: tuple[int, int] = (1, 0)) -> str:
     """The line of an array; `repeated`: how many there are, and how many bytes apart."""
-    try:
-        known = limits(array, model.most, model.scratch)
-    except KeyError:
-        raise ValueError(f"the array {array.name} of {model.title} has no check in C") from None
-    if known is None or array.nbytes == 0:
+    size, (times, apart) = array.dtype.itemsize, repeated
+    what = {"zero": "ZEROS", "count": "COUNTS", "finite": {4: "FLOATS", 8: "DOUBLES"}.get(size)}
+    kind = what.get(rule(array.name, array.dtype))
+    if kind is None or array.nbytes == 0:
         return ""
-    (what, least, most), (times, apart) = known, repeated
-    n = array.nbytes if what == "ESVM_ZEROS" else int(np.prod(array.shape, dtype=int))
-    numbers = f"{begin + array.offset}u, {n}u, {times}u, {apart}u, {what}, {least}, {most}"
+    n = array.nbytes // (1 if kind == "ZEROS" else size)
+    numbers = f"{begin + array.offset}u, {n}u, {times}u, {apart}u, ESVM_{kind}"
     return f"    {{{numbers}}}, /* {array.name} */"
+
+
+def soundness(model: Model) -> str:
+    """NAME_is_sound, which asks every core whether a stream of samples can have left the arena."""
+    p, parts = model.prefix, [unit.name for unit in model.units if unit.is_part]
+    lines = [f"!{unit.name}_fault(self)" for unit in model.units if not unit.is_part]
+    text = ""
+    if parts:
+        text = SOUND_PART.format(p=p, asked=" && ".join(f"!{name}_fault(self)" for name in parts))
+        lines.insert(0, f"{p}_parts_are_sound(self)")
+        [array] = [array for array in model.behind.arrays if array.name == PARTS]
+        text += SOUND_PARTS.format(p=p, n=array.shape[0])
+    if model.windows is not None:
+        at = model.plan.offsets["windows"] - model.base
+        votes = f"(const int64_t *)(self - {model.base}), ESVM_CLASSES, {len(model.labels)}"
+        lines += [
+            f"!WindowFeatures_fault(self + {at})",
+            f"!WindowFeatures_votes_fault(self, {votes})",
+        ]
+    return text + SOUND.format(p=p, asked="\n        && ".join(lines))
+
+
+SOUND_PART = """\
+static int {p}_part_is_sound(char *self) {{
+    return {asked};
+}}
+
+"""
+SOUND_PARTS = """\
+static int {p}_parts_are_sound(char *self) {{
+    int p;
+    for (p = 0; p < {n}; p++)
+        if (!{p}_part_is_sound(Multiclass_part(p))) return 0;
+    return 1;
+}}
+
+"""
+SOUND = """\
+static int {p}_is_sound(char *self) {{
+    return {asked};
+}}"""
 
 
 def first_words(model: Model) -> str:

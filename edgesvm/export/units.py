@@ -14,7 +14,6 @@ from typing import Any
 from edgesvm.budget import PARTS, MemoryPlan
 from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.packed_factor import packed_length
-from edgesvm.export.limits import MOST
 from edgesvm.export.texts import translated
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.constants import FIRST_TILT
@@ -32,7 +31,6 @@ class Unit:
     plan : that its arrays are in; None: the learner's
     is_part : of a multiclass learner, on the labels 0 and 1
     beside : what the core keeps behind the arena while it works, as it is at first
-    most : integers of its arrays that are indices -> the largest; see `limits`
     """
 
     name: str
@@ -40,7 +38,6 @@ class Unit:
     plan: MemoryPlan | None = None
     is_part: bool = False
     beside: Mapping[str, bytes] = field(default_factory=dict)
-    most: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -98,8 +95,7 @@ def units_of(learner: Learner, core: Any, labels: tuple[Any, ...]) -> list[Unit]
     if "pool" in core.views:
         macros["factor_length"] = len(core.views["pool"])
         macros["factor_width"] = len(core.views["coef"])
-    beside, most = BESIDE.get(name, nothing)(core), MOST.get(name, nothing)(core)
-    return [*inside, Unit(name, macros, beside=beside, most=most)]
+    return [*inside, Unit(name, macros, beside=BESIDE.get(name, nothing)(core))]
 
 
 def window_features(windows: WindowFeatures, n_channels: int) -> Unit:

@@ -15,10 +15,11 @@ import numpy as np
 
 from edgesvm.contract.labels import Labels
 from edgesvm.data.sources import CHUNK_ROWS
+from edgesvm.data.survey import Surveyed
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
 from edgesvm.fleet.outside import Search, candidates, first_of
-from edgesvm.fleet.surveys import take_labels
+from edgesvm.fleet.surveys import together
 from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
 
 CANDIDATES = 1024  # rows that a pass gives; chosen by benchmarks/fleet/ball.py
@@ -56,9 +57,8 @@ class _Data:
         self._last: tuple[np.ndarray, ...] = ()  # what the last pass found
         self._endless = self._draws()
 
-    def survey(self, labels: Labels) -> tuple[int, tuple[int, ...]]:
-        per_class = take_labels(self._cluster.names, self._surveyed, labels)
-        return int(self._first[-1]), per_class
+    def survey(self, labels: Labels) -> Surveyed:
+        return together(self._cluster.names, self._surveyed, labels)
 
     def drawn(self) -> Iterator[Any]:
         return self._endless

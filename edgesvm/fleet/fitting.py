@@ -9,12 +9,13 @@ import numpy as np
 
 from edgesvm.contract.labels import Labels
 from edgesvm.core.exact_sum import rounded
+from edgesvm.data.survey import Surveyed
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
 from edgesvm.fleet.enclosing import enclosed
 from edgesvm.fleet.federated import federated, is_federated
 from edgesvm.fleet.merging import check_kind
-from edgesvm.fleet.surveys import labels_of, survey, take_labels
+from edgesvm.fleet.surveys import labels_of, survey, together
 from edgesvm.learner import Learner
 from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
@@ -161,9 +162,8 @@ class _Data:
         self._first = np.concatenate([[0], ends])  # number of each partition's first row
         self._n_learned = sum(one.n_learned for one in self._surveyed)
 
-    def survey(self, labels: Labels) -> tuple[int, int]:
-        take_labels(self._cluster.names, self._surveyed, labels)
-        return int(self._first[-1]), self._n_learned
+    def survey(self, labels: Labels) -> Surveyed:
+        return together(self._cluster.names, self._surveyed, labels)
 
     def offer(self, working: Any, solver: Any = None) -> None:
         if solver is None and self._n_learned == self._first[-1]:  # all rows: they need no search

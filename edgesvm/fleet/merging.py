@@ -76,10 +76,11 @@ def merged(
     * `TwinVectorMachine`, `BatchSVM`, `BallVectorMachine`, `CoreVectorMachine`: the SVM of the
       union of their vectors; an approximation, see ``docs/fleet.md``. A merged `BatchSVM` counts
       the vectors it stores as its samples.
-    * `Standardized`: its statistics are exactly those of all samples (Chan, Golub & LeVeque 1983),
-      up to rounding. `AdaGradSVM` and the kernel learners behind it are re-expressed in the merged
-      scale. A ball, and Fourier features, are others in another scale: let all gateways learn from
-      one `start`, whose statistics stay. Then all scale alike, and anything is merged as it is.
+    * `Standardized`: its statistics are those of all samples, each as it counted for its learner
+      (Chan, Golub & LeVeque 1983), up to rounding. `AdaGradSVM` and the kernel learners behind it
+      are re-expressed in the merged scale. A ball, and Fourier features, are others in another
+      scale: let all gateways learn from one `start`, whose statistics stay. Then all scale alike,
+      and anything is merged as it is.
     * In rounds (`since`), the samples, the squared gradients and the mean of the weights are those
       of the start and, for each learner, of what it has learned since.
 
@@ -226,7 +227,7 @@ def merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
     pair = Pair(first, second)
     inner = inner_of(first)
     if isinstance(inner, StreamSVM):
-        one = pair.holding({}, first)
+        one = pair.holding(pair.far_out(), first)
         core, other = one.core, second.core
         getattr(core, "inner", core).absorb(getattr(other, "inner", other), pair.sign < 0)
         return one
@@ -243,7 +244,7 @@ def merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
         return pair.holding(arrays | averaged(pair, scales), None if scales else first)
     views = dict(union(pair, scales, inner_of(first if like is None else like)).core.views)
     if isinstance(inner, BatchSVM):  # its samples are those that are stored
-        arrays = {}
+        arrays = {"mean_weight": arrays["mean_weight"]}
     return pair.holding(views | arrays, of=like)
 
 

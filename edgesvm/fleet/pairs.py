@@ -65,7 +65,20 @@ class Pair:
             "n_seen": mine["n_seen"] + theirs["n_seen"],
             "n_updates": mine["n_updates"] + theirs["n_updates"],
             "n_per_class": per_class,
+            **self.far_out(),
+            "mean_weight": self._mean_weight(),
         }
+
+    def far_out(self) -> dict[str, np.ndarray]:
+        """Samples with a value far out, of both, if they are counted."""
+        mine, theirs = self.views()
+        return {k: mine[k] + theirs[k] for k in ("far_out",) if k in mine}
+
+    def _mean_weight(self) -> float:
+        """Of both streams; of one, where that of the other is not known."""
+        means = [float(views["mean_weight"]) for views in self.views()]
+        both = [(mean, n) for mean, n in zip(means, self.learned, strict=True) if mean and n]
+        return sum(mean * n for mean, n in both) / max(sum(n for _, n in both), 1)
 
     def holding(
         self, arrays: Mapping[str, Any], like: Learner | None = None, of: Learner | None = None

@@ -10,9 +10,9 @@ from typing import Any
 from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
-from numpy.lib import format as npy
 
 from edgesvm.data.files import CsvRows
+from edgesvm.data.npz import NpzArrays
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import Source
 from edgesvm.link.files import open_rows
@@ -32,17 +32,12 @@ def npz_array(path: str, name: str) -> np.ndarray:
     """An array of an npz file, mapped where it lies unless it is compressed: a worker then has
     memory for the rows at hand only, and rows by number are had without reading the others."""
     with ZipFile(path) as archive:
+        arrays = NpzArrays(archive, path)
         try:
-            member = archive.getinfo(f"{name}.npy")
+            member, header_bytes, shape, is_fortran, dtype = arrays.header(name)
         except KeyError:
             raise PartitionError(f"there is no {name} in it") from None
-        with archive.open(member) as file:
-            is_first = npy.read_magic(file) == (1, 0)
-            read = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
-            shape, is_fortran, dtype = read(file)
-            header_bytes = file.tell()
-    if member.compress_type != ZIP_STORED or dtype.hasobject or 0 in shape:
-        with np.load(path, allow_pickle=False) as arrays:
+        if member.compress_type != ZIP_STORED or 0 in shape:
             return arrays[name]
     with open(path, "rb") as raw:  # the local header has lengths of its own
         raw.seek(member.header_offset + 26)

@@ -29,7 +29,7 @@ from edgesvm.learner import Learner
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
 from edgesvm.learners.stream.stream_svm import StreamSVM
 
-COUNTERS = ("n_seen", "n_updates", "n_per_class")
+COUNTERS = ("n_seen", "n_updates", "n_per_class", "far_out")
 SQUARES = ("G", "tilt_squares")
 
 
@@ -53,7 +53,7 @@ def check_descent(start: Learner, learner: Learner, name: str) -> None:
             f"{name}: it did not start as this model: its labels are {list(labels)}, and not"
             f" {list(first)} first"
         )
-    for count in COUNTERS:
+    for count in _counters(start):
         if (learner.core.views[count] < start.core.views[count]).any():
             raise MergeError(
                 f"{name}: it did not start as this model: it has seen {learner.n_seen_:,} samples,"
@@ -71,7 +71,7 @@ def own_part(start: Learner, learner: Learner) -> Learner:
     views, before = learner.core.views, start.core.views
     n, s = _learned(learner), _learned(start)
     a = _share(s, n)
-    arrays: dict[str, Any] = {name: views[name] - before[name] for name in COUNTERS}
+    arrays: dict[str, Any] = {name: views[name] - before[name] for name in _counters(start)}
     for name in SQUARES:  # times the samples, as they are added when learners are merged
         if name in views:
             arrays[name] = np.maximum(views[name] - before[name], 0.0) * (n - s)
@@ -89,7 +89,7 @@ def joined(start: Learner, part: Learner) -> Learner:
     views, before = part.core.views, start.core.views
     n, s = _learned(part) + _learned(start), _learned(start)
     a = _share(s, n)
-    arrays: dict[str, Any] = {name: before[name] + views[name] for name in COUNTERS}
+    arrays: dict[str, Any] = {name: before[name] + views[name] for name in _counters(start)}
     for name in SQUARES:
         if name in views:
             arrays[name] = before[name] + views[name] / (n - s)
@@ -100,6 +100,11 @@ def joined(start: Learner, part: Learner) -> Learner:
         arrays |= {"average": a * _mean(start) + (1 - a) * _mean(part), "n_averaged": n}
     labels = part.core.labels
     return holding(part, labels.in_slots, bool(labels.closed), arrays, part)
+
+
+def _counters(learner: Learner) -> list[str]:
+    """Those of `COUNTERS` that it has."""
+    return [name for name in COUNTERS if name in learner.core.views]
 
 
 def _share(s: int, n: int) -> float:

@@ -83,7 +83,7 @@ def started(
     n_features: int,
 ) -> Any:
     """A model that has learned nothing, with these statistics for good."""
-    model = Standardized(learner=like.inner.like_new(), until=statistics.n)
+    model = Standardized(learner=like.inner.like_new(), until=statistics.n, clip=like.clip)
     model.allocate(n_features)
     arrays = {
         "mean": statistics.mean,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.contract.labels import Labels, as_object
+from edgesvm.data.survey import Surveyed as AllRows
 from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
 from edgesvm.fleet.partitions import PartitionError
@@ -41,11 +42,9 @@ def labels_of(surveyed: list[Surveyed]) -> tuple[Any, ...]:
     return tuple(known)
 
 
-def take_labels(
-    names: Sequence[str], surveyed: Sequence[Surveyed], labels: Labels
-) -> tuple[int, ...]:
-    """Take the labels in the order of the rows. Returns the rows of each class. Raises
-    PartitionError for one that is none of those fixed in advance."""
+def together(names: Sequence[str], surveyed: Sequence[Surveyed], labels: Labels) -> AllRows:
+    """What all have; their labels are taken in the order of the rows. Raises PartitionError for one
+    that is none of those fixed in advance."""
     per_class = np.zeros(labels.room, np.int64)
     for name, one in zip(names, surveyed, strict=True):
         for label, n in zip(one.labels, one.per_class, strict=False):
@@ -57,4 +56,7 @@ def take_labels(
                 )
             labels.take(slot, label)
             per_class[labels.slot_of(label)] += n
-    return tuple(per_class.tolist())
+    n_learned = sum(one.n_learned for one in surveyed)
+    total = sum(one.n_learned * one.mean_weight for one in surveyed)
+    n_rows = sum(one.n_rows for one in surveyed)
+    return AllRows(n_rows, n_learned, tuple(per_class.tolist()), total / n_learned)

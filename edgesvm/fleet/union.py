@@ -67,7 +67,7 @@ def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner)
         )
     if n > room:
         vectors = _shuffled(vectors) if _makes_room(inner) else _heaviest(vectors, room, inner)
-    learner = inner.like_new()
+    learner = inner.like_new().as_part()  # a twin may weigh as much as many samples
     if pair.closed or len(pair.labels) == 2:
         learner.allocate(vectors.rows.shape[1], classes=(0, 1))
     with warnings.catch_warnings():
@@ -115,7 +115,7 @@ def _heaviest(vectors: Vectors, room: int, inner: Any) -> Vectors:
         max_samples=n,
         cache=max(64 * n, 1 << 23),
         dtype=inner.dtype,
-    )
+    ).as_part()
     exact.fit(vectors.rows, vectors.slots, sample_weight=vectors.weights)
     alpha = np.bincount(vectors.owner, exact.alpha_)
     best = np.argsort(-alpha, kind="stable")[:room]

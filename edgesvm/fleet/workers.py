@@ -60,6 +60,7 @@ class Surveyed(NamedTuple):
     labels: tuple[Any, ...]
     n_features: int
     per_class: tuple[int, ...]  # rows with a weight > 0 of each of the labels
+    mean_weight: float  # of those rows
 
 
 @dataclass
@@ -110,8 +111,15 @@ def surveyed(part: Any, options: dict[str, Any], room: int) -> Surveyed:
     if options.get("kernel_of") is not None:
         kernel = options["kernel_of"].kernel_for(source.n_features)
         options = {k: v for k, v in options.items() if k != "kernel_of"} | {"kernel": kernel}
-    n_rows, n_learned, per_class = survey(source, labels, **options)
-    return Surveyed(n_rows, n_learned, labels.in_slots, source.n_features, per_class)
+    found = survey(source, labels, **options)
+    return Surveyed(
+        found.n_rows,
+        found.n_learned,
+        labels.in_slots,
+        source.n_features,
+        found.per_class,
+        found.mean_weight,
+    )
 
 
 def found(
@@ -120,6 +128,7 @@ def found(
     """Rows that are not among `held` (places, ascending) and violate the solution, if `decide`."""
     owner, dtype, margin = options
     core = sent.core()
+    core.check()  # it finds what follows from the arrays, as when a snapshot is loaded
     places, total = [np.empty(0, np.int64)], 0
     for chunk in source_of(part, owner).chunks(CHUNK_ROWS, np.dtype(dtype)):
         slots, n_known, _ = core.labels.encode(chunk.y)

@@ -30,8 +30,6 @@ from edgesvm.core.rows cimport ROWS_BLOCK
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners._same_vectors cimport SameVectors
 
-from edgesvm.errors import CorruptModelError
-
 cdef extern from "Python.h":
     # reads an entry of the tuple without the interpreter, so that a loop over parts can be nogil
     PyObject *PyTuple_GET_ITEM(PyObject *, Py_ssize_t) nogil
@@ -346,8 +344,3 @@ cdef class MulticlassCore(LearnerCore):
         """Whether the part has seen both of its classes."""
         return (<LearnerCore> self.part(p)).n_per_class[0] and (
             <LearnerCore> self.part(p)).n_per_class[1]
-
-    def check(self):
-        super().check()
-        if self.n_left_out[0] < 0 or self.views["sums"].any():
-            raise CorruptModelError("a counter is negative, or the scratch sums are not zero")

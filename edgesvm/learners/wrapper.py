@@ -177,8 +177,8 @@ class Shell(Wrapper):
         return used
 
     def _check(self, core: Any) -> None:
+        self.inner._check(core.inner)  # the counters are its
         super()._check(core)
-        self.inner._check(core.inner)
 
     def _build(self, engine: str, place: Place) -> Any:
         # on the same arena; its arrays have other names

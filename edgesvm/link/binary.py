@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import SystemRandom  # `secrets` would load OpenSSL: 3.5 MiB
 from typing import Any
 
-from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
+from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
 from edgesvm.link import wire
 from edgesvm.link._authenticator import Authenticator
 from edgesvm.link._frames import FrameDecoder
@@ -185,6 +185,8 @@ class BinaryLink(Link):
                 f"{waited}: {n_bytes} bytes arrived but no valid frame; check {rate}, "
                 "or give mode='text' if it sends text lines"
             )
+        if self._other_since is not None:
+            return NoSchema(f"{waited}, but one of another number of features")
         if self._table is not None and self._table.rows is None:
             return NoSchema(
                 f"{waited}: a SCHEMA arrived, but not the scale table of its int16 samples"
@@ -214,9 +216,7 @@ class BinaryLink(Link):
         if n_frames != self._frames_read:
             self._frames_read = n_frames
             self._valid_at = self._listened
-        if receiver.samples - receiver.schema_mismatch != self._samples_read:
-            self._samples_read = receiver.samples - receiver.schema_mismatch
-            self._sample_at = self._listened
+        self._note_samples()
         # Samples of an unknown schema: ask again.
         self._doubting |= receiver.schema_mismatch > self._mismatches_seen
         self._mismatches_seen = receiver.schema_mismatch
@@ -225,6 +225,13 @@ class BinaryLink(Link):
         if self._doubting:
             self._ask_again(now)
         self._compare_clocks(now)
+
+    def _note_samples(self) -> None:
+        """Note whether samples of the schema have come."""
+        n_samples = self._receiver.samples - self._receiver.schema_mismatch
+        if n_samples != self._samples_read:
+            self._samples_read = n_samples
+            self._sample_at, self._other_since = self._listened, None
 
     def _start_listening(self) -> None:
         super()._start_listening()
@@ -269,7 +276,8 @@ class BinaryLink(Link):
             self._bad_version += 1
             # The nonce is the SCHEMA's first field in every version: this answers our HELLO, and
             # there is no version in common.
-            if frame.kind == wire.SCHEMA and frame.body[:4] == self._nonce.to_bytes(4, "little"):
+            answers = frame.body[:4] == self._nonce.to_bytes(4, "little")
+            if frame.kind == wire.SCHEMA and answers and not self._handshake_done:
                 raise self._version_mismatch(f"version {frame.version}")
             return
         try:
@@ -304,11 +312,17 @@ class BinaryLink(Link):
         if schema.nonce not in (0, self._nonce):
             self._schema_stale += 1
             return
+        if self._ring is not None and schema.n_features != self._ring.n_features:
+            self._schema_refused += 1
+            self._note_samples()
+            self._other_width(schema.n_features, self._ring.n_features)
+            self._doubting = self._handshake_done  # ask, and the node itself says which it is
+            return
         mismatch = self._mismatch(schema)
         if mismatch is not None:
             # After the handshake, keep going: the old schema may come back.
             self._schema_refused += 1
-            if not self._handshake_done or isinstance(mismatch, SchemaChanged):
+            if not self._handshake_done:
                 raise mismatch
             return
         if schema.dtype == wire.DTYPE_F32:
@@ -332,7 +346,7 @@ class BinaryLink(Link):
         self._wire_schema = schema
         self._doubting = False
         self._mismatches_seen = self._receiver.schema_mismatch
-        self._sample_at = self._listened
+        self._sample_at, self._other_since = self._listened, None
         self._handshake_done = True
         self._schema_id = schema.schema_id
         self._next_hello = self._clock()  # so that the next change is asked about at once
@@ -356,9 +370,9 @@ class BinaryLink(Link):
             schema.boot_id,
         )
 
-    def _mismatch(self, schema: wire.Schema) -> Exception | None:
+    def _mismatch(self, schema: wire.Schema) -> ValueError | None:
         """The exception to raise if samples of this schema cannot be accepted, else None."""
-        wanted = self._n_features if self._ring is None else self._ring.n_features
+        wanted = self._n_features
         max_raw = self._receiver.decoder.max_raw
         needed = wire.sample_raw_length(
             schema.n_features,
@@ -366,11 +380,6 @@ class BinaryLink(Link):
             dtype=schema.dtype,
         )
         needed += self._tag_bytes
-        if self._ring is not None and schema.n_features != wanted:
-            return SchemaChanged(
-                f"{self.name}: the node now sends {schema.n_features} features per sample "
-                f"instead of {wanted}"
-            )
         if wanted is not None and schema.n_features != wanted:
             return ValueError(
                 f"{self.name}: the node sends {schema.n_features} features per sample, "

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar
 
-from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.errors import LinkDown, NoSchema, SchemaChanged
 from edgesvm.link._late import LateLabel, LateLabels, LateSample
 from edgesvm.link._outbox import Outbox
 from edgesvm.link._ring import Batch, SampleRing
@@ -131,6 +131,7 @@ class Link(ABC):
         self._listened = 0.0  # seconds in which the port was read
         self._valid_at = 0.0  # of these, when the last valid frame or line had come
         self._read_at = clock()
+        self._other_since: float | None = None  # nothing but samples of another width is announced
         self._clock = clock
         self._sleep = sleep
 
@@ -226,7 +227,7 @@ class Link(ABC):
         ------
         LinkDown
             `give_up` seconds have passed.
-        VersionMismatch, ValueError
+        VersionMismatch, SchemaChanged
             The node now uses another protocol version or sends other samples.
         """
         self.close()
@@ -300,7 +301,8 @@ class Link(ABC):
         NoSchema
             On a text link, the first 64 KiB are not lines of samples.
         SchemaChanged
-            The node now sends another number of features.
+            For twice `silent_after` the node has announced another number of features, and sent
+            nothing of the known one.
         """
         port = self._live_port()
         try:
@@ -329,6 +331,19 @@ class Link(ABC):
         self._is_silent = is_silent
         if is_silent:
             self._end_silence(seconds)
+
+    def _other_width(self, n_features: int, known: int) -> None:
+        """Samples of another number of features are announced. One frame or a burst may be noise,
+        or an intruder's, and are counted only; raise SchemaChanged if that goes on.
+        """
+        now = self._clock()
+        if self._other_since is None:
+            self._other_since = now
+        elif now - self._other_since >= 2 * self._silent_after:
+            raise SchemaChanged(
+                f"{self.name}: the node now sends {n_features} features per sample "
+                f"instead of {known}"
+            )
 
     def take(self, max_rows: int | None = None) -> Batch:
         """The next rows, as views: (X, y, has_label, weight, sequence). See `SampleRing.take`.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from edgesvm.errors import NoSchema, SchemaChanged
+from edgesvm.errors import NoSchema
 from edgesvm.link._lines import LineParser, OtherColumns
 from edgesvm.link._values import ValueGate
 from edgesvm.link.link import Link, SampleSchema
@@ -49,6 +49,7 @@ class TextLink(Link):
         self._columns_given = n_features is not None
         self._schemas = self._schema_refused = 0
         self._has_been_lines = False
+        self._bytes_ok = 0  # valid ones noted
 
     def _handshake(self) -> None:
         if self._n_features is not None:
@@ -87,7 +88,6 @@ class TextLink(Link):
         )
 
     def _feed(self, chunk: bytes) -> None:
-        valid_before = self._parser.bytes_ok
         for found in self._parser.feed(chunk):
             if isinstance(found, bytes):
                 self._on_schema_line(found)
@@ -95,18 +95,21 @@ class TextLink(Link):
                 self._on_other_columns(found)
             else:
                 self._settle(found)
-        if self._parser.bytes_ok > valid_before:
-            self._valid_at = self._listened
+        self._note_valid()
         if not self._has_been_lines and self._parser.bytes_in >= NOISE_BYTES:
             self._refuse_noise()
 
     def _on_other_columns(self, rows: OtherColumns) -> None:
         if not self._columns_given:
             assert self._ring is not None  # or there would be no columns to contradict
-            raise SchemaChanged(
-                f"{self.name}: the lines have {rows.n_features} features per sample "
-                f"instead of {self._ring.n_features}"
-            )
+            self._note_valid()
+            self._other_width(rows.n_features, self._ring.n_features)
+
+    def _note_valid(self) -> None:
+        """Note whether valid lines have come."""
+        if self._parser.bytes_ok != self._bytes_ok:
+            self._bytes_ok = self._parser.bytes_ok
+            self._valid_at, self._other_since = self._listened, None
 
     def _refuse_noise(self) -> None:
         """Raise NoSchema if what has come since the link was made is not lines of samples."""

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm import remarks
 from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.outputs.sink import Line
 
+LASTING = ALARM | -(1 << remarks.FIRST_BIT)  # of the flags: what begins and ends
 FLAGS = {"abstained": ABSTAIN, "trained": TRAINED, "rejected": REJECTED, "alarm": ALARM}
 
 
@@ -24,7 +26,8 @@ def line(port: str, entry: np.void) -> Line:
     >>> journal.add(7, predicted=1, score=0.5, flags=2, label=None, x=np.zeros(2))
     >>> print(line("/dev/ttyUSB0", journal.since(0)[0][0]).text)  # doctest: +NORMALIZE_WHITESPACE
     {"time": 1766419200.25, "port": "/dev/ttyUSB0", "sequence": 7, "predicted": 1, "score": 0.5,
-     "abstained": false, "trained": true, "rejected": false, "alarm": false, "label": null}
+     "abstained": false, "trained": true, "rejected": false, "alarm": false, "label": null,
+     "remarks": []}
     """
     score, flags = float(entry["score"]), int(entry["flags"])
     told: dict[str, Any] = {
@@ -35,6 +38,7 @@ def line(port: str, entry: np.void) -> Line:
         "score": score if math.isfinite(score) else None,  # JSON has no other numbers
         **{name: bool(flags & bit) for name, bit in FLAGS.items()},
         "label": int(entry["label"]) if entry["has_label"] else None,
+        "remarks": remarks.flagged(flags),
     }
     return Line(port, json.dumps(told))
 
@@ -45,8 +49,8 @@ class When:
     Parameters
     ----------
     every : int or None
-        Every N-th answer, from the first on, and those where an alarm begins or ends. None: those
-        where the prediction, or whether there is one, or the alarm differs from the answer before.
+        Every N-th answer, from the first on, and those where an alarm or a remark begins or ends.
+        None: also those where the prediction, or whether there is one, differs from the one before.
     """
 
     def __init__(self, every: int | None) -> None:
@@ -56,7 +60,7 @@ class When:
         """Indices of the wanted ones of `entries`, of which the first has the number `first` in
         its journal and `before` was the one before."""
         before = entries[0] if before is None else before
-        wanted = changes(entries["flags"] & ALARM, before["flags"] & ALARM)
+        wanted = changes(entries["flags"] & LASTING, before["flags"] & LASTING)
         if self.every is None:
             wanted |= changes(entries["has_prediction"], before["has_prediction"])
             wanted |= changes(entries["predicted"], before["predicted"])

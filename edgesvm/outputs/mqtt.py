@@ -237,7 +237,11 @@ def entities(topic: str, status: str, *, alarms: bool) -> list[tuple[str, str, d
         "device": {"identifiers": [f"edgesvm_{name}"], "name": topic, "manufacturer": "edgesvm"},
     }
     score = {"value_template": "{{ value_json.score }}", "state_class": "measurement"}
-    shown: list[tuple[str, str, dict[str, Any]]] = [("sensor", "score", score)]
+    remarks = {"value_template": "{{ value_json.remarks | join(', ') }}"}
+    shown: list[tuple[str, str, dict[str, Any]]] = [
+        ("sensor", "score", score),
+        ("sensor", "remarks", remarks),
+    ]
     if alarms:
         on = {"value_template": "{{ 'ON' if value_json.alarm else 'OFF' }}"}
         shown.append(("binary_sensor", "alarm", {**on, "device_class": "problem"}))

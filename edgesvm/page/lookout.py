@@ -18,6 +18,7 @@ from edgesvm.page import words
 from edgesvm.page.history import History
 from edgesvm.page.numbers import plain
 from edgesvm.persist.format import pack
+from edgesvm.remarks import Remarks
 
 SHOWN = 14  # predictions in a status
 SCORES = 240  # scores in a status
@@ -35,6 +36,7 @@ class Lookout(ABC):
     journal : Journal
         Of the answers.
     history : History
+    remarks : Remarks
     clock : callable
         Monotonic clock, in seconds.
 
@@ -52,8 +54,11 @@ class Lookout(ABC):
         link: Link,
         journal: Journal,
         history: History,
-        clock: Callable[[], float] = time.monotonic,
+        remarks: Remarks,
+        *,
+        clock: Callable[[], float],
     ) -> None:
+        self.remarks = remarks
         self.model, self.link, self.journal, self.history = model, link, journal, history
         self.statuses = 0
         self.clock = clock
@@ -109,6 +114,7 @@ class Lookout(ABC):
             "samples": self.taken,
             "counters": counters,
             "lost": words.losses(counters),
+            "remarks": dict(self.remarks.held),
             "memory": self._memory(),
             "history": self.history.as_dict(),
             "predictions": self._predictions(entries[-SHOWN:][::-1]),

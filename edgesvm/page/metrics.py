@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from edgesvm.page import words
+from edgesvm.remarks import KEYS
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -49,6 +50,8 @@ def _families(status: dict[str, Any]) -> Iterator[Family]:
         for key, (name, meaning) in table.items():
             if values.get(key) is not None:
                 yield name, "gauge", meaning, [({}, values[key])]
+    held: list[Sample] = [({"remark": key}, float(key in status["remarks"])) for key in KEYS]
+    yield "edgesvm_remark", "gauge", "1 for each remark on the model that holds", held
     for name, count in status["counters"].items():
         yield _counter(name, count)
     memory = [

@@ -117,7 +117,6 @@ function drawRun(s) {
     `this model, ${percent(score.accuracy)} of all`,
     `always the larger class, ${percent(score.majority)}`,
     `the label before, ${percent(score.label_before)}`]);
-  show("remarks", ...score.remarks.map((text) => el("li", {}, text)));
   drawConfusion(s.confusion);
   drawDrift(s.drift);
   drawClasses(s.classes);
@@ -215,7 +214,7 @@ function drawWatch(s) {
   const cut = scores.some((v) => v > high) ? ", cut off at the top" : "";
   legend("watch-legend", ["highest score" + cut, "threshold: strange above it"]);
   show("alarms", el("p", {}, `${whole(s.counters.alarms)} so far`), ...s.alarms.map((alarm) => el("div", { class: alarm.on ? "alarm-card on" : "alarm-card" },
-    el("b", {}, `${atTime(alarm.time)}, ${alarm.on ? "still on" : `over after ${lasted(alarm.seconds)}`}`),
+    el("b", {}, `${atTime(alarm.time)}, ${alarm.kind}, ${alarm.on ? "still on" : `over after ${lasted(alarm.seconds)}`}`),
     el("div", {}, `score up to ${short(alarm.highest)}, threshold ${short(alarm.threshold)}`),
     el("div", {}, "stands out: " + alarm.features.map((f) => `${f.name} ${Math.round(100 * f.share)} %`).join(", ")))));
   show("scores-title", "Scores of the last " + rows);
@@ -259,6 +258,7 @@ function draw() {
   for (const section of document.querySelectorAll("[data-kind]")) section.hidden = section.dataset.kind !== s.kind;
   document.title = `${s.kind === "watch" && s.alarm ? "ALARM " : ""}edgesvm ${s.kind} ${s.port}`;
   $("kind").textContent = s.kind;
+  show("remarks", ...Object.values(s.remarks).map((text) => el("li", {}, text)));
   $("port").textContent = `${s.port}, for ${lasted(s.seconds)}`;
   $("learner").textContent = s.learner;
   $("version").textContent = `edgesvm ${s.version}`;

@@ -40,7 +40,9 @@ class RunLookout(Lookout):
             learner = runner.learner
             runner.journal = Journal(learner.n_features_in_, ROWS, dtype=learner.dtype)
         names = ["rate", "accuracy", "larger_class", "label_before"]
-        super().__init__(runner.model, runner.link, runner.journal, History(names), clock)
+        super().__init__(
+            runner.model, runner.link, runner.journal, History(names), runner.remarks, clock=clock
+        )
         self._runner = runner
         self.taught = 0
 

@@ -78,8 +78,7 @@ class Screen:
         if s["kind"] == "run":
             score, history = s["score"], s["history"]
             curve = self._curve(history["accuracy"], width, height, [score["majority"]], percent)
-            remarks = [f"note: {remark}" for remark in score["remarks"][:1]]
-            return _wrapped(_accuracy(score), width) + curve + _wrapped(remarks, width)
+            return _wrapped(_accuracy(score), width) + curve + _wrapped(_remarks(s), width)
         highest = [point for point in s["history"]["score"] if point is not None]
         most = 4 * (s["threshold"] or math.inf)  # the first scores are far higher
         curve = self._curve(
@@ -89,7 +88,8 @@ class Screen:
             [s["threshold"]] if highest else [],
             lambda value: f"{value:.3g}",
         )
-        return _wrapped(_watching(s), width) + curve + _wrapped(_alarms(s), width)
+        told = _alarms(s) + _remarks(s)
+        return _wrapped(_watching(s), width) + curve + _wrapped(told, width)
 
     def _curve(
         self,
@@ -141,13 +141,18 @@ def _watching(s: dict[str, Any]) -> list[str]:
     ]
 
 
+def _remarks(s: dict[str, Any]) -> list[str]:
+    return [f"note: {line}" for line in s["remarks"].values()][:1]
+
+
 def _alarms(s: dict[str, Any]) -> list[str]:
     lines = []
     for alarm in s["alarms"][:3]:
         features = ", ".join(f"{f['name']} {f['share']:.0%}" for f in alarm["features"])
         at = time.strftime("%H:%M:%S", time.localtime(alarm["time"]))
         state = "on" if alarm["on"] else f"over after {alarm['seconds']:.0f} s"
-        lines.append(f"{at} alarm, {state}, score up to {alarm['highest']:.3g}: {features}")
+        what = "alarm" if alarm["kind"] == "strange" else f"alarm: {alarm['kind']}"
+        lines.append(f"{at} {what}, {state}, score up to {alarm['highest']:.3g}: {features}")
     return lines
 
 

@@ -10,10 +10,12 @@ import hmac
 import io
 import ipaddress
 import json
+import math
 import queue
 import re
 import socket
 import socketserver
+import threading
 import time
 from collections.abc import Callable, Mapping
 from html import escape
@@ -26,6 +28,7 @@ from urllib.parse import quote, unquote
 from edgesvm.errors import NotTaught
 from edgesvm.page import metrics
 from edgesvm.page.desk import SNAPSHOT_EVERY_S, STATUS_EVERY_S, Board, Busy, Errands
+from edgesvm.page.limiter import Limiter, client_of
 from edgesvm.page.lookout import Lookout
 from edgesvm.page.run_lookout import RunLookout
 from edgesvm.persist.checkpointing import start_thread
@@ -38,6 +41,10 @@ REQUEST_S = 5.0  # for a whole request to arrive, and as long again for the answ
 DRAIN_BYTES = 1 << 20
 STALLED_S = 10.0  # without a turn of the loop
 MOST_SECONDS = 3600.0
+# Requests a second, and at once: of a client, which is told when it asks for more; and connections
+# of all clients together, of which others wait in the system.
+OF_A_CLIENT = 20.0, 100
+OF_ALL = 100.0, 400
 
 # Only this page's own files, and no other page may hold it in a frame.
 HEADERS = {
@@ -132,10 +139,14 @@ class PageServer(socketserver.TCPServer):
         Needed for what changes the model.
     request_s : float
         Seconds within which a request must have arrived.
+    limits : tuple of two Limiter, optional
+        Of the requests of a client, and of the connections of all.
 
     Attributes
     ----------
     url : str
+    limited : int
+        Requests that were one too many of a client.
     turned_away, slow : int
         Connections closed because too many waited, and because their request or the reading of the
         answer took too long.
@@ -157,9 +168,12 @@ class PageServer(socketserver.TCPServer):
         token: str,
         *,
         request_s: float = REQUEST_S,
+        limits: tuple[Limiter, Limiter] | None = None,
     ) -> None:
         self.desks, self.token, self.request_s = dict(desks), token, request_s
-        self.turned_away = self.slow = 0
+        self.turned_away = self.slow = self.limited = 0
+        self._of_a_client, self._of_all = limits or (Limiter(*OF_A_CLIENT), Limiter(*OF_ALL))
+        self._counting = threading.Lock()
         self.files = {path: (_file(name), kind) for path, (name, kind) in FILES.items()}
         self.pages = {name: _page(name, list(desks)) for name in desks}
         self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -173,7 +187,10 @@ class PageServer(socketserver.TCPServer):
         self._threads.append(start_thread(self.serve_forever, "page"))
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Hand a connection to a worker."""
+        """Hand a connection to a worker. The more come, the longer the next one waits: a thread
+        that runs takes time from the learner."""
+        while (seconds := self._of_all.wait()) > 0:
+            time.sleep(seconds)
         try:
             self._waiting.put_nowait((request, client_address))
         except queue.Full:
@@ -188,6 +205,18 @@ class PageServer(socketserver.TCPServer):
             except OSError:  # too slow, or gone
                 self.slow += 1
             self.shutdown_request(request)
+
+    def check_rate(self, address: str) -> None:
+        """Raise Refused for a request that is one too many of a client."""
+        with self._counting:
+            seconds = self._of_a_client.wait(client_of(address))
+            self.limited += seconds > 0
+        if seconds > 0:
+            raise Refused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"more than {OF_A_CLIENT[0]:g} requests a second",
+                Retry_After=f"{math.ceil(seconds)}",
+            )
 
     def is_ours(self, host: str) -> bool:
         """Whether a Host header names this machine. A page elsewhere may have its own name resolve
@@ -256,6 +285,7 @@ class _Handler(BaseHTTPRequestHandler):
                     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
                     f"the request's head has more than {HEAD_BYTES:,} bytes",
                 )
+            self.server.check_rate(self.client_address[0])
             self._check_host()
             self._route()
         except Refused as refused:

@@ -38,7 +38,9 @@ class WatchLookout(Lookout):
         if watcher.journal is None:
             watcher.journal = Journal(learner.n_features_in_, ROWS, dtype=learner.dtype)
         history = History(["rate", "score", "threshold"], highest=["score"])
-        super().__init__(watcher.model, watcher.link, watcher.journal, history, clock)
+        super().__init__(
+            watcher.model, watcher.link, watcher.journal, history, watcher.remarks, clock=clock
+        )
         self._watcher = watcher
         self._alarms: deque[Episode] = deque(maxlen=ALARMS)
         self._place = watcher.journal.written
@@ -109,6 +111,7 @@ class WatchLookout(Lookout):
             "time": round(wall - (now - episode.began), 3),
             "seconds": plain((now if episode.ended is None else episode.ended) - episode.began),
             "on": episode.ended is None,
+            "kind": episode.kind,
             "sequence": episode.sequence,
             "score": plain(episode.score),
             "threshold": plain(episode.threshold),

@@ -20,11 +20,12 @@ from edgesvm.budget import format_bytes
 from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.persist.disk import Disk, OsDisk
 from edgesvm.persist.exclusive import open_regular
-from edgesvm.persist.folders import BrokenLink
-from edgesvm.persist.format import CRC_BYTES, head, refuse_newer, stated_lengths
+from edgesvm.persist.folders import BrokenLink, naming
+from edgesvm.persist.format import CRC_BYTES, refuse_newer, stated_lengths
 from edgesvm.persist.format import HEADER_BYTES as SNAPSHOT_HEADER_BYTES
 from edgesvm.persist.store import (
     MAX_FILE_BYTES,
+    Image,
     Model,
     check_budget,
     restore,
@@ -214,8 +215,10 @@ class Checkpoint:
         ------
         TypeError
             A label is not a bool, int, float or str.
-        ValueError, CorruptModelError
+        ValueError
             As in `prepare`.
+        CorruptModelError
+            As in `prepare`; or `load` would refuse the learner, and the last save is kept.
         OSError
             A file could not be written; its last save is kept. With two files, ``saves`` shows
             whether the other was written.
@@ -233,11 +236,18 @@ class Checkpoint:
         self._image.take(learner)
 
     def commit(self) -> None:
-        """Write the copy; returns when it is on a medium. May run in another thread than `take`."""
+        """Write the copy, if it could be loaded again; returns when it is on a medium. May run in
+        another thread than `take`."""
         assert self._image is not None, "call take first"
         image, newest = self._image, self.sequence
         if newest + 1 >= MAX_SEQUENCE:
             raise ValueError(f"save {newest} is the last that a checkpoint can number; start over")
+
+        try:
+            image.completed()
+        except CorruptModelError:
+            self.save_failed += len(self._files)
+            raise
 
         def write(file: _File) -> None:
             file.attach(image.nbytes, newest, self.fresh)
@@ -274,7 +284,8 @@ class Checkpoint:
         failed: list[Exception] = []
         for file in self._files:
             try:
-                act(file)
+                with naming(file.path):
+                    act(file)
             except (OSError, CorruptModelError) as error:
                 failed.append(error)
         self.save_failed += len(failed)
@@ -309,7 +320,7 @@ def inspect_slots(path: str | os.PathLike[str], *, disk: Disk | None = None) -> 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
     """Whether either half of the file starts with a slot's magic."""
-    with open(open_regular(path), "rb") as file:
+    with naming(path), open(open_regular(path), "rb") as file:
         first = file.read(len(MAGIC))
         file.seek(file.seek(0, os.SEEK_END) // 2)
         return MAGIC in (first, file.read(len(MAGIC)))
@@ -325,36 +336,18 @@ def _sequence(slot: Slot) -> int:
     return slot.sequence
 
 
-class _Image:
-    """The bytes of one slot: copied from a learner between two samples, completed later."""
+class _Image(Image):
+    """The bytes of one slot."""
 
     def __init__(self, nbytes: int) -> None:
-        self.nbytes = nbytes
-        self._bytes = memoryview(bytearray(nbytes))
-        self._n_snapshot = 0
-
-    def take(self, learner: Model) -> None:
-        with learner._guard:
-            snapshot = learner.snapshot()
-            before, arena = head(snapshot), snapshot.arena
-            n_snapshot = len(before) + len(arena) + CRC_BYTES
-            if HEADER_BYTES + n_snapshot > self.nbytes:
-                raise ValueError(
-                    f"a snapshot of {format_bytes(n_snapshot)} does not fit "
-                    f"the slots of {format_bytes(self.nbytes)}"
-                )
-            begin = HEADER_BYTES + len(before)
-            self._bytes[HEADER_BYTES:begin] = before
-            self._bytes[begin : begin + len(arena)] = arena
-            self._n_snapshot = n_snapshot
+        super().__init__(nbytes, HEADER_BYTES)
 
     def sealed(self, sequence: int, n_slot: int) -> memoryview:
-        """The used bytes of a slot of `n_slot` bytes, with header and CRCs."""
-        end = HEADER_BYTES + self._n_snapshot
-        crc = zlib.crc32(self._bytes[HEADER_BYTES : end - CRC_BYTES])
-        struct.pack_into("<I", self._bytes, end - CRC_BYTES, crc)
-        self._bytes[:HEADER_BYTES] = _header(sequence, n_slot, self._n_snapshot, crc)
-        return self._bytes[:end]
+        """The used bytes of a slot of `n_slot` bytes, once the snapshot is completed."""
+        begin, n_snapshot = self.begin - HEADER_BYTES, len(self.snapshot)
+        (crc,) = struct.unpack("<I", self.snapshot[-CRC_BYTES:])
+        self.memory[begin : self.begin] = _header(sequence, n_slot, n_snapshot, crc)
+        return self.memory[begin : self.begin + n_snapshot]
 
 
 def _header(sequence: int, n_slot: int, n_snapshot: int, snapshot_crc: int) -> bytes:
@@ -376,7 +369,8 @@ class _File:
         self.path = path
         self._disk = disk
         self._target = path  # the file itself, where `path` is a link
-        self._descriptor: int | None = None  # claimed
+        self._descriptor: int | None = None  # claimed, by the process `_pid`
+        self._pid = 0
         self._newest = 0  # index of the slot that must not be overwritten
         self._n_slot = 0  # 0: not known yet
         self._known: set[bytes] = set()  # headers of slots that were loaded or written here
@@ -412,11 +406,12 @@ class _File:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
-        descriptor = self._disk.open(self._disk.followed(self.path))
-        try:
-            yield descriptor
-        finally:
-            self._disk.close(descriptor)
+        with naming(self.path):
+            descriptor = self._disk.open(self._disk.followed(self.path))
+            try:
+                yield descriptor
+            finally:
+                self._disk.close(descriptor)
 
     def _read(self, descriptor: int) -> list[Slot]:
         # Data that an earlier process wrote and did not sync is read from the cache and looks
@@ -506,11 +501,15 @@ class _File:
 
     def claim(self) -> None:
         """Lock the file against other processes; an empty one is created if there is none."""
-        if self._descriptor is not None and not self._disk.is_at(self._descriptor, self.path):
-            self.close()  # the file was removed or replaced, or the medium exchanged
+        if self._descriptor is not None and not (
+            self._pid == os.getpid() and self._disk.is_at(self._descriptor, self.path)
+        ):
+            # The claim is that of the process that forked this one; or the file was removed or
+            # replaced, or the medium exchanged.
+            self.close()
         if self._descriptor is None:
             self._target = self._disk.followed(self.path)
-            self._descriptor = self._disk.claim(self._target)
+            self._descriptor, self._pid = self._disk.claim(self._target), os.getpid()
 
     def attach(self, n_slot: int, newest: int, fresh: bool) -> None:
         """Claim the file, create it if needed with slots of `n_slot` bytes, and find its newest
@@ -616,5 +615,8 @@ class _File:
 
     def close(self) -> None:
         if self._descriptor is not None:
-            self._disk.release(self._descriptor, self._target)
+            if self._pid == os.getpid():
+                self._disk.release(self._descriptor, self._target)
+            else:
+                self._disk.close(self._descriptor)
             self._descriptor, self._n_slot = None, 0

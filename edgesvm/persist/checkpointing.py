@@ -69,6 +69,8 @@ class Checkpointer:
     ------
     ValueError
         The files' slots are too small for the learner.
+
+    In a forked child `save`, `close` and a `step` that is due raise RuntimeError.
     """
 
     def __init__(
@@ -106,7 +108,10 @@ class Checkpointer:
         if (self._failure is not None) != self._failing:
             self._report_change()
         n_new = self._learner.n_seen_ - self._saved_seen
-        if self._writing or not self._wanted:
+        if self._writing:
+            self._check_thread()
+            return
+        if not self._wanted:
             return
         if self._every.samples is not None:
             due = n_new >= self._every.samples
@@ -117,6 +122,7 @@ class Checkpointer:
 
     def save(self) -> None:
         """Save now, unless the last save is still being written or there is nothing new."""
+        self._check_thread()
         if self._writing or not self._wanted:
             return
         self._take()
@@ -130,6 +136,7 @@ class Checkpointer:
 
     def close(self) -> None:
         """Wait for a running save, save again if there is something new, and release the files."""
+        self._check_thread()
         with self._changed:
             self._ending = True
             self._changed.notify_all()
@@ -139,6 +146,14 @@ class Checkpointer:
             self._write()
         self._report_change()
         self._checkpoint.close()
+
+    def _check_thread(self) -> None:
+        """Raise RuntimeError in a forked child, in which nobody would write what is taken."""
+        if not (self._ending or self._thread.is_alive()):
+            raise RuntimeError(
+                "this process was forked from the one that saves the checkpoint: save in that one,"
+                " or open a checkpoint of another file here"
+            )
 
     @property
     def _wanted(self) -> bool:

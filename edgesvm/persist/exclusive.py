@@ -117,12 +117,16 @@ class Claim:
     def __init__(self, path: str, name: str | None = None) -> None:
         self.path = path
         self.descriptor = claim(path, name)
+        self._pid = os.getpid()
 
     def release(self) -> None:
-        """Release the file; may be called again."""
+        """Release the file; may be called again. In a forked child the claim is the parent's."""
         if self.descriptor >= 0:
             descriptor, self.descriptor = self.descriptor, -1
-            release(descriptor, self.path)
+            if self._pid == os.getpid():
+                release(descriptor, self.path)
+            else:
+                os.close(descriptor)
 
     def __enter__(self) -> Claim:
         return self

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+from collections.abc import Iterator
 
 
 class BrokenLink(FileNotFoundError):
     """A symbolic link points to no file."""
+
+
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Have an OSError that names no file, as those of an open one do, name this file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
 
 
 def followed(path: str | os.PathLike[str]) -> str:
@@ -42,6 +55,7 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(descriptor)
+            with naming(folder):
+                os.fsync(descriptor)
         finally:
             os.close(descriptor)

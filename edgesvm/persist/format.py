@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.contract.labels import MOST_CLASSES, is_label
+from edgesvm.budget import MemoryPlan
+from edgesvm.contract.labels import MAX_TEXT, MOST_CLASSES, is_label
 from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 
@@ -27,7 +28,6 @@ HEADER = struct.Struct("<8sHHIQQII16x")
 HEADER_BYTES = HEADER.size
 CRC_BYTES = 4
 MAX_SECTION = 1 << 16  # bytes of the parameters: a few names and numbers
-MAX_TEXT = 1024  # UTF-8 bytes of a string
 MAX_DEPTH = 4  # learners nested in one another
 
 NONE, BOOL, INT, FLOAT, STR, KERNEL, LEARNER, BY_LABEL = range(8)
@@ -52,11 +52,12 @@ class Snapshot:
     closed: bool  # labels were given in advance
     arena: bytes | memoryview
 
-    def check_size(self, needed: int) -> None:
+    def check_size(self, plan: MemoryPlan) -> None:
         """Raise CorruptModelError unless the arena has the bytes that the parameters need."""
-        if len(self.arena) != needed:
+        if len(self.arena) not in (plan.total, plan.without_mean_weight):
             raise CorruptModelError(
-                f"the snapshot's arena has {len(self.arena)} bytes, its parameters need {needed}"
+                f"the snapshot's arena has {len(self.arena)} bytes, its parameters need"
+                f" {plan.total}"
             )
 
 
@@ -97,8 +98,8 @@ def max_labels_bytes(n: int) -> int:
     return 1 + n * (3 + MAX_TEXT)
 
 
-def unpack(data: bytes) -> Snapshot:
-    """Read the bytes of a snapshot. Uses no more memory than a small multiple of ``len(data)``.
+def unpack(given: bytes | memoryview) -> Snapshot:
+    """Read the bytes of a snapshot, whose arena is not copied.
 
     Raises
     ------
@@ -107,18 +108,19 @@ def unpack(data: bytes) -> Snapshot:
     FormatVersionError
         This release does not read the snapshot's format version.
     """
+    data = memoryview(given)
     _check_start(data)
     if len(data) < HEADER_BYTES + CRC_BYTES:
         raise CorruptModelError("this is not an edgesvm snapshot, or its start is damaged")
     (crc,) = struct.unpack_from("<I", data, len(data) - CRC_BYTES)
-    if zlib.crc32(memoryview(data)[:-CRC_BYTES]) != crc:
+    if zlib.crc32(data[:-CRC_BYTES]) != crc:
         raise CorruptModelError("the snapshot is damaged or truncated (its CRC-32 does not match)")
     n_features, n_bytes, _, params_bytes, labels_bytes = _read_header(data)
     if n_bytes != len(data):
         raise CorruptModelError("the snapshot's lengths do not add up")
     begin = HEADER_BYTES + params_bytes
-    claimed = _read_params(data[HEADER_BYTES:begin])
-    closed, labels = _read_labels(data[begin : begin + labels_bytes])
+    claimed = _read_params(bytes(data[HEADER_BYTES:begin]))
+    closed, labels = _read_labels(bytes(data[begin : begin + labels_bytes]))
     arena = data[begin + labels_bytes : -CRC_BYTES]
     return Snapshot(claimed.learner, claimed.params, n_features, labels, closed, arena)
 
@@ -133,14 +135,14 @@ def stated_lengths(header: bytes) -> tuple[int, int]:
     return n_bytes, arena_bytes
 
 
-def _check_start(data: bytes) -> None:
+def _check_start(data: bytes | memoryview) -> None:
     """Check the magic and refuse a newer version, whose other bytes this release does not know."""
     if data[: len(MAGIC)] != MAGIC:
         raise CorruptModelError("this is not an edgesvm snapshot, or its start is damaged")
     refuse_newer(data[len(MAGIC) : len(MAGIC) + 2], VERSION, "the snapshot")
 
 
-def refuse_newer(version: bytes, ours: int, what: str) -> None:
+def refuse_newer(version: bytes | memoryview, ours: int, what: str) -> None:
     """FormatVersionError if the two bytes of a format version are of a release after this one."""
     theirs = int.from_bytes(version, "little")
     if theirs > ours:
@@ -150,7 +152,7 @@ def refuse_newer(version: bytes, ours: int, what: str) -> None:
         )
 
 
-def _read_header(data: bytes) -> tuple[int, int, int, int, int]:
+def _read_header(data: bytes | memoryview) -> tuple[int, int, int, int, int]:
     """Features, and bytes of the file, the arena, the parameters and the labels."""
     _, version, header_bytes, n_features, n_bytes, arena_bytes, params_bytes, labels_bytes = (
         HEADER.unpack_from(data)

@@ -6,8 +6,11 @@ import os
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from edgesvm.budget import MemoryPlan
 from edgesvm.contract.registry import kind_of
+from edgesvm.core.arena import Arena
 from edgesvm.errors import CorruptModelError
 from edgesvm.persist.format import Snapshot, Wrapped
 from edgesvm.persist.store import save
@@ -20,6 +23,12 @@ class Saved:
     # leaves out a parameter of this value.
     _absent: ClassVar[Mapping[str, Any]] = {}
 
+    def _load(
+        self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
+    ) -> None:
+        """Go on with what a saved arena holds. CorruptModelError if it cannot have been saved."""
+        raise NotImplementedError
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a snapshot atomically (see FORMATS.md); read it with ``edgesvm.load``.
 
@@ -27,6 +36,9 @@ class Saved:
 
         Raises
         ------
+        CorruptModelError
+            `load` would refuse the model, for example as a number in it is not finite; an older
+            file of that name is unchanged.
         TypeError
             A label is not a bool, int, float or str, or the class is not registered, so that `load`
             would not find it.
@@ -56,5 +68,19 @@ class Saved:
             raise CorruptModelError(
                 f"the snapshot's parameters are not valid for {snapshot.learner}: {error}"
             ) from error
-        snapshot.check_size(plan.total)
+        snapshot.check_size(plan)
         return model, plan
+
+    @classmethod
+    def _of_snapshot(cls, snapshot: Snapshot, *, in_place: bool = False) -> Any:
+        """What is in a snapshot, in memory of its own, or with `in_place` in that of the snapshot's
+        arena, which is aligned to 8. CorruptModelError if no stream of samples could have produced
+        it."""
+        model, plan = cls._claimed(snapshot)
+        if in_place:
+            arena = Arena(plan.total, snapshot.arena, keep=True)
+        else:
+            arena = Arena(plan.total)  # of an earlier build's snapshot it may be the longer one
+            arena.memory[: len(snapshot.arena)] = np.frombuffer(snapshot.arena, np.uint8)
+        model._load(plan, arena, snapshot.n_features, snapshot.labels, snapshot.closed)
+        return model

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import struct
+import zlib
 from dataclasses import replace
 from typing import Any, Protocol
 
-from edgesvm.budget import MemoryPlan, format_bytes
+import numpy as np
+
+from edgesvm.budget import ALIGNMENT, MemoryPlan, format_bytes
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import CorruptModelError, MemoryBudgetError
 from edgesvm.persist.exclusive import create_temporary, open_regular
-from edgesvm.persist.folders import folder_of, followed, sync_folder
+from edgesvm.persist.folders import folder_of, followed, naming, sync_folder
 from edgesvm.persist.format import (
     CRC_BYTES,
     HEADER_BYTES,
     Snapshot,
     head,
     max_labels_bytes,
-    pack,
     stated_lengths,
     unpack,
 )
@@ -43,18 +46,20 @@ class Model(Protocol):
 def save(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a snapshot to a new file, sync it, rename it to `path`, and sync the folder.
 
-    If only the last step fails, the new file is in place and complete, but a power cut may bring
-    the old one back. A symbolic link stays: the file it points to is replaced.
+    A model that `restore` would refuse is not written. If only the last step fails, the new file is
+    in place and complete, but a power cut may bring the old one back. A symbolic link stays: the
+    file it points to is replaced.
     """
-    with model._guard:
-        data = pack(model.snapshot())
+    image = Image(snapshot_bytes(model))
+    image.take(model)
+    data = image.completed()
     path = followed(path)
     if os.path.exists(path) and not os.path.isfile(path):
         # The rename would replace a device or a pipe by a file.
         raise FileExistsError(f"{path} is not a regular file and would be replaced by the snapshot")
     descriptor, temporary = create_temporary(path, mode=0o600)
     try:
-        with open(descriptor, "wb") as file:
+        with naming(path), open(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -68,6 +73,52 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
             os.unlink(temporary)
         raise
     sync_folder(folder_of(path))
+
+
+class Image:
+    """The bytes of one snapshot: copied from a model between two samples, checked and completed
+    later, perhaps by another thread.
+
+    Parameters
+    ----------
+    nbytes : int
+        What it may have, with what is put ahead of it.
+    ahead : int
+        Bytes of something else that are to stand before the snapshot.
+    """
+
+    def __init__(self, nbytes: int, ahead: int = 0) -> None:
+        self.nbytes, self.ahead = nbytes, ahead
+        words = np.zeros(nbytes // ALIGNMENT + 2, np.int64)  # the arena begins on a whole one
+        self.memory = words.view(np.uint8).data
+        self.snapshot = self.memory[:0]
+
+    def take(self, model: Model) -> None:
+        with model._guard:
+            snapshot = model.snapshot()
+            before, arena = head(snapshot), snapshot.arena
+            n_bytes = len(before) + len(arena) + CRC_BYTES
+            if self.ahead + n_bytes > self.nbytes:
+                raise ValueError(
+                    f"a snapshot of {format_bytes(n_bytes)} does not fit "
+                    f"the slots of {format_bytes(self.nbytes)}"
+                )
+            at = -(-(self.ahead + len(before)) // ALIGNMENT) * ALIGNMENT
+            self.begin = at - len(before)
+            self.snapshot = self.memory[self.begin : self.begin + n_bytes]
+            self.snapshot[: len(before)] = before
+            self.snapshot[len(before) : -CRC_BYTES] = arena
+
+    def completed(self) -> memoryview:
+        """The snapshot with its CRC. CorruptModelError if it could not be loaded again."""
+        self.snapshot[-CRC_BYTES:] = struct.pack("<I", zlib.crc32(self.snapshot[:-CRC_BYTES]))
+        try:
+            restore(self.snapshot, in_place=True)
+        except CorruptModelError as error:
+            raise CorruptModelError(
+                f"the model could not be loaded again, so it is not saved: {error}"
+            ) from error
+        return self.snapshot
 
 
 def describe(model: Model) -> bytes:
@@ -102,10 +153,11 @@ def inspect(path: str | os.PathLike[str]) -> tuple[Snapshot, Any, MemoryPlan]:
     return snapshot, *kind_of(snapshot.learner)._claimed(snapshot)
 
 
-def restore(data: bytes) -> Any:
-    """The learner in a snapshot's bytes. Raises as `edgesvm.load` does."""
+def restore(data: bytes | memoryview, *, in_place: bool = False) -> Any:
+    """The learner in a snapshot's bytes; with `in_place` it works in them. Raises as `edgesvm.load`
+    does."""
     snapshot = unpack(data)
-    return kind_of(snapshot.learner)._of_snapshot(snapshot)
+    return kind_of(snapshot.learner)._of_snapshot(snapshot, in_place=in_place)
 
 
 def read_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> bytes:
@@ -120,7 +172,7 @@ def read_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> byt
     OSError
         It cannot be read, or is not a regular file.
     """
-    with open(open_regular(path), "rb") as file:
+    with naming(path), open(open_regular(path), "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > MAX_FILE_BYTES:
             raise CorruptModelError(f"{path} has {format_bytes(n_bytes)}, too large for a snapshot")

@@ -14,7 +14,8 @@ from edgesvm.contract.labels cimport Labels
 from edgesvm.core.status cimport NOT_FINITE, UNKNOWN_LABEL, Status
 from edgesvm.preprocessing._window_features cimport WindowFeaturesCore
 
-from edgesvm.errors import CorruptModelError, refusal
+from edgesvm.budget import check_numbers
+from edgesvm.errors import CorruptModelError
 
 cnp.import_array()
 
@@ -125,15 +126,16 @@ cdef class ChainCore:
 
     cdef refused(self, Status status, y):
         sample = f"{self.owner}: the sample (label {y!r})"
-        return refusal(status, sample, self.windows.dtype, self.labels.in_slots)
+        return self.labels.refused(status, y, sample, self.windows.dtype)
 
     def check(self):
         """CorruptModelError if no stream of samples can have left these votes."""
+        check_numbers({"votes": self.array})
         self.windows.check()
-        if (self.array < 0).any() or self.array.sum(axis=1).max() > self.windows.window:
-            raise CorruptModelError("the snapshot has more votes than a window has samples")
-        if self.array[:, len(self.labels.in_slots):].any():
-            raise CorruptModelError("the snapshot has votes for a label that it does not have")
+        cdef const char *fault = self.windows.votes_fault(
+            self.votes, self.n_classes, self.labels.n)
+        if fault != NULL:
+            raise CorruptModelError(fault.decode())
 
 
 NOTHING = (None, 0.0)   # the prediction of a learner that has learned nothing

@@ -23,8 +23,6 @@ from edgesvm.learners.fourier._directions cimport (
 )
 from edgesvm.preprocessing._stage cimport StageCore
 
-from edgesvm.learners.fourier._directions import check_directions
-
 
 @cython.final
 cdef class FourierFeaturesCore(StageCore):
@@ -51,7 +49,3 @@ cdef class FourierFeaturesCore(StageCore):
             p += many
         memcpy(self.mapped + 2 * p * size, x, self.n_features * size)
         forget_angles(&self.directions)
-
-    def check(self):
-        super().check()
-        check_directions(self.views)

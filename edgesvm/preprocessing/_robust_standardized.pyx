@@ -32,8 +32,6 @@ from edgesvm.core.linalg cimport entry, put
 from edgesvm.core.status cimport UNCHANGED, Status
 from edgesvm.preprocessing._stage cimport StageCore
 
-from edgesvm.errors import CorruptModelError
-
 cdef double NORMAL = 1.4826, GAIN = 2.0
 
 cdef struct Statistics:     # of one feature
@@ -100,13 +98,11 @@ cdef class RobustStandardizedCore(StageCore):
             put(self.is_float32, self.mapped, j,
                 robust(self.of(j), entry(self.is_float32, x, j), n, self.clip))
 
-    def check(self):
-        super().check()
-        distance, n_apart = self.views["distance"], self.views["n_apart"]
-        if (n_apart < 0).any() or (n_apart > max(self.n_learned() - 1, 0)).any():
-            raise CorruptModelError(
-                "the snapshot has a feature with fewer than 0 samples apart from its center, or "
-                "more than were learned after the first")
-        if ((distance > 0) != (n_apart > 0)).any() or (distance < 0).any():
-            raise CorruptModelError(
-                "the snapshot has a distance that is not positive, or one of no sample")
+    cdef const char *fault(self) noexcept nogil:
+        cdef int64_t j
+        for j in range(self.n_features):
+            if self.n_apart[j] > max(self.n_learned() - 1, 0):
+                return b"the snapshot has more samples apart from a center than were learned"
+            if self.distance[j] < 0.0 or (self.distance[j] > 0.0) != (self.n_apart[j] > 0):
+                return b"the snapshot has a distance that is not positive, or one of no sample"
+        return NULL

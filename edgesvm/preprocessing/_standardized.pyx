@@ -5,11 +5,22 @@ Mean and spread (sum of squared deviations) of each feature follow Welford's rec
 
     delta = x - mean,  mean += delta / n,  spread += delta (x - mean)
 
-The inner learner gets (x - mean) / sqrt(spread / n), with the new mean and spread. With `until`,
-the statistics have a count of their own, n_scaled, which takes n's place; once it is `until`, they
-stay.
+The inner learner gets (x - mean) / sqrt(spread / n), with the new mean and spread, limited to
+-clip and clip. With `clip`, a value is learned as if it were at most b deviations away, by the mean
+and the spread before it:
 
-Bytes: 16 D + D s in addition to the learner's, s the dtype's size; with `until` 8 more.
+    delta = min(max(x - mean, -b d), b d),  d = sqrt(spread / (n - 1)) if spread > 0
+    b = clip min(NEAR + n WIDENING, FAR)
+
+Of the first three values, one that both others are 12 b times as far from as from each other is
+forgotten: the third makes mean = x, spread = 0. Samples after the first SEEN with a value further
+away than b deviations are counted in far_out.
+
+With `until`, the statistics have a count of their own, n_scaled, which takes n's place; once it is
+`until`, they stay.
+
+Bytes: 16 D + D s in addition to the learner's, s the dtype's size; with `until` 8 more, with `clip`
+8 more.
 """
 
 cimport cython
@@ -18,25 +29,35 @@ from libc.stdint cimport int64_t
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 from edgesvm.preprocessing._stage cimport StageCore
 
-from edgesvm.errors import CorruptModelError
+cdef int64_t SEEN
+cdef double NEAR, FAR, WIDENING
+from edgesvm.preprocessing.constants import FAR, NEAR, SEEN, WIDENING
 
 cdef extern from "moments.h" nogil:
     bint moments_next_f32(
-        const float *x, const double *mean, const double *spread, double share, float *out,
-        int64_t n) noexcept
+        const float *x, const double *mean, const double *spread, double n, double bound,
+        double clip, float *out, int64_t width) noexcept
     bint moments_next_f64(
-        const double *x, const double *mean, const double *spread, double share, double *out,
-        int64_t n) noexcept
-    void moments_keep_f32(
-        const float *x, double *mean, double *spread, double share, int64_t n) noexcept
-    void moments_keep_f64(
-        const double *x, double *mean, double *spread, double share, int64_t n) noexcept
+        const double *x, const double *mean, const double *spread, double n, double bound,
+        double clip, double *out, int64_t width) noexcept
+    bint moments_far_f32(
+        const float *x, const double *mean, const double *spread, double n, double bound,
+        int64_t width) noexcept
+    bint moments_far_f64(
+        const double *x, const double *mean, const double *spread, double n, double bound,
+        int64_t width) noexcept
+    bint moments_keep_f32(
+        const float *x, double *mean, double *spread, double n, double bound,
+        int64_t width) noexcept
+    bint moments_keep_f64(
+        const double *x, double *mean, double *spread, double n, double bound,
+        int64_t width) noexcept
     void moments_map_f32(
-        const float *x, const double *mean, const double *spread, double share, float *out,
-        int64_t n) noexcept
+        const float *x, const double *mean, const double *spread, double n, double clip,
+        float *out, int64_t width) noexcept
     void moments_map_f64(
-        const double *x, const double *mean, const double *spread, double share, double *out,
-        int64_t n) noexcept
+        const double *x, const double *mean, const double *spread, double n, double clip,
+        double *out, int64_t width) noexcept
 
 
 @cython.final
@@ -44,68 +65,94 @@ cdef class StandardizedCore(StageCore):
     cdef double *mean           # (n_features,)
     cdef double *spread         # (n_features,): sum of squared deviations
     cdef int64_t *n_scaled      # samples that these are of; NULL: all that were learned
+    cdef int64_t *far_out       # samples learned with a value far out; NULL: nothing is limited
     cdef readonly int64_t until
+    cdef readonly double clip
 
-    def __init__(self, *common, inner, until):
+    def __init__(self, *common, inner, until, clip):
         super().__init__(*common, inner=inner, scratch="scaled")
         self.mean = <double *> self.array("mean")
         self.spread = <double *> self.array("spread")
         self.until = until or 0
+        self.clip = clip
         self.n_scaled = <int64_t *> self.array("n_scaled") if until is not None else NULL
+        self.far_out = <int64_t *> self.array("far_out") if "far_out" in self.views else NULL
 
     cdef bint is_settled(self) noexcept nogil:
         """Whether the statistics stay as they are"""
         return self.n_scaled != NULL and self.n_scaled[0] >= self.until
 
-    cdef double count_with_next(self, double n) noexcept nogil:
-        """Samples of the statistics with the next one, the n-th that is learned"""
-        return n if self.n_scaled == NULL else <double> self.n_scaled[0] + 1.0
+    cdef double bound(self, double n) noexcept nogil:
+        """Deviations that a value counts as at most, in statistics of n samples"""
+        cdef double clips = NEAR + n * WIDENING
+        return self.clip * (clips if clips < FAR else FAR)
+
+    cdef double count_of(self, double n) noexcept nogil:
+        """Samples of the statistics, when n are learned"""
+        return n if self.n_scaled == NULL else <double> self.n_scaled[0]
 
     cdef Status map_next(self, const void *x, double n) noexcept nogil:
         cdef bint is_finite
-        cdef double share = 1.0 / self.count_with_next(n)
+        cdef double n_with_next = self.count_of(n - 1.0) + 1.0
+        cdef double bound = self.bound(n_with_next)
         if self.is_settled():
             self.map(x, n)
             return UNCHANGED
         if self.is_float32:
             is_finite = moments_next_f32(
-                <const float *> x, self.mean, self.spread, share, <float *> self.mapped,
-                self.n_features)
+                <const float *> x, self.mean, self.spread, n_with_next, bound, self.clip,
+                <float *> self.mapped, self.n_features)
         else:
             is_finite = moments_next_f64(
-                <const double *> x, self.mean, self.spread, share, <double *> self.mapped,
-                self.n_features)
+                <const double *> x, self.mean, self.spread, n_with_next, bound, self.clip,
+                <double *> self.mapped, self.n_features)
         return UNCHANGED if is_finite else NOT_FINITE
 
     cdef void keep(self, const void *x, double n) noexcept nogil:
-        cdef double share = 1.0 / self.count_with_next(n)
+        cdef bint is_far
         if self.is_settled():
-            return
+            is_far = self.is_far(x)
+        else:
+            is_far = self.take(x, self.count_of(n - 1.0) + 1.0)
+        if self.far_out != NULL and n > SEEN:
+            self.far_out[0] += is_far
+
+    cdef bint is_far(self, const void *x) noexcept nogil:
+        """Whether a value is far out of statistics that stay"""
+        cdef double n = <double> self.n_scaled[0]
+        if self.is_float32:
+            return moments_far_f32(
+                <const float *> x, self.mean, self.spread, n, self.bound(n), self.n_features)
+        return moments_far_f64(
+            <const double *> x, self.mean, self.spread, n, self.bound(n), self.n_features)
+
+    cdef bint take(self, const void *x, double n) noexcept nogil:
+        """Take the n-th sample into the statistics; whether a value is far out of them"""
         if self.n_scaled != NULL:
             self.n_scaled[0] += 1
         if self.is_float32:
-            moments_keep_f32(<const float *> x, self.mean, self.spread, share, self.n_features)
-        else:
-            moments_keep_f64(<const double *> x, self.mean, self.spread, share, self.n_features)
+            return moments_keep_f32(
+                <const float *> x, self.mean, self.spread, n, self.bound(n), self.n_features)
+        return moments_keep_f64(
+            <const double *> x, self.mean, self.spread, n, self.bound(n), self.n_features)
 
     cdef void map(self, const void *x, double n) noexcept nogil:
-        cdef double share = 1.0 / (n if self.n_scaled == NULL else <double> self.n_scaled[0])
+        cdef double n_in = self.count_of(n)
         if self.is_float32:
             moments_map_f32(
-                <const float *> x, self.mean, self.spread, share, <float *> self.mapped,
-                self.n_features)
+                <const float *> x, self.mean, self.spread, n_in, self.clip,
+                <float *> self.mapped, self.n_features)
         else:
             moments_map_f64(
-                <const double *> x, self.mean, self.spread, share, <double *> self.mapped,
-                self.n_features)
+                <const double *> x, self.mean, self.spread, n_in, self.clip,
+                <double *> self.mapped, self.n_features)
 
-    def check(self):
-        super().check()
-        if (self.views["spread"] < 0).any():
-            raise CorruptModelError("the snapshot has a negative sum of squared deviations")
-        if self.n_scaled != NULL:
-            n = self.n_scaled[0]
-            least = min(self.n_learned(), self.until)
-            if not least <= n <= self.until:
-                raise CorruptModelError(
-                    f"the statistics are of {n} samples, and not of {least} to {self.until}")
+    cdef const char *fault(self) noexcept nogil:
+        cdef int64_t j
+        for j in range(self.n_features):
+            if self.spread[j] < 0.0:
+                return b"the snapshot has a negative sum of squared deviations"
+        if self.n_scaled != NULL and not (
+                min(self.n_learned(), self.until) <= self.n_scaled[0] <= self.until):
+            return b"the statistics are of more or fewer samples than they can be"
+        return NULL

@@ -74,6 +74,9 @@ cdef class WindowFeaturesCore:
     cdef void *out                      # (n_features_out,)
 
     cdef bint is_too_large(self, const void *x) noexcept nogil
+    cdef const char *fault(self) noexcept nogil
+    cdef const char *votes_fault(
+        self, const int64_t *votes, int64_t n_classes, int64_t n_labels) noexcept nogil
     cdef bint take(self, const void *x) noexcept nogil
     cdef void read(self, const void *x) noexcept nogil
     cdef void settle(self) noexcept nogil

@@ -17,6 +17,7 @@ from edgesvm.core.linalg cimport entry, put
 
 import numpy as np
 
+from edgesvm.budget import check_numbers
 from edgesvm.contract.inputs import as_floats
 from edgesvm.core.status import Status
 from edgesvm.errors import CorruptModelError, refusal
@@ -284,22 +285,44 @@ cdef class WindowFeaturesCore:
         finally:
             self.guard.end()
 
+    cdef const char *fault(self) noexcept nogil:
+        """As a learner's."""
+        cdef Counts *of = self.counts
+        cdef int64_t i
+        if max(of.n_run, max(of.n_rows, of.n_dropped)) > of.n_pushed:
+            return b"the snapshot's counts are not those of a stream"
+        for i in range(self.n_streams * self.n_bands):
+            if self.squares[i] < 0.0:
+                return b"the snapshot has a negative square"
+        for i in range(self.n_windows * self.n_streams * self.n_bands):
+            if self.power[i] < 0.0:
+                return b"the snapshot has a negative sum of squares"
+        for i in range(self.n_windows * self.n_streams):
+            if self.moments[i].m2 < 0.0 or self.moments[i].n_crossings < 0.0:
+                return b"the snapshot has a negative sum of squares"
+        return NULL
+
+    cdef const char *votes_fault(
+        self, const int64_t *votes, int64_t n_classes, int64_t n_labels
+    ) noexcept nogil:
+        """The same of votes on the labels of the windows, (n_windows, n_classes)."""
+        cdef int64_t k, slot, left
+        for k in range(self.n_windows):
+            left = self.window
+            for slot in range(n_classes):
+                if votes[k * n_classes + slot] > left:
+                    return b"the snapshot has more votes than a window has samples"
+                left -= votes[k * n_classes + slot]
+                if slot >= n_labels and votes[k * n_classes + slot]:
+                    return b"the snapshot has votes for a label that it does not have"
+        return NULL
+
     def check(self):
         """CorruptModelError if no stream of samples can have left these bytes."""
-        cdef Counts of = self.counts[0]
-        if (
-            not 0 <= of.n_run <= of.n_pushed < 1 << 62
-            or not 0 <= of.n_rows <= of.n_pushed
-            or not 0 <= of.n_dropped <= of.n_pushed
-        ):
-            raise CorruptModelError("the snapshot's counts are not those of a stream")
-        floats = [array for array in self.views.values() if array.dtype.kind == "f"]
-        if not all(np.isfinite(array).all() for array in floats):
-            raise CorruptModelError("the snapshot has a number that is not finite")
-        if min(self.views[name].min(initial=0.0) for name in ("power", "squares")) < 0.0 or (
-            self.views["moments"][..., [1, 7]] < 0.0
-        ).any():
-            raise CorruptModelError("the snapshot has a negative sum of squares")
+        check_numbers(self.views)
+        cdef const char *fault = self.fault()
+        if fault != NULL:
+            raise CorruptModelError(fault.decode())
 
 
 cdef inline double filtered(double x, const Section *by, double *delay) noexcept nogil:

@@ -332,17 +332,13 @@ class Chain(Saved):
             built = type(self)._of_snapshot(unpack(saved))
             self.__dict__.update({**built.__dict__, **state})
 
-    @classmethod
-    def _of_snapshot(cls, snapshot: Snapshot) -> Chain:
-        chain, plan = cls._claimed(snapshot)
-        chain.allocate(snapshot.n_features)
-        saved = plan.cut(np.frombuffer(snapshot.arena, np.uint8))
-        views = plan.cut(chain.arena.memory)
-        behind = chain.learner_
-        width = behind.core.n_features
-        behind._restore(width, snapshot.labels, snapshot.closed, saved["learner"], views["learner"])
-        for name in ("votes", "windows"):
-            views[name][:] = saved[name]
-        chain._adopt(chain.arena, views["votes"], chain.windows_, behind)
-        chain._core.check()
-        return chain
+    def _load(
+        self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
+    ) -> None:
+        windows, learner = self._parts()
+        first, behind = plan.inside["windows"], plan.inside["learner"]
+        at, width = plan.offsets, first.arrays[-1].shape[0]
+        windows._load(first, arena.part(at["windows"], first.total), n_features, (), False)
+        learner._load(behind, arena.part(at["learner"], behind.total), width, labels, closed)
+        self._adopt(arena, plan.cut(arena.memory)["votes"], windows, learner)
+        self._core.check()

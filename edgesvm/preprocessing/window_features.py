@@ -273,9 +273,12 @@ class WindowFeatures(Saved):
         """
         plan = self.plan(n_channels)
         plan.check_buffer(buffer, f"{self!r} with {n_channels} channels")
-        arena = Arena(plan.total, buffer)
+        self._adopt(plan, Arena(plan.total, buffer), int(n_channels))
+        return self
+
+    def _adopt(self, plan: MemoryPlan, arena: Any, n_channels: int) -> None:
         with self._guard:
-            self._core = self._build(plan, arena, int(n_channels))
+            self._core = self._build(plan, arena, n_channels)
             self._params = {
                 "window": int(self.window),
                 "hop": int(self.hop),
@@ -284,7 +287,6 @@ class WindowFeatures(Saved):
                 "features": ",".join(self._features),
                 "dtype": self.dtype,
             }
-        return self
 
     @property
     def _filters(self) -> list[tuple[float, Any]]:
@@ -435,12 +437,10 @@ class WindowFeatures(Saved):
             built = type(self)._of_snapshot(unpack(saved))
             self._guard, self._core, self._params = built._guard, built._core, built._params
 
-    @classmethod
-    def _of_snapshot(cls, snapshot: Snapshot) -> WindowFeatures:
-        windows, _ = cls._claimed(snapshot)
-        if snapshot.labels or snapshot.closed:
+    def _load(
+        self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
+    ) -> None:
+        if labels or closed:
             raise CorruptModelError("the snapshot has labels, but windows have none")
-        windows.allocate(snapshot.n_features)
-        windows.arena.memory[:] = np.frombuffer(snapshot.arena, np.uint8)
-        windows._core.check()
-        return windows
+        self._adopt(plan, arena, n_features)
+        self._core.check()

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 20, MOST_FEATURES = 1024, HEADER = 56, NUMBER = 2, TEXT = 4, LEARNER = 6 };
+enum { MOST_BYTES = 1 << 20, MOST_FEATURES = 1024, HEADER = 56, NUMBER = 2, REAL = 3, TEXT = 4, LEARNER = 6 };
 
 static uint8_t file[MOST_BYTES];
 
@@ -64,7 +64,7 @@ static int is_true(const uint8_t *value) { return value && value[0] == 1 && valu
 struct Plane { /* f(x) = w.z / |z| */
   size_t width;
   int constant, normalize, standardize;
-  double mean[MOST_FEATURES], scale[MOST_FEATURES];
+  double mean[MOST_FEATURES], scale[MOST_FEATURES], clip;
   float w[MOST_FEATURES + 1];
 };
 static struct Plane model;
@@ -92,6 +92,9 @@ static void read_model(size_t length) {
   model.standardize = is_text(params, "Standardized");
   if (model.standardize) {
     const uint8_t *mean = take(&at, 8 * width), *spread = take(&at, 8 * width);
+    const uint8_t *clip = parameter(params, end, "clip"); /* none in files of earlier releases */
+    model.clip = INFINITY;
+    if (clip && clip[0] == REAL) memcpy(&model.clip, clip + 1, 8), take(&at, 8);
     take(&at, 4 * width);
     memcpy(model.mean, mean, 8 * width);
     memcpy(model.scale, spread, 8 * width);
@@ -126,7 +129,10 @@ static double decide(const double *x) {
   double product = 0, square = 0;
   for (size_t j = 0; j < model.width; j++) {
     double z = x[j];
-    if (model.standardize) z = model.scale[j] ? (z - model.mean[j]) / model.scale[j] : 0;
+    if (model.standardize) {
+      z = model.scale[j] ? (z - model.mean[j]) / model.scale[j] : 0;
+      z = fmin(fmax(z, -model.clip), model.clip);
+    }
     z = (float)z;
     product += model.w[j] * z;
     square += z * z;

@@ -83,10 +83,13 @@ const SCORERS = {
     const inner = params.learner;
     if (!(inner.name in SCORERS)) throw new Error(`a ${inner.name}, which this reader does not know`);
     const mean = arena.array("f64", width), spread = arena.array("f64", width);
+    const clip = params.clip ?? Infinity; // files of earlier releases have none
+    if (clip < Infinity) arena.array("i64", 1);
     arena.array(real(inner.params), width);
     const score = SCORERS[inner.name](arena, inner.params, width, n);
     const scale = spread.map((s) => Math.sqrt(s / n));
-    return (x) => score(x.map((a, i) => (scale[i] ? (a - mean[i]) / scale[i] : 0)));
+    const scaled = (a, i) => (scale[i] ? (a - mean[i]) / scale[i] : 0);
+    return (x) => score(x.map((a, i) => Math.min(Math.max(scaled(a, i), -clip), clip)));
   },
 };
 

@@ -21,20 +21,30 @@ class InMemory:
     baud : float or None
         As for `Line`.
     faults : FaultInjector or None
+    slice_s : float
+        The steps in which the clock goes on.
 
     Attributes
     ----------
     pump : Pump
     now : float
         Seconds.
+    ahead : float
+        By how much the host's clock is ahead of the node's.
     """
 
     def __init__(
-        self, node: Node, *, baud: float | None = None, faults: FaultInjector | None = None
+        self,
+        node: Node,
+        *,
+        baud: float | None = None,
+        faults: FaultInjector | None = None,
+        slice_s: float = SLICE_S,
     ) -> None:
         self._link = MemoryLink()
-        self.pump = Pump(node, Line(self._link, baud=baud, faults=faults))
-        self.now = 0.0
+        self.pump = Pump(node, Line(self._link, baud=baud, faults=faults), slice_s=slice_s)
+        self.now = self.ahead = 0.0
+        self._slice_s = slice_s
         self._unread = b""
 
     def clock(self) -> float:
@@ -74,5 +84,5 @@ class InMemory:
             raise LinkDown("the simulated port was unplugged")
 
     def _step(self) -> None:
-        self.now += SLICE_S
-        self.pump.step(self.now)
+        self.now += self._slice_s
+        self.pump.step(self.now - self.ahead)

@@ -19,13 +19,14 @@ class Pump:
     """Carries bytes between a node and its line each time `step` is called.
 
     The node is powered on when a host first opens the link, like a board that is reset by the
-    opening. If anything is timed, simulated time advances in slices of a millisecond between two
+    opening. If anything is timed, simulated time advances in slices between two
     steps, so that a late wake-up of this process does not overrun the node.
     """
 
-    def __init__(self, node: Node, line: Line) -> None:
+    def __init__(self, node: Node, line: Line, *, slice_s: float = SLICE_S) -> None:
         self.node = node
         self.line = line
+        self._slice_s = slice_s
         line.awaits_host = node.hears
         if line.faults is not None:
             # One ledger for both, so that no frame has a fault of each.
@@ -54,7 +55,7 @@ class Pump:
         at = max(self._at, now - _LONGEST_CATCH_UP_S) if self._timed else now
         moved = False
         while True:
-            at = min(at + SLICE_S, now)
+            at = min(at + self._slice_s, now)
             moved |= self._turn(at)
             if at >= now:
                 break

@@ -150,7 +150,7 @@ def reset_peak(pid: int | None = None) -> None:
     _proc(pid, "clear_refs").write_text("5")
 
 
-def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "data") -> int:
+def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "as") -> int:
     """Limit a process to `allowance_bytes` of growth from now on.
 
     Works on any running process of the same user, so a program can be limited once it has imported
@@ -162,9 +162,11 @@ def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "data") ->
         None: this process.
     allowance_bytes : int
         Above its current size. One more thread alone takes 8 MiB of stack.
-    kind : {"data", "as"}
-        What is limited: private writable memory (``RLIMIT_DATA``) or the whole address space
-        (``RLIMIT_AS``).
+    kind : {"as", "data"}
+        What is limited. "as": the whole address space (``RLIMIT_AS``), so memory of any kind,
+        shared and mapped files too; what is mapped counts, touched or not. "data": only private
+        writable memory (``RLIMIT_DATA``); shared memory and mapped files are not held back.
+        Neither counts files in a RAM disk that are written and not mapped.
 
     Returns
     -------

@@ -191,8 +191,10 @@ class FrameNode(Node):
         if self.guard is not None and not self.guard.in_session and self.guard.bad_tag > untagged:
             self.log("this node has a key: give it to the host (--key FILE)")
         sequence, label, flags = self._reader.take()
+        if not len(sequence):
+            return
         self.scorer.answered(sequence, label, flags, now)
-        if self.answered is not None and len(sequence):
+        if self.answered is not None:
             rows = sequence.astype(np.int64) + self.boot_rows[-1]
             self.answers_astray += int(np.count_nonzero(rows >= self.samples_made))
             self.answered[rows[rows < self.samples_made]] = True

@@ -48,7 +48,7 @@ def test_every_module_is_a_study_or_a_helper():
 
 
 ALONE = pytest.mark.xdist_group("one at a time")  # they open pseudo-terminals
-ON_PORTS = {"link/reading", "link/ports"}
+ON_PORTS = {"link/reading", "link/ports", "link/flood"}
 # What `make test` starts: a few that are short, and those that compute from committed figures.
 USUAL = {"stream/table", "fleet/horizon", "ledger/moved"}
 

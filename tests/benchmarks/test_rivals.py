@@ -39,7 +39,7 @@ def test_all_are_given_what_our_standardizer_gives():
     X = rng.normal(1e4, [1.0, 100.0, 1e-3], (300, 3))
     X[:, 1] = 7.0  # says nothing
     scaled, rest = running(X, X[-1:])
-    ours = Standardized(learner=StreamSVM(dtype="float64"))
+    ours = Standardized(learner=StreamSVM(dtype="float64"), clip=None)
     for i in range(300):
         ours.learn_one(X[i], i % 2)
         expected = (X[i] - ours.center_) / np.where(ours.scale_ > 0, ours.scale_, 1.0)

@@ -256,8 +256,8 @@ def test_balanced_is_the_weight_by_running_counts(kind, params, around):
         weights.append(counts.sum() / (n_so_far * counts[label]))
     balanced = around(kind(**params, class_weight="balanced")).partial_fit(X, y)
     by_hand = around(kind(**params)).partial_fit(X, y, sample_weight=weights)
-    assert bytes(balanced.arena) == bytes(by_hand.arena)
+    assert bytes(balanced.arena)[:-8] == bytes(by_hand.arena)[:-8]  # but for the mean weight
     plain = around(kind(**params)).partial_fit(X, y)
-    assert bytes(balanced.arena) != bytes(plain.arena)
+    assert bytes(balanced.arena)[:-8] != bytes(plain.arena)[:-8]
     with pytest.raises(ValueError, match="class_weight='even': give 'balanced'"):
         around(kind(**params, class_weight="even")).plan(3)

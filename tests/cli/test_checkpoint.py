@@ -113,7 +113,7 @@ def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
         (["--checkpoint", "/nonexistent/m"], "the folder /nonexistent does not exist"),
         (["--checkpoint", "/"], "not a regular file"),
         (["--checkpoint-second", "m"], "needs --checkpoint"),
-        (["--checkpoint", "m", "--checkpoint-second", "m"], "same file"),
+        (["--checkpoint", "m", "--checkpoint-second", "m"], "use two files"),
     ],
 )
 def test_options_that_make_no_sense(words, complaint, tmp_path, monkeypatch, capsys):

@@ -13,6 +13,7 @@ from edgesvm import (
     Chain,
     FourierFeatures,
     FourierSVM,
+    GaussianNovelty,
     KernelStreamSVM,
     OneVsOne,
     Standardized,
@@ -412,6 +413,18 @@ def test_support_vectors_that_found_no_room_are_told(digits, capsys):
     assert "no room" not in said(capsys, "eval", digits, "--positive", 2)
 
 
+def test_a_value_far_out_is_told(tmp_path, capsys):
+    X = np.random.default_rng(0).standard_normal((500, 2)).round(3)
+    y = (X[:, 0] > 0).astype(int)
+    X[[100, 300], 1] = 1e6, -1e4
+    path = tmp_path / "spikes.csv"
+    np.savetxt(path, np.column_stack([X, y]), "%g", delimiter=",", header="a,b,y", comments="")
+    assert said_json(capsys, "eval", path)["far_out"] == 2
+    line = "far out: 2 rows learned with a value far outside what was seen"
+    assert line in said(capsys, "eval", path)
+    assert "far outside" not in said(capsys, "eval", path, "--raw")
+
+
 def test_batches_are_of_the_windowed_learner(digits, capsys):
     argv = [str(a) for a in ("eval", digits, "--learner", "incremental", "--batches", 3)]
     assert main(argv) == 2
@@ -456,9 +469,20 @@ def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
         "file_bytes": path.stat().st_size,
         "n_seen": 40,
         "n_updates": learner.n_updates_,
+        "remarks": [],
     }
     text = said(capsys, "inspect", path)
     assert repr(learner) in text and "40 seen" in text and str(learner.plan(3)) in text
+
+
+def test_inspect_has_the_remarks_that_a_model_alone_calls_for(tmp_path, capsys):
+    X = np.random.default_rng(0).standard_normal((1000, 3)).astype(np.float32)
+    X[400:] += 50
+    path = tmp_path / "m.esvm"
+    GaussianNovelty().partial_fit(X).save(path)
+    (remark,) = said_json(capsys, "inspect", path)["remarks"]
+    assert remark.startswith("alarms do not end")
+    assert "note       alarms do not end" in said(capsys, "inspect", path)
 
 
 def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
@@ -490,6 +514,12 @@ def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
 
 
 # Probabilities, and the price of errors.
+
+
+def test_no_probability_scored_yet_is_nothing_to_say(tmp_path, capsys):
+    """As at the end of a run that was stopped before its second sample; simulated seed 1."""
+    (tmp_path / "one.csv").write_text("a,b,label\n1,2,0\n")
+    assert "log loss" not in said(capsys, "eval", tmp_path / "one.csv", "--probabilities")
 
 
 def test_eval_reports_probabilities_beside_what_needs_none(table, tmp_path, capsys):
@@ -530,7 +560,8 @@ def test_prices_that_cannot_be(words, problem, table, capsys):
 
 def test_eval_says_which_price_was_not_needed(digits, capsys):
     argv = ["eval", digits, "--classes", 4, "--cost", "7=2,1=3"]
-    assert "--cost: no sample has the label 7" in said_json(capsys, *argv)["remarks"]
+    (remark,) = said_json(capsys, *argv)["remarks"]
+    assert remark.startswith("--cost: no sample has the label 7; look at")
 
 
 @pytest.mark.parametrize("text", ["on", "on=", "=2", "on=x", "on=2,", "on=nan"])

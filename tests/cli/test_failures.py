@@ -11,8 +11,9 @@ from each import each
 
 from edgesvm import OneVsOne, StreamSVM
 from edgesvm.cli import link_options, main
+from edgesvm.cli import run as run_command
 from edgesvm.cli.status import StatusLine
-from edgesvm.errors import LinkDown
+from edgesvm.errors import LinkDown, SchemaChanged
 
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
 
@@ -334,3 +335,33 @@ def test_a_sketch_that_prints_lines_points_to_the_option(capsys):
     finally:
         os.close(master)
         os.close(slave)
+
+
+@each("given", [(), ("--other-width", "restart")])
+def test_a_node_with_other_samples_ends_a_run_or_begins_a_new_model(
+    given, tmp_path, capsys, monkeypatch
+):
+    """The files of the old model are kept."""
+    saved, checkpoint = tmp_path / "m.esvm", tmp_path / "m.ckpt"
+    runs = []
+
+    def served(settings):
+        runs.append([path.exists() for path in (saved, checkpoint)])
+        if len(runs) == 2:
+            return 0
+        saved.write_text("of two features")
+        checkpoint.write_text("of two, too")
+        raise SchemaChanged("the node now sends 3 features per sample instead of 2")
+
+    monkeypatch.setattr(run_command, "run", served)
+    words = ["run", "port", "--save", str(saved), "--checkpoint", str(checkpoint), *given]
+    assert main(words) == (0 if given else 1)
+    assert "now sends 3 features" in capsys.readouterr().err
+    assert runs == [[False, False]] * (2 if given else 1)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == (["m.ckpt.old", "m.esvm.old"] if given else ["m.ckpt", "m.esvm"])
+
+
+def test_starting_over_is_for_one_port(capsys):
+    assert main(["run", "a", "b", "--other-width", "restart"]) == 2
+    assert "--other-width restart is for one port" in capsys.readouterr().err

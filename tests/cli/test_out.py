@@ -30,6 +30,7 @@ FIELDS = [
     "rejected",
     "alarm",
     "label",
+    "remarks",
 ]
 
 
@@ -111,13 +112,35 @@ def test_sinks_that_hang_are_full_or_away_hold_nothing_up_and_are_told(tmp_path)
     assert not subprocess.run(stuck, capture_output=True, text=True, check=False).stdout.split()
 
 
+def test_a_broker_that_is_halted_or_killed_costs_lines_and_no_sample(tmp_path):
+    pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed")
+    for how in (signal.SIGSTOP, signal.SIGKILL):
+        model = tmp_path / f"{how}.esvm"
+        broker = Broker(tmp_path, "allow_anonymous true")
+        broker.start()
+        try:
+            sink = f"mqtt://127.0.0.1:{broker.port}/pump"
+            with node("--samples", str(SAMPLES), "--rate", "1000") as port:
+                options = ("--out", sink, "--out-queue", 50, "--samples", SAMPLES, "--save", model)
+                run = edgesvm("run", port, *options, "--json")
+                listens = run.stderr.readline()  # it is up, and so is its sink soon
+                broker.stop(how)
+                out, errors = done(run)
+        finally:
+            broker.close()
+        summary = json.loads(out)
+        assert "FourierSVM" in listens and "Traceback" not in errors
+        assert load(model).n_seen_ == summary["counters"]["learned"] == SAMPLES
+        assert sums_hold(summary) and lost(summary) > SAMPLES // 2
+
+
 def test_standard_output_is_for_lines_alone():
     with node("--samples", str(SAMPLES)) as port:
         options = ("--out", "jsonl:-", "--out-when", "change", "--samples", SAMPLES)
         options += ("--out-queue", SAMPLES)
         out, errors = done(edgesvm("run", port, *options))
     lines = [json.loads(line) for line in out.splitlines()]
-    told = [one["predicted"] for one in lines]
+    told = [(one["predicted"], one["remarks"]) for one in lines]
     assert lines and all(a != b for a, b in itertools.pairwise(told))
     assert f"out jsonl:-: {len(lines):,} sent, 0 lost, 0 failures" in errors
 

@@ -92,7 +92,7 @@ def held(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option", ["--checkpoint", "--checkpoint-second", "--save", "record", "eval", "replay"]
+    "option", ["--checkpoint", "--checkpoint-second", "--save", "--out", "record", "eval", "replay"]
 )
 def test_the_holder_is_named_before_the_port_is_opened(tmp_path, capsys, held, option):
     path = tmp_path / "m.rec"
@@ -103,8 +103,8 @@ def test_the_holder_is_named_before_the_port_is_opened(tmp_path, capsys, held, o
         "replay": ["replay", str(ROWS), "--save", str(path)],
     }.get(option, ["run", NO_PORT])
     if option.startswith("--"):
-        words += [option, str(path)]
-    pid = held(f"{path}.lock" if option in ("--save", "eval", "replay") else path)
+        words += [option, f"jsonl:{path}" if option == "--out" else str(path)]
+    pid = held(f"{path}.lock" if option in ("--save", "--out", "eval", "replay") else path)
     before = sorted(os.listdir(tmp_path))
     assert main(words) == 1
     said = capsys.readouterr().err
@@ -119,10 +119,22 @@ def test_a_run_that_finds_no_port_leaves_no_file(tmp_path, capsys):
     assert os.listdir(tmp_path) == [] and NO_PORT in capsys.readouterr().err
 
 
-def test_one_file_for_checkpoint_and_snapshot_is_refused(tmp_path, capsys):
-    path = str(tmp_path / "m")
-    assert main(["run", NO_PORT, "--checkpoint", path, "--save", path]) == 2
-    assert "use two files" in capsys.readouterr().err
+@each("command", ["run", "watch"])
+@each(
+    "first, second",
+    [
+        (("--checkpoint", "{}"), ("--save", "{}")),
+        (("--checkpoint", "{}"), ("--checkpoint-second", "{}")),
+        (("--out", "jsonl:{}"), ("--checkpoint", "{}")),
+        (("--out", "jsonl:{}"), ("--save", "{}.5")),  # which a full file becomes
+        (("--out", "jsonl:{}"), ("--out", "jsonl:{0.parent}/./{0.name}")),
+    ],
+)
+def test_one_file_for_two_options_is_refused(tmp_path, capsys, command, first, second):
+    words = [word.format(tmp_path / "m") for word in (*first, *second)]
+    assert main([command, NO_PORT, *words]) == 2
+    said = capsys.readouterr().err
+    assert "use two files" in said and first[0] in said and second[0] in said
 
 
 @needs_pty

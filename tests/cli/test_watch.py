@@ -85,6 +85,17 @@ def test_events_as_json_lines_and_exit_code_3(tmp_path):
     assert load(save).n_updates_ == 600 and node.scorer.alarms > 0
 
 
+def test_a_stuck_sensor_is_told_apart_from_a_fault():
+    X = well_then_worn(n=2000, at=1500)
+    X[1000:1300, 2] = X[1000, 2]
+    node = FrameNode(Table(X), rate=RATE, label_mode="none")
+    options = ("--learn", "600", "--alarm-rate", "1/day")
+    code, lines, errors = watched(node, *options, until=lambda edge: len(edge.lines()) >= 4)
+    assert code == 3 and "250 stuck" in errors, errors
+    assert "ALARM 1  sample 1,051" in lines[1] and lines[1].endswith("STUCK, and not judged: x2")
+    assert "alarm 1 is over" in lines[2] and "ALARM 2" in lines[3] and "score" in lines[3]
+
+
 def test_a_second_watch_goes_on_without_learning(tmp_path):
     save = str(tmp_path / "pump.ckpt")
     well = well_then_worn()[:1000]

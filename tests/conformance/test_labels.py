@@ -9,6 +9,7 @@ from registry import DOORS
 from test_stream import state
 
 import edgesvm
+from edgesvm import StreamSVM
 
 pytestmark = pytest.mark.entries(*DOORS)
 
@@ -27,7 +28,6 @@ KINDS = {
     "NumPy bytes": tuple(np.array([3, 7, 254, 255], np.uint8)),
     "NumPy strings": tuple(np.array(["a", "b", "c", "d"])),
     "NumPy floats": tuple(np.arange(4, dtype=np.float32) + 0.5),
-    "byte strings": (b"a", b"b", b"c", b"d"),
     "tuples": ((0, 1), (1, 0), (1, 1), (2, 0)),
     "dates": tuple(datetime.date(2026, 1, day) for day in range(1, 5)),
 }
@@ -63,6 +63,56 @@ def test_labels_of_any_kind(subject, kind):
         assert predicted == [as_python(v) for v in renamed]
         assert all(type(p) is type(as_python(kind[0])) for p in predicted)
         assert list(map(tuple_or_self, learner.predict(X).tolist())) == predicted
+
+
+UNFIT = {
+    "bytes": (b"a", "it is bytes"),
+    "NumPy bytes": (np.bytes_(b"a"), "it is bytes"),
+    "beyond 64 bits": (2**63, "64 bits"),
+    "below 64 bits": (-(2**63) - 1, "64 bits"),
+    "unsigned": (np.uint64(2**63), "64 bits"),
+    "half a pair": ("\ud800", "surrogate"),
+    "ends with NUL": ("a\0", "ends with a NUL"),
+    "long": ("ü" * 513, "more than 1024 bytes"),
+    "none": (None, "None, NaN or infinite"),
+    "not a number": (float("nan"), "None, NaN or infinite"),
+}
+
+
+@each_of("subject")
+@each("label, why", UNFIT.values(), ids=UNFIT)
+def test_what_a_snapshot_or_an_array_could_not_hold_is_refused_at_its_first_row(
+    subject, label, why
+):
+    X, y = subject.stream(N)
+    kind = WORDS if isinstance(label, str) else KINDS["ints"]
+    labels = subject.entry.renamed(y, kind)
+    first = labels.index(kind[subject.entry.n_classes - 1])
+    labels[first] = label
+    learner = subject.make()
+    with pytest.raises(ValueError, match=f"row {first} .*{why}"):
+        learner.partial_fit(X, labels)
+    assert learner.n_seen_ == first or not learner.is_fitted
+    before = None if first == 0 else state(learner)
+    with pytest.raises(ValueError, match=why):
+        learner.learn_one(X[first], label)
+    with pytest.raises(ValueError, match=why):
+        learner.partial_fit(X[:1], as_column([label]))
+    with pytest.raises(ValueError, match=why):
+        subject.make().fit(X, labels)
+    assert before is None or state(learner) == before
+
+
+@each("kind", ["S1", "U"])
+def test_a_whole_column_of_bytes_is_refused_and_one_of_text_taken(kind):
+    learner, column = StreamSVM(), np.array(["a", "b"] * 5, kind)
+    if kind == "U":
+        assert learner.partial_fit(np.ones((10, 2)), column).classes_.tolist() == ["a", "b"]
+        return
+    with pytest.raises(ValueError, match=r"row 0 .*it is bytes"):
+        learner.partial_fit(np.ones((10, 2)), column)
+    with pytest.raises(ValueError, match="b'a' is no label: it is bytes"):
+        learner.allocate(2, classes=[b"a", b"b"])
 
 
 @each_of("subject")

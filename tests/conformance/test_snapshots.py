@@ -265,7 +265,7 @@ def test_learner_labels_and_width_hostile(compiled, saved, path):
         *({"n_features": n} for n in (0, 1, compiled.n_features + 8, 2**31, 2**32 - 1)),
         {"labels": (1,), "closed": True},
         {"arena": b""},
-        {"arena": snapshot.arena + b"\0" * 8},
+        {"arena": bytes(snapshot.arena) + b"\0" * 8},
     ]
     for change in changes:
         with pytest.raises(CorruptModelError):

@@ -1,5 +1,10 @@
 """Recordings as samples: every row, in order, and errors that name the line."""
 
+import io
+import tracemalloc
+import zipfile
+from contextlib import closing
+
 import numpy as np
 import pytest
 from each import each
@@ -196,6 +201,93 @@ def test_npz_errors(tmp_path, arrays, message):
     np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(RowsError, match=message):
         NpzRows(tmp_path / "a.npz")
+
+
+@each("names", [("X",), ("X", "y"), ("X_data", "X_indices", "X_indptr")])
+def test_a_small_npz_that_unpacks_to_a_gigabyte_is_refused_before_it_does(tmp_path, names):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            shape = (96 << 20, 1) if name == "X" else (96 << 20,)
+            with archive.open(f"{name}.npy", "w") as member:
+                fields = {"descr": "|i1", "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(member, fields)
+                for _ in range(96):
+                    member.write(bytes(1 << 20))
+        archive.writestr("n_features.npy", npy(np.array(3)))
+    assert path.stat().st_size < 1 << 19
+    tracemalloc.start()
+    try:
+        with pytest.raises(RowsError, match=r"unpacks to 96.0 MiB.*uncompressed"):
+            NpzRows(path)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def npy(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+@each("shape", [(1 << 40, 4), (3, 1 << 40), (2, 4), (1 << 62, 1 << 62), (-3, 4)])
+@each("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_header_that_lies_about_its_array_is_refused(tmp_path, shape, compression):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", compression) as archive:
+        archive.writestr("X.npy", lying(shape, np.ones((3, 4)).tobytes()))
+    tracemalloc.start()
+    try:
+        with pytest.raises(RowsError, match="not an npz file of plain arrays, or is damaged"):
+            NpzRows(tmp_path / "a.npz")
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def lying(shape, data):
+    file = io.BytesIO()
+    fields = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, fields)
+    return file.getvalue() + data
+
+
+def test_labels_of_an_npz_are_numbered_part_by_part(tmp_path):
+    rng = np.random.default_rng(0)
+    n = (1 << 16) + 5
+    for column in (
+        rng.integers(-3, 4, n),
+        rng.choice(["b", "a", "longer"], n),
+        rng.random(n) < 0.5,
+    ):
+        np.savez(tmp_path / "a.npz", X=np.ones((n, 1), np.int8), y=column)
+        source = NpzRows(tmp_path / "a.npz")
+        names, index = np.unique(column, return_inverse=True)
+        expected = index if column.dtype.kind == "U" else column
+        np.testing.assert_array_equal(all_rows(source, 1000)[1], expected)
+        assert source.n_classes == len(names)
+        assert source.class_names == (list(names) if column.dtype.kind == "U" else [])
+
+
+ESCAPE = "\x1b]0;owned\x07\u202e"
+
+
+def test_names_of_columns_and_labels_cannot_command_a_terminal(tmp_path):
+    text = f"{ESCAPE}a,b,class\n1,2,{ESCAPE}wet\n3,4,dry\n"
+    source = CsvRows(csv_file(tmp_path, text))
+    all_rows(source)
+    assert source.class_names == ["\\x1b]0;owned\\x07\\u202ewet", "dry"]
+    with pytest.raises(RowsError) as caught:
+        CsvRows(tmp_path / "rows.csv", label_column="spam")
+    assert str(caught.value).isprintable() and "owned" in str(caught.value)
+    with closing(CsvRows(tmp_path / "rows.csv", drop_columns=(f"{ESCAPE}a",))) as rest:
+        assert rest.n_features == 1
+    np.savez(tmp_path / "a.npz", X=np.ones((2, 1)), y=np.array([f"{ESCAPE}wet", "dry"]))
+    assert all(name.isprintable() for name in NpzRows(tmp_path / "a.npz").class_names)
+    np.savez(tmp_path / "b.npz", **{f"{ESCAPE}Z": np.ones(3)})
+    with pytest.raises(RowsError, match="neither X nor X_train") as caught:
+        NpzRows(tmp_path / "b.npz")
+    assert str(caught.value).isprintable()
 
 
 def test_no_npz_at_all(tmp_path):

@@ -118,10 +118,12 @@ def test_more_rows_than_asked_for():
 def test_rows_are_counted_by_class(rows):
     for source in (Source(X, Y), Source(Chunks())):
         labels = Labels()
-        assert survey_of(source, labels, rows=rows) == (20, 20, (5, 15))
+        assert survey_of(source, labels, rows=rows) == (20, 20, (5, 15), 1.0)
         assert labels.in_slots == ("b", "a")
-    assert survey_of(Source(X, Y, WEIGHT), rows=rows) == (20, 15, (3, 12))
-    assert survey_of(Source(X[:4], [*Y[1:4].tolist(), "a"])) == (4, 4, (4, 0))
+    found = survey_of(Source(X, Y, WEIGHT), rows=rows)
+    assert found[:3] == (20, 15, (3, 12))
+    assert found.mean_weight == pytest.approx(WEIGHT[WEIGHT > 0].mean())
+    assert survey_of(Source(X[:4], [*Y[1:4].tolist(), "a"])) == (4, 4, (4, 0), 1.0)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e30])
@@ -206,7 +208,7 @@ class Weighted(Chunks):
 
 
 def test_a_source_may_bring_weights():
-    n_rows, n_learned, per_class = survey_of(Source(Weighted()), rows=7)
+    n_rows, n_learned, per_class, _ = survey_of(Source(Weighted()), rows=7)
     assert (n_rows, n_learned, sum(per_class)) == (20, 15, 15)
     with pytest.raises(ValueError, match=r"row 3 .*weight"):
         survey_of(Source(Weighted(np.where(np.arange(20) == 3, -1.0, 1.0))))
@@ -219,7 +221,7 @@ def test_a_source_may_bring_weights():
 
 def test_as_many_classes_as_there_are_labels():
     y = np.arange(20) % 5
-    _, _, per_class = survey_of(Source(X, y), Labels(room=6))
+    per_class = survey_of(Source(X, y), Labels(room=6)).per_class
     assert per_class == (4, 4, 4, 4, 4, 0)
     with pytest.raises(ValueError, match=r"row 4 has 4 in addition to \[0, 1, 2, 3\]"):
         survey_of(Source(X, y), Labels(room=4))

@@ -6,6 +6,7 @@ from edgesvm import (
     AdaGradSVM,
     BallVectorMachine,
     Calibrated,
+    Chain,
     Forgetron,
     FourierFeatures,
     FourierSVM,
@@ -27,6 +28,7 @@ from edgesvm import (
     StreamSVM,
     TwinDictionarySVM,
     TwinVectorMachine,
+    WindowFeatures,
 )
 
 
@@ -118,6 +120,8 @@ SETTINGS = {
     "stream, balanced": (stream(class_weight="balanced"), 5, TWO),
     "scaled stream": (scaled(stream(C=10.0)), 9, TWO),
     "scaled stream, until": (scaled(stream(C=10.0), until=200), 9, TWO),
+    "scaled stream, clipped": (scaled(stream(C=10.0), until=600, clip=1.0), 9, TWO),
+    "scaled stream, not clipped": (scaled(stream(C=10.0), clip=None), 9, TWO),
     "scaled stream, balanced": (scaled(stream(class_weight="balanced")), 40, TWO),
     "kernel stream": (scaled(kernel_stream(max_vectors=20)), 5, TWO),
     "kernel stream, upper": (scaled(kernel_stream(max_vectors=20, bound="upper")), 9, TWO),
@@ -208,4 +212,66 @@ SETTINGS = {
         6,
         FOUR,
     ),
+}
+
+
+def chain(learner, **params):
+    return lambda dtype: Chain(
+        windows=WindowFeatures(rate=100, window=16, hop=6, dtype=dtype, **params),
+        learner=learner(dtype),
+    )
+
+
+# Class -> small ones of it, for attacks on their snapshots, in all the ways that they store things
+ATTACKED = {
+    "StreamSVM": [(stream(), 2, TWO), (stream(n_balls=3, average=False), 2, TWO)],
+    "KernelStreamSVM": [
+        (kernel_stream(max_vectors=5), 2, TWO),
+        (kernel_stream(max_vectors=5, when_full="newton"), 2, TWO),
+    ],
+    "AdaGradSVM": [(adagrad(loss="logistic"), 3, TWO), (adagrad(n_classes=3), 2, (4, 5, 7))],
+    "FourierSVM": [
+        (of(FourierSVM, n_directions=8, directions="orthogonal"), 2, TWO),
+        (of(FourierSVM, n_directions=4, n_classes=3), 2, (4, 5, 7)),
+    ],
+    "FourierFeatures": [(behind_waves(stream()), 2, TWO)],
+    "GaussianNovelty": [(gaussian(), 3, NORMAL), (gaussian(learn="until 200"), 3, NORMAL)],
+    "KernelNovelty": [
+        (kernel_novelty(max_vectors=5), 2, NORMAL),
+        (kernel_novelty(max_vectors=5, storage="exact"), 2, NORMAL),
+    ],
+    "TwinVectorMachine": [(twins(max_twins=6, gamma=0.3), 2, TWO)],
+    "TwinDictionarySVM": [
+        (lambda dtype: TwinDictionarySVM(dtype=dtype, max_twins=6, settle_after=90), 2, TWO)
+    ],
+    "IncrementalDecrementalSVM": [
+        (incremental(max_vectors=7, gamma=0.3), 2, TWO),
+        (incremental(max_vectors=7, kernel="linear", max_margin=3), 2, TWO),
+    ],
+    "SimpleSVM": [(of(SimpleSVM, max_vectors=7, when_full="oldest"), 2, TWO)],
+    "BallVectorMachine": [
+        (ball(max_core=6, gamma=0.3), 2, TWO),
+        (ball(max_core=6, max_rounds=3, kernel="linear", normalize=True), 2, TWO),
+    ],
+    "OneVsOne": [(one_vs_one(kernel_stream(max_vectors=3)), 2, FOUR)],
+    "OneVsRest": [(one_vs_rest(scaled(stream())), 2, FOUR)],
+    "Standardized": [(scaled(stream()), 3, TWO), (scaled(stream(), until=200), 3, TWO)],
+    "RobustStandardized": [(robust(stream()), 3, TWO)],
+    "Perceptron": [(of(Perceptron), 3, TWO)],
+    "PassiveAggressive": [(of(PassiveAggressive), 3, TWO)],
+    "Pegasos": [(of(Pegasos, batch_size=5, project=True), 3, TWO)],
+    "KernelPerceptron": [
+        (of(KernelPerceptron, max_vectors=5), 2, TWO),
+        (of(KernelPerceptron, max_vectors=5, when_full="random"), 2, TWO),
+    ],
+    "Forgetron": [(of(Forgetron, max_vectors=5, gamma=0.3), 2, TWO)],
+    "LASVM": [(of(LASVM, max_vectors=6, gamma=0.3), 2, TWO)],
+    "Calibrated": [
+        (calibrated(stream(), min_recall={0: 0.9}), 3, TWO),
+        (calibrated(adagrad(n_classes=4), cost={4: 3.0}), 2, FOUR),
+    ],
+    "Chain": [
+        (chain(stream(), features="all", bands=[(5, 10), (20, 40)]), 2, TWO),
+        (chain(gaussian(), features=["mean", "std"]), 2, NORMAL),
+    ],
 }

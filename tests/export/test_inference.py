@@ -13,7 +13,15 @@ from exported import SETTINGS
 from on_host import Compiled, at
 from registry import REGISTERED
 
-from edgesvm import Calibrated, Chain, Standardized, StreamSVM, WindowFeatures
+from edgesvm import (
+    BatchSVM,
+    Calibrated,
+    Chain,
+    RobustStandardized,
+    Standardized,
+    StreamSVM,
+    WindowFeatures,
+)
 from edgesvm.cli import main
 from edgesvm.core.status import Status
 from edgesvm.export.folder import export
@@ -102,6 +110,23 @@ def test_decides_as_the_host(part, tmp_path):
 def test_a_novelty_learner_decides_as_the_host(name, dtype, tmp_path):
     make, n_features, _ = SETTINGS[name]
     model, X = learned(make(dtype), n_features, (-1, 1), dtype)
+    assert differs(model, tmp_path, X) == ""
+
+
+BATCH = BatchSVM(max_samples=200, dtype="float64")
+
+
+@each(
+    "model",
+    [
+        Standardized(learner=StreamSVM(), clip=0.8),
+        RobustStandardized(learner=StreamSVM(), clip=0.8),
+        Standardized(learner=BATCH, clip=0.8),
+        Standardized(learner=BATCH, clip=None),
+    ],
+)
+def test_values_are_limited_as_on_the_host(model, tmp_path):
+    model, X = learned(model, 5, (9, 4), model.dtype)
     assert differs(model, tmp_path, X) == ""
 
 

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from exported import SETTINGS
 from on_host import Compiled, compilers, difference, differences
@@ -35,6 +36,7 @@ USUAL = [
     *(name for name in SETTINGS if "," not in name),
     "stream, lookahead",
     "stream, balls",
+    "scaled stream, clipped",
     "kernel stream, newton",
     "adagrad, logistic, of four",
     "kernel novelty, exact",
@@ -82,6 +84,22 @@ def test_for_long(name, dtype, tmp_path):
     here = run_here(learner, *samples)
     for compiled in built:
         assert difference(learner, here, compiled, compiled.run(*samples)) == ""
+
+
+def test_a_stuck_sensor_and_a_new_start_are_the_hosts(tmp_path):
+    for name, dtype in (
+        *(("gaussian novelty", "float32"), ("gaussian novelty, until", "float64")),
+        *(("kernel novelty", "float32"), ("kernel novelty, exact", "float64")),
+    ):
+        learner, compiled, n_features, _ = both(name, dtype, tmp_path / name)
+        X = np.random.default_rng(3).standard_normal((2000, n_features)).astype(dtype)
+        X[300:400] = X[300]
+        X[700:800, 1] = -0.0
+        X[1000:] += 40
+        samples = X, np.ones(len(X), np.int8), np.ones(len(X))
+        assert differences(learner, compiled, samples) == ""
+        assert learner.n_stuck_ > 80 and learner.n_lost_ == 1
+        assert learner.is_lost_ == ("until" in name)
 
 
 @pytest.mark.skipif("fma" not in flags_of_processor(), reason="no fused multiply-add here")

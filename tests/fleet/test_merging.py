@@ -1,5 +1,6 @@
 """Learners that learned apart become one: what is exact is compared with what it must equal."""
 
+import copy
 import pickle
 import warnings
 
@@ -54,7 +55,7 @@ def test_averaged_decision_values_are_the_mean_of_theirs_by_samples():
 
 
 def test_merged_statistics_are_those_of_all_samples():
-    one = merged(apart(Standardized(learner=AdaGradSVM()), X))
+    one = merged(apart(Standardized(learner=AdaGradSVM(), clip=None), X))
     np.testing.assert_allclose(one.mean_, X.mean(axis=0, dtype=float), rtol=1e-12)
     np.testing.assert_allclose(one.scale_, X.std(axis=0, dtype=float), rtol=1e-10)
     assert one.n_seen_ == len(X)
@@ -170,3 +171,17 @@ def test_the_command(tmp_path, capsys):
     assert "1.esvm: it has other parameters" in capsys.readouterr().err
     assert main(["merge", names[0], names[2], "-o", str(out), "--budget", "8"]) in {1, 2}
     assert "--budget" in capsys.readouterr().err and not out.exists()
+
+
+def test_values_far_out_are_counted_once():
+    spiked = X.copy()
+    spiked[[50, 300]] *= 1e4
+    for inner in (AdaGradSVM(), StreamSVM()):
+        learner = Standardized(learner=inner, until=20)
+        first = learner.like_new().fit(spiked[:20], y[:20])
+        parts = [
+            copy.deepcopy(first).partial_fit(spiked[at], y[at])
+            for at in (slice(20, 300), slice(300, None))
+        ]
+        assert [part.far_out_ for part in parts] == [1, 1]
+        assert merged(parts).far_out_ == 2 == merged(parts, since=first).far_out_

@@ -24,7 +24,7 @@ FOURIER = FourierSVM(n_directions=20, dtype="float64")
 
 
 def scaled(inner):
-    return Standardized(learner=inner)
+    return Standardized(learner=inner, clip=None)
 
 
 def started(inner):

@@ -15,7 +15,7 @@ from pathlib import Path
 from edgesvm.link import FrameDecoder
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "export"), str(ROOT / "support")]
+sys.path[:0] = [str(ROOT / "export"), str(ROOT / "support"), str(ROOT)]
 
 FLAGS = ["-g", "-O1", "-DFUZZ", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"]
 ARENAS = ("scaled stream", "kernel stream", "fourier", "twins", "incremental", "kernel novelty")

@@ -1,5 +1,6 @@
 """The fuzz targets on damaged sound inputs: what `make fuzz` does for hours, in seconds."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -51,6 +52,13 @@ def test_damaged_inputs(name):
         targets.TARGETS[name](data)
 
     holds()
+
+
+def test_the_fuzzer_of_exported_c_finds_what_it_needs(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # that of the tests
+    command = [sys.executable, Path(__file__).with_name("exported_c.py"), "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_target_that_does_not_hold_is_told():

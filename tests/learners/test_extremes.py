@@ -78,11 +78,11 @@ def test_a_weight_too_small_to_divide_by_is_refused(case, engine, more):
         more = {}
     made = learner(case, engine, **more)
     before = bytes(made.arena)
-    for weight in (5e-324, 1e-310):
-        with pytest.raises(SampleRefused, match=r"row 0.*so small that its reciprocal overflows"):
+    for weight in (5e-324, 2.0**-41):
+        with pytest.raises(SampleRefused, match=r"row 0.*a weight is 0, or from 9\.1e-13"):
             made.partial_fit([[3.0, 4.0]], [1], sample_weight=[weight])
     assert bytes(made.arena) == before
-    made.partial_fit([[3.0, 4.0]], [1], sample_weight=[1e-299])
+    made.partial_fit([[3.0, 4.0]], [1], sample_weight=[2.0**-40])
     made.partial_fit([[-3.0, 4.0]], [-1])
     restore(snapshot(made))
 
@@ -97,10 +97,10 @@ SPOILED = [
     ("balls", "radius", 1e153, "too large"),
     ("balls", "centres", 1e155, "too large"),
     ("balls", "share", 0.6, "sum to one"),
-    ("linear", "vectors", 1e155, "too large"),
-    ("linear", "norm", 1e305, "too large"),
-    ("linear", "own", 1e305, "too large"),
-    ("rbf", "vectors", 1e155, "too large"),
+    ("linear", "vectors", 1e155, "out of range"),
+    ("linear", "norm", 1e305, "out of range"),
+    ("linear", "own", 1e305, "out of range"),
+    ("rbf", "vectors", 1e155, "out of range"),
     ("rbf", "share", 0.6, "sum to one"),
     ("rbf", "share", 1e301, "sum to one"),
     ("newton", "share", np.inf, "not finite"),
@@ -108,7 +108,7 @@ SPOILED = [
     ("newton", "L", 0.0, "diagonal"),
     ("newton", "weight", -1.0, "weight"),
     ("newton", "n_held", 1, "before the vectors are complete"),
-    ("newton", "vectors", 1e51, "too large"),
+    ("newton", "vectors", 1e51, "out of range"),
 ]
 
 

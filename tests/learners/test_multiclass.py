@@ -85,7 +85,7 @@ def test_each_part_is_a_learner_taught_its_rows(kind, learner, engine):
     alone = list(parts_alone(kind, make_inner(learner, engine), X, y, 4))
     assert len(whole.parts_) == len(alone)
     for part, expected in zip(whole.parts_, alone, strict=True):
-        assert bytes(part.arena) == bytes(expected.arena)
+        assert bytes(part.arena) == bytes(expected.arena)[:-8]  # without the mean weight
         assert part.n_seen_ == expected.n_seen_ and repr(part) == repr(learner)
     assert whole.n_seen_ == 160 and whole.n_left_out_ == 0
     moved = [sum(part.n_updates_ for part in whole.parts_), whole.n_updates_]
@@ -269,7 +269,7 @@ def test_fit_refuses_more_than_a_part_can_hold_before_it_forgets(kind, engine, s
 def test_what_a_part_alone_cannot_take_is_counted(engine):
     """Each part has its own standardizer. In one, whose mean is near the largest numbers, a feature
     that the others take is too far from the mean."""
-    learner = Standardized(learner=StreamSVM(dtype="float64"))
+    learner = Standardized(learner=StreamSVM(dtype="float64"), clip=None)
     model = make(OneVsOne, engine, learner=learner, n_classes=3).allocate(1, classes=[0, 1, 2])
     huge = 1.3e154
     for x, label in ((1.0, 0), (2.0, 0), (-huge, 1), (-huge, 1)):
@@ -353,7 +353,7 @@ def test_several_passes_are_made_part_by_part(kind, engine, tmp_path):
         rows = np.isin(y, low + high)
         alone = make_inner(RAND, engine).allocate(3, classes=[0, 1])
         alone.fit(X[rows], np.isin(y[rows], high).astype(int))
-        assert bytes(part.arena) == bytes(alone.arena)
+        assert bytes(part.arena) == bytes(alone.arena)[:-8]
         assert part.stop_ == alone.stop_ and part.n_passes_ > 0
     model.save(tmp_path / "m.esvm")
     again = edgesvm.load(tmp_path / "m.esvm")
@@ -450,8 +450,8 @@ def test_the_plan_is_the_sum_of_the_parts(kind, n_classes):
     learner = KernelStreamSVM(max_vectors=5)
     plan = kind(learner=learner, n_classes=n_classes).plan(16)
     n_parts = len(sides(kind, n_classes))
-    assert plan.total == 24 + 24 * n_classes + n_parts * learner.plan(16).total
-    assert plan.part == learner.plan(16)
+    assert plan.total == 32 + 24 * n_classes + n_parts * (learner.plan(16).total - 8)
+    assert plan.part == learner.as_part().plan(16)
     assert len(str(plan).splitlines()) < 40
     assert f"each of the {n_parts} parts" in str(plan)
     leaves = list(plan.leaves())

@@ -244,25 +244,53 @@ def test_samples_of_another_schema_are_refused_until_it_arrives(clock):
     assert (sound(link)["missing"], link.counters["epochs"]) == (2, 1)
 
 
-def test_another_number_of_features_ends_the_link_and_earlier_rows_stay(clock):
+def test_a_schema_of_another_width_is_only_counted_beside_samples(clock):
+    node, intruder = Node(), Node(n_features=3)
+    link, port = connect(clock, node)
+    for n in range(60):
+        port.inbox += intruder.schema_frame() + node.sample(n)
+        assert link.poll(0.0) == n + 1
+        clock.now += 1.0
+    assert (sound(link)["schema_refused"], rows(link)) == (60, list(range(60)))
+
+
+def test_one_such_schema_before_a_silence_does_not_end_the_link(clock):
     node = Node()
     link, port = connect(clock, node)
-    port.inbox += node.sample(0) + Node(n_features=3).schema_frame() + node.sample(1)
-    with pytest.raises(SchemaChanged, match="now sends 3 features per sample instead of 2"):
-        link.poll()
+    port.inbox += node.sample(0) + Node(n_features=3).schema_frame()
+    for _ in range(60):
+        link.poll(1.0)
+        assert link.schema.n_features == 2
+    node.answers = False
+    with pytest.raises(LinkDown, match="no valid frame"):
+        while True:
+            link.poll(1.0)
     assert sound(link)["schema_refused"] == 1
-    assert rows(link) == [0]
+
+
+def test_another_number_of_features_ends_the_link_in_time_and_earlier_rows_stay(clock):
+    node = Node()
+    link, port = connect(clock, node)
+    port.inbox += node.sample(0)
+    link.poll()
+    node.schema, since = wire.Schema(0, 6, 3), clock.now
+    port.inbox += node.schema_frame() + node.sample(1, (1.0, 2.0, 3.0))
+    with pytest.raises(SchemaChanged, match="now sends 3 features per sample instead of 2"):
+        while True:
+            link.poll(0.1)
+    assert 10.0 <= clock.now - since < 11.0
+    assert rows(link) == [0] and sound(link)["schema_refused"] > 10
 
 
 def test_another_number_of_features_after_a_reconnect_ends_it_too(clock):
-    second = FakePort(clock, Node(n_features=3))
-    link, port = connect(clock, Node(), [second])
-    port.dead = True
+    others = [FakePort(clock, Node(n_features=3)) for _ in range(3)]
+    link, port = connect(clock, Node(), others)
+    port.dead, since = True, clock.now
     with pytest.raises(LinkDown):
         link.poll()
     with pytest.raises(SchemaChanged, match="3 features"):
         link.reconnect()
-    assert second.closed
+    assert others[0].closed and 10.0 <= clock.now - since < 21.0
 
 
 def test_the_link_goes_on_with_another_dtype(clock):

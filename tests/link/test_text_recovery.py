@@ -118,9 +118,18 @@ def test_rows_that_contradict_the_schema_for_long_end_the_link(clock):
     port.inbox += b"1,2,0\n" + wide_rows(31) + b"1,2,0\n" + wide_rows(31)
     assert len(read_all(link, port)) == 3
     port.inbox += wide_row(31)
+    assert read_all(link, port) == []
+    clock.now += 9.0
+    port.inbox += wide_rows(32)
+    assert read_all(link, port) == []
+    clock.now += 1.0
+    port.inbox += b"1,2,0\n" + wide_rows(32)  # a row of the known kind: it begins anew
+    assert len(read_all(link, port)) == 1
+    clock.now += 10.0
+    port.inbox += wide_rows(32)
     with pytest.raises(SchemaChanged, match="12 features per sample instead of 2"):
         read_all(link, port)
-    assert sound(link)["bad_columns"] == 63
+    assert sound(link)["bad_columns"] == 63 + 32 + 32 + 32
 
 
 def test_rows_that_contradict_what_the_caller_said_are_counted_only(clock):

@@ -8,6 +8,7 @@ import pytest
 from edgesvm.journal import Journal
 from edgesvm.link.wire import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.outputs.lines import When, line
+from edgesvm.remarks import FIRST_BIT, KEYS
 
 
 def told(**fields):
@@ -32,10 +33,13 @@ def test_a_line_has_the_prediction_the_flags_by_name_and_the_label_that_came():
         "rejected": False,
         "alarm": True,
         "label": 0,
+        "remarks": [],
     }
     none = told(flags=ABSTAIN | REJECTED, score=float("nan"))
     assert none["predicted"] is none["label"] is none["score"] is None
     assert none["abstained"] and none["rejected"] and not none["trained"] and not none["alarm"]
+    noted = told(flags=TRAINED | 1 << FIRST_BIT | 2 << FIRST_BIT)
+    assert noted["remarks"] == list(KEYS[:2]) and noted["trained"] and not noted["alarm"]
 
 
 def test_which_are_wanted_does_not_depend_on_how_the_journal_is_cut():
@@ -45,8 +49,9 @@ def test_which_are_wanted_does_not_depend_on_how_the_journal_is_cut():
     for n in range(200):
         predicted = None if rng.random() < 0.1 else int(rng.random() < 0.1)
         flags = int(rng.choice([0, TRAINED, ALARM, ALARM | TRAINED], p=[0.45, 0.45, 0.05, 0.05]))
+        flags |= (n // 60 % 2) << FIRST_BIT  # a remark that comes and goes
         journal.add(n, predicted=predicted, score=0.0, flags=flags, label=None, x=np.zeros(1))
-        now = (predicted, flags & ALARM)
+        now = (predicted, flags & (ALARM | 1 << FIRST_BIT))
         alarm = before is not None and now[1] != before[1]
         expected[1].append(n)
         expected[7] += [n] if alarm or n % 7 == 0 else []

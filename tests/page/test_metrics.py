@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from fake_port import Clock, Node, connect, text_link
 
-from edgesvm import Chain, GaussianNovelty, StreamSVM, WindowFeatures
+from edgesvm import Chain, GaussianNovelty, Standardized, StreamSVM, WindowFeatures
 from edgesvm.link import wire
 from edgesvm.page import metrics, words
+from edgesvm.page.run_lookout import RunLookout
 from edgesvm.page.watch_lookout import WatchLookout
+from edgesvm.remarks import KEYS
 from edgesvm.runner import Runner
 from edgesvm.watcher import Watcher
 from edgesvm.window_runner import WindowRunner
@@ -34,6 +36,8 @@ def test_a_parser_reads_what_was_counted(served):
     with served.paused():
         status = served.lookout.status()
     status["port"] = 'a "port"\\\n'
+    assert status["remarks"] == {}
+    status["remarks"] = {"jumped": "x0: varies far more than before; look at the sensor"}
     read = families(status)
     assert value(read, "edgesvm_taken_total") == 4 and value(read, "edgesvm_learned_total") == 3
     assert value(read, "edgesvm_unlabelled") == 1 and read["edgesvm_unlabelled"].type == "gauge"
@@ -42,6 +46,8 @@ def test_a_parser_reads_what_was_counted(served):
     )
     assert value(read, "edgesvm_info", port='a "port"\\\n') == 1
     assert value(read, "edgesvm_accuracy_ratio") == status["score"]["accuracy"]
+    held = {s.labels["remark"]: s.value for s in read["edgesvm_remark"].samples}
+    assert list(held) == list(KEYS) and sum(held.values()) == held["jumped"] == 1
     memory = sum(sample.value for sample in read["edgesvm_memory_bytes"].samples)
     assert memory == status["memory"]["total"]
     confusion = sum(s.value for s in read["edgesvm_confusion"].samples)
@@ -51,6 +57,17 @@ def test_a_parser_reads_what_was_counted(served):
         if name != "downtime_ms":
             assert value(read, told) == count, name
     assert all(family.type in {"counter", "gauge"} for family in read.values())
+
+
+def test_values_far_out_are_in_the_counters_of_a_run_and_in_what_was_lost():
+    link, _ = connect(Clock(), Node())
+    runner = Runner(link, Standardized().allocate(2))
+    lookout = RunLookout(runner)
+    for n, x in enumerate(np.random.default_rng(0).standard_normal((200, 2))):
+        runner.handle(np.float32(1e6 * x if n == 100 else x), n % 2, n)
+    status = lookout.status()
+    assert value(families(status), "edgesvm_far_out_total") == 1
+    assert {"name": "far_out", "count": 1, "why": words.meaning("far_out")} in status["lost"]
 
 
 def test_a_watch_has_its_threshold():
@@ -70,7 +87,8 @@ def test_every_loss_has_words_and_every_word_a_counter():
     lines, _ = text_link(clock, b"1,2,3\n" * 5)
     chain = Chain(windows=WindowFeatures(window=16), learner=StreamSVM()).allocate(2)
     other, _ = connect(clock, Node())
-    known = Runner(link, StreamSVM()).counters() | lines.counters
+    scaled = Standardized().fit([[0.0], [1.0]], [0, 1])
+    known = Runner(link, scaled).counters() | lines.counters
     known |= WindowRunner(other, chain).counters()
     windows = Chain(windows=WindowFeatures(window=16), learner=GaussianNovelty()).allocate(2)
     known |= Watcher(other, windows).counters()

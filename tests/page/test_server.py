@@ -8,10 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from fake_port import Clock
 from served_page import PATIENCE_S, TOKEN, Served
 
 from edgesvm import StreamSVM, load
+from edgesvm.page import server
 from edgesvm.page.desk import STATUS_EVERY_S, Board, Busy, Errands
+from edgesvm.page.limiter import Limiter
 from edgesvm.page.server import BODY_BYTES, HEAD_BYTES, WORKERS
 
 X = np.float32([[1, 0], [-1, 0], [2, 1], [-2, 1], [3, 0]])
@@ -231,6 +234,37 @@ def test_a_hundred_clients_cost_the_loop_a_few_statuses_a_second():
         while served.turns < turns + 100:  # and none where nobody asks
             time.sleep(0.01)
         assert served.lookout.statuses == made
+    finally:
+        served.close()
+
+
+def test_who_asks_too_often_is_told_when_to_come_back():
+    clock = Clock()
+    served = Served(limits=(Limiter(0.5, 4, clock), Limiter(1e6, 100)))
+    try:
+        served.send(X, Y)
+        assert [served.ask("/status.json")[0] for _ in range(4)] == [200] * 4
+        before = state(served)
+        status, headers, body = served.ask("/status.json")
+        assert (status, headers["Retry-After"]) == (429, "2")
+        assert "requests a second" in json.loads(body)["error"]
+        assert served.post({"sequence": 0, "place": 0, "label": 1})[0] == 429
+        assert state(served) == before
+        clock.now += 2.0
+        assert [served.ask("/healthz")[0] for _ in range(2)] == [200, 429]
+        assert served.server.limited == 3
+    finally:
+        served.close()
+
+
+def test_all_clients_together_are_taken_up_no_faster_than_stated(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(server.time, "sleep", clock.sleep)
+    served = Served(limits=(Limiter(1e6, 10**6), Limiter(10.0, 5, clock)))
+    try:
+        assert [served.ask("/healthz")[0] for _ in range(25)] == [200] * 25
+        assert clock.now == pytest.approx(102.0)
+        assert served.server.limited == served.server.turned_away == 0
     finally:
         served.close()
 

@@ -97,7 +97,8 @@ GOLDEN: dict[str, Learner] = {
         max_vectors=5, kernel="poly", degree=2, C=1.0, when_full="share", dtype="float64"
     ),
     "one_vs_one_f32": Standardized(
-        learner=OneVsOne(learner=StreamSVM(bound="lower", average=False, lookahead=3), n_classes=3)
+        learner=OneVsOne(learner=StreamSVM(bound="lower", average=False, lookahead=3), n_classes=3),
+        clip=None,
     ),
     "one_vs_rest_f64": OneVsRest(
         learner=KernelStreamSVM(
@@ -154,14 +155,18 @@ GOLDEN: dict[str, Learner] = {
         n_directions=6, gamma=0.25, loss="logistic", n_classes=3, dtype="float64", **EVEN
     ),
     "fourier_weighed_f32": FourierSVM(n_directions=10),
-    "auto_f32": Auto(max_bytes=1400),
-    "auto_f64": Auto(max_bytes=9000, seed=3, dtype="float64"),
+    "auto_f32": Auto(max_bytes=1400 + 8),  # written before arenas had `mean_weight`
+    "auto_f64": Auto(max_bytes=9000 + 8, seed=3, dtype="float64"),
+    "auto_weighed_f32": Auto(max_bytes=1400),
+    "stream_weighed_f32": StreamSVM(C=10.0),
+    "one_vs_rest_weighed_f32": OneVsRest(learner=StreamSVM(), n_classes=3),
     "adagrad_f32": AdaGradSVM(),
     "adagrad_classes_f64": AdaGradSVM(loss="logistic", n_classes=3, dtype="float64"),
     "fourier_features_f32": Standardized(
         learner=FourierFeatures(
             learner=StreamSVM(), n_directions=10, gamma=0.25, directions="independent"
-        )
+        ),
+        clip=None,
     ),
     "fourier_orthogonal_f32": FourierSVM(
         n_directions=18, gamma=0.25, **EVEN | {"directions": "orthogonal"}
@@ -179,22 +184,30 @@ GOLDEN: dict[str, Learner] = {
     "active_f32": IncrementalSVM(
         scheme="active", correct_kept=0.5, max_vectors=9, batch_size=7, kernel=RBF(0.25), cache=256
     ),
-    "standardized_until_f32": Standardized(learner=StreamSVM(), until=120),
+    "standardized_until_f32": Standardized(learner=StreamSVM(), until=120, clip=None),
+    "standardized_f32": Standardized(learner=StreamSVM()),
+    "standardized_until_f64": Standardized(learner=StreamSVM(dtype="float64"), until=120, clip=1.5),
     "calibrated_cost_f32": Calibrated(
-        learner=Standardized(learner=StreamSVM()), cost={"hot": 20.0, "cold": 1}
+        learner=Standardized(learner=StreamSVM(), clip=None), cost={"hot": 20.0, "cold": 1}
     ),
     "calibrated_recall_f64": Calibrated(
         learner=FourierSVM(n_directions=6, n_classes=3, class_weight="balanced", dtype="float64"),
         min_recall={"mild": 0.9},
     ),
-    "gaussian_novelty_f32": GaussianNovelty(alarm_rate=0.05),
+    "gaussian_novelty_f32": GaussianNovelty(alarm_rate=0.05, stuck="learn"),
+    "gaussian_novelty_sensors_f32": GaussianNovelty(alarm_rate=0.05),
     "gaussian_novelty_diagonal_f64": GaussianNovelty(
-        covariance="diagonal", alarm_rate=0.01, learn="all", warm_up=20, dtype="float64"
+        covariance="diagonal",
+        alarm_rate=0.01,
+        learn="all",
+        warm_up=20,
+        dtype="float64",
+        stuck="learn",
     ),
     "kernel_novelty_exact_f32": KernelNovelty(
-        max_vectors=9, alarm_rate=0.05, warm_up=50, storage="exact"
+        max_vectors=9, alarm_rate=0.05, warm_up=50, storage="exact", stuck="learn"
     ),
-    "kernel_novelty_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50),
+    "kernel_novelty_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50, stuck="learn"),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 # A learner of the catalogue that is not above gets a file with its defaults, in a small store.
@@ -249,7 +262,7 @@ def main() -> None:
             if not (path := HERE / f"{name}.esvm").exists():
                 learned(learner).save(new)
                 add(path, new.read_bytes())
-        if not (path := HERE / "two_saves.ckpt").exists():
+        if not (path := HERE / "two_saves_weighed.ckpt").exists():
             checkpoint(new)
             add(path, new.read_bytes())
     for path in sorted(HERE.glob("*.esvm")):

@@ -13,10 +13,19 @@ import make_golden
 import numpy as np
 import pytest
 from each import each
+from forked import forked
 
 from edgesvm import CorruptModelError, FormatVersionError, MemoryBudgetError, StreamSVM
-from edgesvm.persist import Checkpoint, inspect_slots, is_checkpoint, restore, slot_bytes
+from edgesvm.persist import (
+    Checkpoint,
+    OsDisk,
+    inspect_slots,
+    is_checkpoint,
+    restore,
+    slot_bytes,
+)
 from edgesvm.persist.checkpoint import ALIGNMENT, HEADER, HEADER_BYTES
+from edgesvm.persist.exclusive import Claim
 from rig.power.disk import Fault, SimulatedDisk
 
 
@@ -187,10 +196,12 @@ def test_a_file_removed_while_in_use_is_made_again(path):
 
 def test_golden_bytes(path):
     """The file of two saves, byte for byte; only a new format version may change it."""
-    golden = make_golden.HERE / "two_saves.ckpt"
+    golden = make_golden.HERE / "two_saves_weighed.ckpt"
     learner = make_golden.checkpoint(path)
     assert path.read_bytes() == golden.read_bytes()
     assert state(Checkpoint(golden).load()) == state(learner)
+    older = Checkpoint(make_golden.HERE / "two_saves.ckpt").load()  # without a mean weight
+    assert bytes(older.arena)[:-8] == bytes(learner.arena)[:-8]
 
 
 def test_golden_bytes_by_hand():
@@ -502,7 +513,43 @@ def test_a_disk_that_is_really_full(path, room):
     assert state(Checkpoint(path).load()) == state(learned(10))
 
 
+@pytest.mark.parametrize(
+    "step", ["fdatasync", "fsync", "pwrite", "pread", "size", "sync_folder", "replace"]
+)
+def test_what_fails_on_a_disk_names_the_file(path, step, monkeypatch):
+    def failing(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    disk = OsDisk()
+    checkpoint = Checkpoint(path, disk=disk)
+    if step in ("fdatasync", "pread", "size"):
+        checkpoint.save(learned(10))
+    monkeypatch.setattr(disk, step, failing)
+    for act in (checkpoint.save, *([lambda _: inspect_slots(path, disk=disk)] * (step == "pread"))):
+        with pytest.raises(OSError) as caught:
+            act(learned(20))
+        assert str(caught.value) == f"[Errno 5] Input/output error: '{path}'"
+
+
 # Other processes, and files that change under the one that saves.
+
+
+def test_in_a_forked_child_the_files_are_the_parents(path):
+    checkpoint = Checkpoint(path)
+    checkpoint.save(learned(10))
+    before = path.read_bytes()
+    held = f"BlockingIOError: {path} is being written by another process (pid {os.getpid()})"
+    assert forked(lambda: checkpoint.save(learned(20))) == held
+    assert forked(checkpoint.close) is None
+    assert path.read_bytes() == before
+    with pytest.raises(BlockingIOError):
+        Checkpoint(path).claim()
+    claim = Claim(f"{path}.lock")
+    assert forked(claim.release) is None
+    with pytest.raises(BlockingIOError):
+        Claim(f"{path}.lock")
+    checkpoint.save(learned(20))
+    assert state(Checkpoint(path).load()) == state(learned(20))
 
 
 def test_the_holder_is_named_and_nothing_is_loaded_or_written(path):

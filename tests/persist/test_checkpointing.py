@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 from each import each
+from forked import forked
 
 from edgesvm import StreamSVM
 from edgesvm.persist import Checkpoint
@@ -54,6 +55,23 @@ def learn(learner, saver, begin, end):
     for i in range(begin, end):
         learner.learn_one(X[i], Y[i])
         saver.step()
+
+
+def test_in_a_forked_child_nothing_is_taken_that_nobody_would_write(tmp_path):
+    learner = StreamSVM().allocate(4)
+    checkpoint = Checkpoint(tmp_path / "model")
+    saver = Checkpointer(checkpoint, learner, Interval.parse("100"))
+
+    def learned(n):
+        for i in range(n):
+            learner.learn_one(X[i], Y[i])
+            saver.step()
+
+    for act in (lambda: learned(150), saver.save, saver.close):
+        assert "was forked from the one that saves the checkpoint" in forked(act)
+    learned(150)
+    saver.close()
+    assert Checkpoint(tmp_path / "model").load().n_seen_ == 150
 
 
 def wait_idle(saver):
@@ -185,6 +203,27 @@ def test_a_failing_disk_is_told_once_and_learning_goes_on(error):
     saver.close()
     assert len(told) == 2 and "again" in told[1]
     disk.cut_power()
+    assert loaded(disk).n_seen_ == 400
+
+
+def test_a_model_that_could_not_be_loaded_is_told_once_and_never_saved():
+    """Whatever spoiled it: both slots keep what they have, and learning goes on."""
+    disk, told = SimulatedDisk(), []
+    learner, saver = begin(disk, report=told.append)
+    for n in (100, 200):
+        learn(learner, saver, n - 100, n)
+        wait_idle(saver)
+    learner.core.views["lapses"][...] = np.nan
+    for n in (300, 400):
+        learn(learner, saver, n - 100, n)
+        wait_idle(saver)
+    saver.step()
+    assert (saver.counters["save_failed"], saver.counters["saves"]) == (2, 2)
+    assert len(told) == 1 and "could not be loaded again" in told[0] and "'lapses'" in told[0]
+    assert loaded(disk).n_seen_ == 200
+    learner.core.views["lapses"][...] = 0.0
+    saver.close()
+    assert len(told) == 2 and "can be written again" in told[1]
     assert loaded(disk).n_seen_ == 400
 
 

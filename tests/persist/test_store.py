@@ -124,6 +124,31 @@ def test_disk_full(room, old):
     check_old_stands(*old)
 
 
+def failing(*_):
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+@pytest.mark.parametrize("step", ["fsync", "sync_folder"])
+def test_a_failed_sync_names_the_file(old, monkeypatch, step):
+    fsync = os.fsync
+    if step == "fsync":
+        monkeypatch.setattr(os, "fsync", failing)
+    else:
+        is_file = lambda fd: stat.S_ISREG(os.fstat(fd).st_mode)  # noqa: E731
+        monkeypatch.setattr(os, "fsync", lambda fd: fsync(fd) if is_file(fd) else failing())
+    with pytest.raises(OSError) as caught:
+        learned(2).save(old[0])
+    where = old[0] if step == "fsync" else old[0].parent
+    assert str(caught.value) == f"[Errno 5] Input/output error: '{where}'"
+
+
+def test_a_failed_read_names_the_file(old, monkeypatch):
+    with monkeypatch.context() as patched, pytest.raises(OSError) as caught:
+        patched.setattr(os, "fstat", failing)
+        load(old[0])
+    assert str(caught.value) == f"[Errno 5] Input/output error: '{old[0]}'"
+
+
 def test_interrupted_while_writing(old, monkeypatch):
     """Control-C too leaves the old file and no temporary one."""
 
@@ -165,6 +190,14 @@ def test_label_that_cannot_be_saved(old):
     model = StreamSVM()
     model.learn_one(np.ones(2), (1, 2))
     with pytest.raises(TypeError, match="cannot save the label"):
+        model.save(old[0])
+    check_old_stands(*old)
+
+
+def test_model_that_could_not_be_loaded(old):
+    model = learned(2)
+    model.core.views["w"][0] = np.inf
+    with pytest.raises(CorruptModelError, match=r"could not be loaded again.*'w'"):
         model.save(old[0])
     check_old_stands(*old)
 

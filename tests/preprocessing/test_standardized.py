@@ -17,6 +17,8 @@ from edgesvm import (
     Standardized,
     StreamSVM,
 )
+from edgesvm.data import Checkerboard, Source
+from edgesvm.evaluation import PredictThenLearn
 
 N, WIDTH = 500, 6
 INNER = [
@@ -48,7 +50,7 @@ def scaled_by_hand(X):
 @each("dtype", ["float32", "float64"])
 def test_mean_and_scale_are_numpys(dtype):
     X, y = raw(dtype=dtype)
-    learner = Standardized(learner=StreamSVM(dtype=dtype)).partial_fit(X, y)
+    learner = Standardized(learner=StreamSVM(dtype=dtype), clip=None).partial_fit(X, y)
     exact = X.astype(np.float64)
     np.testing.assert_allclose(learner.mean_, exact.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(learner.scale_, exact.std(axis=0), rtol=1e-12)
@@ -114,7 +116,7 @@ def test_a_constant_feature_is_zero_and_stays_harmless():
 @each("inner", INNER, ids=repr)
 def test_equals_the_learner_on_rows_scaled_by_hand(inner):
     X, y = raw()
-    learner = Standardized(learner=inner).partial_fit(X, y)
+    learner = Standardized(learner=inner, clip=None).partial_fit(X, y)
     by_hand = type(inner)(**inner.get_params()).partial_fit(scaled_by_hand(X), y)
     assert learner.n_updates_ == by_hand.n_updates_
     final = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -142,7 +144,7 @@ def test_twin_agrees(inner):
 def test_until_is_the_scale_of_the_first_samples(inner):
     X, y = raw()
     n = 200
-    learner = Standardized(learner=inner, until=n).partial_fit(X, y)
+    learner = Standardized(learner=inner, until=n, clip=None).partial_fit(X, y)
     np.testing.assert_allclose(learner.mean_, X[:n].mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(learner.scale_, X[:n].std(axis=0), rtol=1e-12)
     assert learner.n_scaled_ == n and learner.n_seen_ == N
@@ -200,9 +202,13 @@ def test_a_deviation_beyond_float64_is_refused(make):
 
 def test_parameters_are_nested_as_in_scikit_learn():
     learner = Standardized(learner=StreamSVM(C=3.0))
-    assert learner.get_params(deep=False) == {"learner": learner.learner, "until": None}
+    assert learner.get_params(deep=False) == {
+        "learner": learner.learner,
+        "until": None,
+        "clip": 16.0,
+    }
     assert learner.get_params()["learner__C"] == 3.0
-    assert set(learner.get_params()) == {"learner", "until"} | {
+    assert set(learner.get_params()) == {"learner", "until", "clip"} | {
         f"learner__{name}" for name in StreamSVM().get_params()
     }
     assert learner.set_params(learner__C=5.0, learner__lookahead=2) is learner
@@ -241,7 +247,7 @@ def test_a_learned_learner_gives_its_parameters_and_nothing_else():
 
 @each("inner", INNER, ids=repr)
 def test_within_takes_the_largest_learner_that_fits_beside_the_statistics(inner):
-    own = WIDTH * (8 + 8 + 8)
+    own = WIDTH * (8 + 8 + 8) + 8
     for n_bytes in (1000, 4096, 65536):
         learner = Standardized.within(n_bytes, n_features=WIDTH, learner=inner)
         alone = inner.fitted_into(n_bytes - own, WIDTH)
@@ -266,11 +272,108 @@ def test_saved_with_the_learner_behind_it(inner, tmp_path):
     assert bytes(loaded.arena) == bytes(learner.arena)
 
 
-@each("name, value", [("spread", -1.0), ("mean", np.nan), ("scaled", 1.0)])
+# -- values far out --------------------------------------------------------------------------------
+
+
+def checkerboard(n=20_000):
+    X, y = Checkerboard(seed=1).read(n)
+    return X * np.float32(3.0) + np.float32(20.0), y
+
+
+def last_accuracy(learner, X, y):
+    """Of the last 1,000 rows, each predicted before it is learned."""
+    loop = PredictThenLearn(learner)
+    for _ in loop.run(Source(X, y)):
+        pass
+    return loop.score.rolling
+
+
+@each("row", [1, 2, 3, 10, 30, 2000])
+def test_one_spike_does_not_spoil_the_default_learner(row):
+    X, y = checkerboard()
+    scale = X[:, 0].std()
+    for size in (1e2, 1e3, 1e5, 1e7):
+        X[row - 1, 0] = 20.0 + size * scale
+        learner = Standardized()
+        assert last_accuracy(learner, X, y) > 0.91, size
+        assert learner.scale_[0] < 1.3 * scale
+        assert learner.far_out_ == (row > 10)
+
+
+def test_a_spike_in_all_features_and_seven_spikes():
+    X, y = checkerboard(15_000)
+    X[1999] = 1e5
+    assert last_accuracy(Standardized(), X, y) > 0.9
+    X, y = checkerboard(15_000)
+    X[[500, 2100, 4000, 7000, 9000, 12000, 14000], 0] *= 1e5
+    learner = Standardized()
+    assert last_accuracy(learner, X, y) > 0.9 and learner.far_out_ == 7
+
+
+@each("old, new", [((0.0, 1.0), (50.0, 1.0)), ((0.0, 1.0), (0.0, 100.0)), ((5.0, 9.0), (5.0, 0.1))])
+def test_another_level_or_scale_late_in_a_stream_is_followed(old, new):
+    """As without `clip`, to a few rows."""
+    rng = np.random.default_rng(0)
+    n = 10_000
+    parts = [rng.normal(level, scale, n) for level, scale in (old, new)]
+    X, y = np.concatenate(parts).astype(np.float32)[:, None], np.arange(2 * n) % 2
+    learner = Standardized(learner=StreamSVM()).partial_fit(X[:n], y[:n])
+    exact = Standardized(learner=StreamSVM(), clip=None).partial_fit(X[:n], y[:n])
+    for begin in range(n, 2 * n, 200):
+        for one in (learner, exact):
+            one.partial_fit(X[begin : begin + 200], y[begin : begin + 200])
+        if begin >= n + 400:
+            np.testing.assert_allclose(learner.scale_, exact.scale_, rtol=0.15)
+            assert abs(learner.mean_ - exact.mean_) < 0.15 * exact.scale_
+
+
+def test_a_rare_value_of_a_sparse_feature_reaches_the_learner():
+    """1 in one row of 1,000, else 0: the label says the same."""
+    X = np.zeros((40_000, 2), np.float32)
+    X[:, 1] = np.random.default_rng(0).standard_normal(len(X))
+    X[500::1000, 0] = 1.0
+    y = X[:, 0] > 0
+    learner = Standardized().partial_fit(X, y)
+    assert learner.predict(X[30_000:])[y[30_000:]].all() and learner.score(X, y) > 0.999
+    assert learner.far_out_ > 0
+
+
+@each("until", [None, 60])
+@each("dtype", ["float32", "float64"])
+def test_twin_agrees_on_values_far_out(until, dtype):
+    X, y = raw(dtype=dtype)
+    X[::17, 1] *= 1e3
+    X[0, 0] = X[1, 2] = X[70, 3] = X[2, 4] = 1e6
+    X[:, 5] = np.arange(N) == 40
+    inner = StreamSVM(C=10.0, dtype=dtype)
+    fast = Standardized(learner=inner, until=until, clip=4.0)
+    plain = on_twin(inner).set_params(until=until, clip=4.0)
+    for begin in range(0, N, 3):
+        part = slice(begin, begin + 3)
+        for learner in (fast, plain):
+            learner.partial_fit(X[part], y[part], classes=[-1, 1])
+        np.testing.assert_allclose(fast.mean_, plain.mean_, rtol=1e-9)
+        np.testing.assert_allclose(fast.scale_, plain.scale_, rtol=1e-9, atol=1e-12)
+    expected = plain.decision_function(X)
+    tolerance = 1e-4 if dtype == "float32" else 1e-8
+    np.testing.assert_allclose(fast.decision_function(X), expected, rtol=tolerance, atol=tolerance)
+    assert fast.far_out_ == plain.far_out_ > 5
+
+
+def test_a_refused_sample_is_not_counted():
+    X, y = raw(dtype="float32")
+    learner = Standardized(learner=StreamSVM()).partial_fit(X, y)
+    with pytest.raises(ValueError, match="too large"):
+        learner.learn_one(np.full(WIDTH, 1e30, np.float32), 1)
+    assert learner.far_out_ == 0
+    learner.learn_one(np.full(WIDTH, 1e17, np.float32), 1)
+    assert learner.far_out_ == 1 and (learner.scale_ < 2.0 * X.std(axis=0)).all()
+
+
+@each("name, value", [("spread", -1.0), ("mean", np.nan), ("scaled", 1.0), ("far_out", -1)])
 def test_a_snapshot_no_stream_can_have_made(name, value, tmp_path):
     X, y = raw()
     learner = Standardized(learner=INNER[0]).partial_fit(X, y)
-    learner.core.views[name][3] = value
-    learner.save(tmp_path / "model.esvm")
+    learner.core.views[name].reshape(-1)[-1] = value
     with pytest.raises(edgesvm.CorruptModelError):
-        edgesvm.load(tmp_path / "model.esvm")
+        learner.save(tmp_path / "model.esvm")

@@ -269,9 +269,8 @@ def test_a_snapshot_no_stream_can_have_made(tmp_path):
         windows = WindowFeatures(**EVERYTHING)
         windows.push_many(signals(50))
         windows._core.views[name][...] = value
-        windows.save(path)
         with pytest.raises(CorruptModelError):
-            edgesvm.load(path)
+            windows.save(path)
     WindowFeatures(**EVERYTHING).allocate(2).save(path)
     with pytest.raises(MemoryBudgetError):
         edgesvm.load(path, max_bytes=100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.learners.gradient.constants import LEAST_WEIGHT, RECENT
+from edgesvm.learners.gradient.constants import RECENT
 from edgesvm.learners.lapses import mean_decides, note_lapses
 from reference.core import ReferenceCore
 
@@ -26,8 +26,6 @@ class AdaGradSVMCoreRef(ReferenceCore):
         xx = x @ x
         if not np.isfinite(xx):
             return Status.NOT_FINITE
-        if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
-            return Status.BAD_WEIGHT
         square = self.sum_of_squares(float(xx))
         if not np.isfinite(v["G"] + weight * weight * square).all():
             return Status.NOT_FINITE if weight == 1 else Status.BAD_WEIGHT

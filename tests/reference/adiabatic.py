@@ -3,7 +3,7 @@ path.py."""
 
 from __future__ import annotations
 
-from edgesvm.learners.twin.kuhn_tucker import residual
+from reference.kuhn_tucker import residual
 from reference.path import PathCoreRef
 
 

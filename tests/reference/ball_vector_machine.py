@@ -13,9 +13,9 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
 
     others = ("f",)
 
-    def __init__(self, *common, shrink, **params):
+    def __init__(self, *common, shrink, max_rounds, **params):
         super().__init__(*common, **params)
-        self.lifted = shrink
+        self.lifted, self.max_rounds = shrink, max_rounds
 
     @property
     def square_radius(self):

@@ -39,19 +39,40 @@ class ReferenceCore:
         return "scores" in self.views
 
     def learn_row(self, x, slot, weight):
-        if not (np.isfinite(weight) and weight >= 0):
-            return Status.BAD_WEIGHT
         status = Status.UNCHANGED
-        if weight > 0:
+        if weight != 0:
+            if not self.bears(weight):
+                return Status.BAD_WEIGHT
             with np.errstate(over="ignore", invalid="ignore"):
                 y = slot if self.is_multiclass else 1.0 if slot else -1.0
                 status = self.weighed_step(x, y, weight)
             if status > Status.CHANGED:
                 return status
+            self.note_weight(weight)
             self.views["n_per_class"][slot] += 1
         self.views["n_seen"][...] += 1
         self.views["n_updates"][...] += status == Status.CHANGED
         return status
+
+    bounded = True
+
+    def bound_weights(self, bound):
+        self.bounded = bound
+
+    @property
+    def mean_weight_so_far(self):
+        return float(self.views.get("mean_weight", 0.0)) if self.bounded else 0.0
+
+    def bears(self, weight):
+        """2^-40 to 2^40, and at most 256 times the mean, of the first n samples 2^(80 / n) times"""
+        mean, n = self.mean_weight_so_far, int(self.views["n_per_class"].sum())
+        most = max(256.0, 2.0 ** (80 // max(n, 1))) * mean if mean else np.inf
+        return 2.0**-40 <= weight <= min(2.0**40, most)
+
+    def note_weight(self, weight):
+        if "mean_weight" in self.views and self.bounded:
+            mean, n = self.views["mean_weight"], int(self.views["n_per_class"].sum()) + 1
+            mean[...] = weight if mean == 0 else mean + (weight - mean) / min(n, 1000)
 
     def weighed_step(self, x, y, weight):
         """`step`, by the weight of the sample's class: n / (K n_k), the sample included."""
@@ -69,7 +90,12 @@ class ReferenceCore:
         status = self.learn_row(row, slot, weight) if slot >= 0 else Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
             raise refusal(
-                status, f"{self.owner}: the sample (label {y!r})", self.dtype, self.labels.in_slots
+                status,
+                f"{self.owner}: the sample (label {y!r})",
+                self.dtype,
+                self.labels.in_slots,
+                weight,
+                self.mean_weight_so_far,
             )
         self.labels.take(slot, y)
         return status == Status.CHANGED

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.learners.twin.constants import LARGEST_WEIGHT, LEAST_WEIGHT, TIE
+from edgesvm.learners.twin.constants import TIE
 from reference.adiabatic import AdiabaticCoreRef
 
 
@@ -23,8 +23,6 @@ class IncrementalDecrementalSVMCoreRef(AdiabaticCoreRef):
     def step(self, x, y, weight):
         if not np.isfinite(self.norm(x)):
             return Status.NOT_FINITE
-        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
-            return Status.BAD_WEIGHT
         full = self.n == self.max_vectors
         if full and self.when_full == "ignore":
             self.count("n_ignored")

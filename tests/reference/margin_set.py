@@ -12,6 +12,7 @@ from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.twin.constants import (
     EVENT_TOLERANCE,
     LARGEST_NORM,
+    LARGEST_SQUARE,
     MANY_EXCHANGES,
     NULL_TOLERANCE,
     SINGULAR,
@@ -64,7 +65,7 @@ class MarginSetCoreRef(KernelCoreRef):
     def norm(self, x):
         """k(x, x), or NaN if the sample must be refused"""
         k_xx = self.self_kernel(x)
-        return k_xx if k_xx <= LARGEST_NORM else np.nan
+        return k_xx if x @ x <= LARGEST_SQUARE and k_xx <= LARGEST_NORM else np.nan
 
     def g_of(self, x):
         if self.n == 0:

@@ -12,17 +12,25 @@ from edgesvm.learners.novelty.constants import (
     ALARMS_AFTER,
     CALM,
     CLIP,
+    COSTS,
     DENSITY,
     EXCESS_AFTER,
     FIRST_EXCESS,
+    FOUND,
+    LATELY,
     LEVEL_AFTER,
+    LOST,
+    MOST_LIVELY,
+    PATIENCE,
     REACH,
     SETTLED,
+    STUCK_AFTER,
     Z_ABOVE,
 )
 from reference.core import ReferenceCore
 
 MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT, HELD = range(7)  # of the array "tail"
+ALARMS, N_STUCK, N_LOST, LOST_FOR = range(4)  # of the array "lately"
 
 
 class NoveltyCoreRef(ReferenceCore):
@@ -36,6 +44,7 @@ class NoveltyCoreRef(ReferenceCore):
         super().__init__(*common)
         self.rate, self.warm_up = rate, warm_up
         self.learns_all, self.until = learns_all, until
+        self.looks_back, self.only_looks_on = "lately" in self.views, False
 
     def score(self, z):
         """How strange a sample is, in deviations."""
@@ -60,7 +69,11 @@ class NoveltyCoreRef(ReferenceCore):
         v, x64 = self.views, x.astype(float)
         if not np.isfinite(x @ x) or not np.isfinite(v["spread"] + (x64 - v["mean"]) ** 2).all():
             return Status.NOT_FINITE
-        frozen = 0 < self.until <= self.n_kept
+        if self.looks_back and self.repeats_itself(x):
+            return Status.UNCHANGED
+        frozen = self.only_looks_on or 0 < self.until <= self.n_kept
+        if self.looks_back and v["lately"][LOST_FOR] > min(self.n_kept, PATIENCE) and not frozen:
+            self.forget()
         resting = frozen or (v["alarmed"] > 0 and not self.learns_all)
         score = self.score(self.bent(x64))
         alarm = self.n_kept >= self.warm_up and score > self.threshold
@@ -68,6 +81,8 @@ class NoveltyCoreRef(ReferenceCore):
             self.follow_unless_held(score, alarm)
         v["alarmed"][...] = CALM if alarm else max(int(v["alarmed"]) - 1, 0)
         v["n_alarms"][...] += alarm
+        if self.looks_back and self.n_kept >= self.warm_up:
+            self.look_back(alarm)
         if resting or (alarm and not self.learns_all):
             return Status.UNCHANGED
         delta = x64 - v["mean"]
@@ -76,6 +91,48 @@ class NoveltyCoreRef(ReferenceCore):
         if self.n_kept >= SETTLED:
             self.learn_scaled(self.scaled(x64, self.n_kept + 1))
         return Status.CHANGED
+
+    def repeats_itself(self, x):
+        v = self.views
+        changed = (x != v["values"]) | (v["n_per_class"][1] == 0)
+        changed = np.append(changed, changed.any())
+        v["repeats"][:] = np.where(changed, 0, np.minimum(v["repeats"] + 1, STUCK_AFTER))
+        v["values"][:] = x + 0.0  # of -0.0 it makes 0.0
+        if self.are_stuck().any():
+            v["lately"][N_STUCK] += 1
+            return True
+        lively = v["lively"].astype(int) + np.where(changed, 1, -COSTS)
+        v["lively"][:] = lively.clip(-MOST_LIVELY, MOST_LIVELY)
+        return False
+
+    def are_stuck(self):
+        """Which features are, and last, whether the sample is."""
+        least = np.append(np.full(self.n_features, STUCK_AFTER), 0)
+        before = self.views["lively"].astype(int) + COSTS * (STUCK_AFTER - 1)
+        return (self.views["repeats"] >= STUCK_AFTER) & (before >= least)
+
+    @property
+    def stuck(self):
+        if not self.looks_back:
+            return []
+        *each, together = self.are_stuck().tolist()
+        return [j for j, one in enumerate(each) if one or together]
+
+    def look_back(self, alarm):
+        lately = self.views["lately"]
+        lately[ALARMS] += LATELY * (alarm - lately[ALARMS])
+        if lately[LOST_FOR]:
+            lately[LOST_FOR] = lately[LOST_FOR] + 1 if lately[ALARMS] >= FOUND else 0
+        elif lately[ALARMS] >= LOST:
+            lately[LOST_FOR] = 1
+            lately[N_LOST] += 1
+
+    def forget(self):
+        self.views["lately"][[ALARMS, LOST_FOR]] = 0
+        counts = {"n_seen", "n_per_class", "n_alarms", "lately", "values", "repeats", "lively"}
+        for name, view in self.views.items():
+            if name not in counts:
+                view[...] = 0
 
     def scaled(self, x, n):
         """The sample in deviations of the n kept, cut at CLIP, in the learner's dtype."""

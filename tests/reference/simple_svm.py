@@ -11,8 +11,6 @@ import numpy as np
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 from edgesvm.learners.twin.constants import (
-    LARGEST_WEIGHT,
-    LEAST_WEIGHT,
     MANY_EVENTS,
     POLISHES,
     REFRESH,
@@ -36,7 +34,7 @@ class SimpleSVMCoreRef(AdiabaticCoreRef):
     # -- one sample --------------------------------------------------------------------------------
 
     def step(self, x, y, weight):
-        status = self.refuses(x, weight)
+        status = self.refuses(x)
         if status != Status.UNCHANGED or not self.violates(x, y):
             return status
         if self.n == self.slots and not self.make_room():
@@ -45,10 +43,8 @@ class SimpleSVMCoreRef(AdiabaticCoreRef):
         self.views["converged"][...] = 0
         return Status.CHANGED
 
-    def refuses(self, x, weight):
-        if not np.isfinite(self.norm(x)):
-            return Status.NOT_FINITE
-        return Status.UNCHANGED if LEAST_WEIGHT <= weight <= LARGEST_WEIGHT else Status.BAD_WEIGHT
+    def refuses(self, x):
+        return Status.UNCHANGED if np.isfinite(self.norm(x)) else Status.NOT_FINITE
 
     def violates(self, x, y):
         """Whether y f(x) < 1, by more than rounding"""
@@ -175,7 +171,7 @@ class SimpleSVMCoreRef(AdiabaticCoreRef):
             y = 1.0 if slot else -1.0
             if weight == 0.0:
                 continue
-            status = self.refuses(x, weight)
+            status = self.refuses(x)
             if status != Status.UNCHANGED:
                 sample = f"{self.owner}: row {first + i}"
                 raise refusal(status, sample, self.dtype, self.labels.in_slots)

@@ -9,7 +9,7 @@ import numpy as np
 
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.core.status import Status
-from edgesvm.learners.twin.constants import EDGE, LARGEST_WEIGHT, LEAST_WEIGHT, RIDGE
+from edgesvm.learners.twin.constants import EDGE, RIDGE
 from reference.twin_vector_machine import TwinVectorMachineCoreRef
 
 
@@ -58,8 +58,6 @@ class TwinDictionarySVMCoreRef(TwinVectorMachineCoreRef):
         """One step of AROW; a sample of weight s has the variance r / s."""
         if not np.isfinite(self.norm(x)):
             return Status.NOT_FINITE
-        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
-            return Status.BAD_WEIGHT
         f = self.g_of(x)
         if abs(f) > self.m1 * (1 + EDGE) or y * f >= 1:
             return Status.UNCHANGED

@@ -11,8 +11,6 @@ from edgesvm.learners.twin._twin_vector_machine import CANDIDATES
 from edgesvm.learners.twin.constants import (
     EDGE,
     GOLDEN,
-    LARGEST_WEIGHT,
-    LEAST_WEIGHT,
     MAX_SHIFT,
     PLACES,
     SECTIONS,
@@ -36,9 +34,6 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         if not np.isfinite(self.norm(x)):
             return Status.NOT_FINITE
         v = self.views
-        total = self.held("s_minus").sum() + self.held("s_plus").sum()
-        if not (weight >= LEAST_WEIGHT and total + weight <= LARGEST_WEIGHT):
-            return Status.BAD_WEIGHT
         if self.n == 0:
             v["mu"][...] = self.mu_for(weight)
         if not self.beneficial(x):

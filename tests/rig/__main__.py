@@ -1,6 +1,7 @@
 """The conformance run: every fault injected and counted, every limit checked.
 
 cd tests && python -m rig --samples 100k
+cd tests && python -m rig simulate --seeds 1000
 """
 
 from __future__ import annotations
@@ -49,6 +50,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["simulate"]:
+        from rig.simulation import command
+
+        return command.main(argv[1:])
     parser = _parser()
     options = parser.parse_args(argv)
     try:

@@ -298,19 +298,6 @@ class _Host:
         return np.where(in_boot >= 0, started + in_boot / RATE_HZ, -np.inf)
 
 
-def random_faults(rng: np.random.Generator) -> tuple[Fault, ...]:
-    """One to eight faults within half a minute."""
-    n = int(rng.integers(1, 9))
-    return tuple(
-        Fault(
-            at=float(rng.uniform(0.0, 30.0)),
-            kind=str(rng.choice(KINDS)),
-            seconds=float(rng.choice([0.0, 0.3, 2.0, 7.0])),
-        )
-        for _ in range(n)
-    )
-
-
 def all_faults(
     depth: int, gaps: tuple[float, ...] = (0.0, 0.6, 6.0)
 ) -> Iterator[tuple[Fault, ...]]:

@@ -47,7 +47,7 @@ def run(tmp_path_factory):
 @pytest.mark.parametrize("has_key", [pytest.param(False, marks=pytest.mark.long), True])
 def test_the_command_prints_every_line_and_one_of_json(tmp_path, capsys, monkeypatch, has_key):
     sizes = {"ACCURACY_SAMPLES": 1000, "COUNTED_CALLS": 2000, "POWER_SEEDS": 1, "POWER_KILLS": 3}
-    sizes |= {"LIVENESS_DEPTH": 1, "LIVENESS_TRACES": 10, "ATTACKS": 1000}
+    sizes |= {"LIVENESS_DEPTH": 1, "ATTACKS": 1000}
     sizes |= {"THREAD_SECONDS": 0.1, "FIRMWARE_ROWS": 50, "PARITY_ROWS": 500}
     for name, size in sizes.items():
         monkeypatch.setattr(conformance_run, name, size)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -74,7 +75,7 @@ def certificate(folder, name):
 
 
 class Broker:
-    """mosquitto on a free port, to be stopped and started."""
+    """mosquitto on a free port, to be stopped, killed or frozen, and to come back."""
 
     def __init__(self, folder, *lines):
         program = shutil.which("mosquitto", path=f"{os.environ['PATH']}:/usr/sbin")
@@ -104,8 +105,21 @@ class Broker:
             return True
         return False
 
-    def stop(self):
+    def stop(self, how=signal.SIGTERM):
+        """End it, or with SIGSTOP only halt it: it keeps its connections and says nothing."""
         if self._process is not None:
-            self._process.terminate()
-            self._process.wait(PATIENCE_S)
-            self._process = None
+            self._process.send_signal(how)
+            if how != signal.SIGSTOP:
+                self._process.wait(PATIENCE_S)
+                self._process = None
+
+    def come_back(self):
+        """From whatever `stop` did."""
+        if self._process is None:
+            self.start()
+        else:
+            self._process.send_signal(signal.SIGCONT)
+
+    def close(self):
+        """End it, even if it is halted."""
+        self.stop(signal.SIGKILL)

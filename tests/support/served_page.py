@@ -9,6 +9,7 @@ import numpy as np
 from fake_port import Clock, Node, connect
 
 from edgesvm import StreamSVM
+from edgesvm.page.limiter import Limiter
 from edgesvm.page.run_lookout import RunLookout
 from edgesvm.page.server import Desk, PageServer
 from edgesvm.runner import Runner
@@ -30,7 +31,8 @@ class Served:
         self.runner.learner.allocate(2)
         self.lookout = RunLookout(self.runner)
         self.desk = Desk(self.lookout)
-        options = {"request_s": PATIENCE_S, **options}
+        often = Limiter(1e6, 10**6), Limiter(1e6, 10**6)
+        options = {"request_s": PATIENCE_S, "limits": often, **options}
         self.server = PageServer("127.0.0.1", 0, {"": self.desk}, TOKEN, **options)
         self.turns, self._sent = 0, 0
         self._ending = threading.Event()

@@ -81,7 +81,11 @@ AREAS = [
         "runner.py prequential window_runner.py evaluation.py journal.py",
         "test_runner.py test_evaluation.py test_main_job.py test_window_runner.py test_journal.py",
     ),
-    area("watch", "watcher.py alarms.py", "test_watcher.py cli/test_watch.py"),
+    area(
+        "watch",
+        "watcher.py alarms.py remarks.py",
+        "test_watcher.py test_remarks.py cli/test_watch.py",
+    ),
     area("outputs", "outputs", "outputs"),
     area("page", "page", "page cli/test_http_options.py test_outputs_page.py"),
     area("cli", "cli __init__.py __main__.py lazy.py", "cli test_run_on_a_pty.py test_lazy.py"),

@@ -203,6 +203,12 @@ BY_HAND = [
         "the sample is not among those it is scaled by",
     ),
     (
+        "edgesvm/core/moments.h",
+        "delta = copysign(sqrt(most * *spread), delta);",
+        "delta = delta;",
+        "a value far out counts as far as it is",
+    ),
+    (
         "edgesvm/learners/fourier/waves_width.h",
         "(UBITS)(first + p)) * (UBITS)0x9E3779B1u + key",
         "(UBITS)p) * (UBITS)0x9E3779B1u + key",
@@ -445,7 +451,7 @@ BY_HAND = [
     ),
     (
         "edgesvm/cli/evaluate.py",
-        "    with saved_model.claimed_snapshot(options.save) if options.save else nullcontext():\n",
+        "    with saved_model.claimed(options.save) if options.save else nullcontext():\n",
         "    with nullcontext():\n",
         "two processes may write the snapshot of eval",
     ),
@@ -547,7 +553,7 @@ BY_HAND = [
     ),
     (
         "edgesvm/export/floor/model.h",
-        "if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return ESVM_BAD_SNAPSHOT;",
+        "if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return 0;",
         "",
         "a snapshot of other parameters is taken over",
     ),

@@ -40,6 +40,7 @@ CLASSES = [
 ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
 ROOTS += ["is_too_large", "take"]  # of windows
 ROOTS += ["probabilities"]  # of what has them
+ROOTS += ["fault", "votes_fault"]  # of an arena that was read
 # What may be larger than an index.
 COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_apart"]
 COUNTS += ["n_run", "n_pushed", "n_rows", "n_dropped", "n_unknown"]

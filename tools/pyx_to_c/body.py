@@ -11,7 +11,7 @@ from Cython.Compiler import Nodes as N
 from pyx_to_c.expressions import SUFFIX, Expressions
 from pyx_to_c.names import Struct
 from pyx_to_c.parsing import UnknownNode, statements, walk
-from pyx_to_c.types import declaration, is_index, is_pointer
+from pyx_to_c.types import SMALL, Stored, declaration, is_index, is_pointer
 
 
 class Body(Expressions):
@@ -176,8 +176,8 @@ class Body(Expressions):
                 self.declare(self.local_type(name), self.local_name(name))
             else:
                 self.note_width(name, default)
-                text = self.text(default)
                 kind = self.local_type(name)
+                text = self.converted(default, kind)
                 self.emit(f"{declaration(kind, self.local_name(name))} = {text};")
 
     def declare(self, kind, name):
@@ -200,13 +200,14 @@ class Body(Expressions):
         if isinstance(node.lhs, E.TupleNode):
             self.assign_all(node.lhs.args, node.rhs)
         else:
-            self.assign(node.lhs, self.text(node.rhs), node.rhs)
+            self.assign(node.lhs, node.rhs)
 
-    def assign(self, target, text, value):
+    def assign(self, target, value, text=None):
+        """`text`: a variable that holds the value in the target's type."""
         if isinstance(target, E.NameNode) and target.name in self.locals:
             self.note_width(target.name, value)
         self.refuse_state(target)
-        self.emit(f"{self.text(target)} = {text};")
+        self.emit(f"{self.text(target)} = {text or self.converted(value, self.type(target))};")
 
     def refuse_state(self, target):
         path = self.path(target) if isinstance(target, E.AttributeNode) else None
@@ -217,24 +218,27 @@ class Body(Expressions):
         """``a, b = b, a``: all values first, unless none depends on what is assigned before."""
         if not isinstance(value, E.TupleNode):
             raise UnknownNode(value, "this assignment of several has no translation")
-        texts = [self.text(v) for v in value.args]
         for target, v in zip(targets, value.args, strict=True):
             if isinstance(target, E.NameNode):
                 self.note_width(target.name, v)
+        pairs = list(zip(targets, value.args, strict=True))
+        texts = [self.converted(v, self.type(target)) for target, v in pairs]
         if not all(
             self.independent(self.text(targets[i]), texts[j])
             for j in range(len(texts))
             for i in range(j)
         ):
             texts = [
-                self.temporary(self.held_as(t, v), text)
-                for t, v, text in zip(targets, value.args, texts, strict=True)
+                self.temporary(self.held_as(t), text)
+                for t, text in zip(targets, texts, strict=True)
             ]
         for target, text, v in zip(targets, texts, value.args, strict=True):
-            self.assign(target, text, v)
+            self.assign(target, v, text)
 
-    def held_as(self, target, value):
+    def held_as(self, target):
         kind = self.type(target)
+        if isinstance(kind, Stored):
+            return "int64_t"
         return kind if not kind.startswith("const ") or is_pointer(kind) else kind[6:]
 
     def independent(self, target, later):
@@ -248,17 +252,20 @@ class Body(Expressions):
 
     def do_CascadedAssignmentNode(self, node):
         for target in node.lhs_list:
-            self.assign(target, self.text(node.rhs), node.rhs)
+            self.assign(target, node.rhs)
 
     def do_InPlaceAssignmentNode(self, node):
         target, op = self.text(node.lhs), {"//": "/"}.get(node.operator, node.operator)
         if isinstance(node.lhs, E.NameNode):
             self.note_width(node.lhs.name, node.rhs)
         self.refuse_state(node.lhs)
-        if op == "/" and self.type(node.lhs) == "double":
-            self.emit(f"{target} = ESVM_DIVIDE({target}, {self.text(node.rhs)});")
+        kind = self.type(node.lhs)
+        if op == "/" and kind == "double":
+            self.emit(f"{target} = ESVM_DIVIDE({target}, {self.converted(node.rhs, kind)});")
+        elif kind in SMALL:  # C works in int
+            self.emit(f"{target} = ({kind})({target} {op} {self.text(node.rhs, 1.95)});")
         else:
-            self.emit(f"{target} {op}= {self.text(node.rhs)};")
+            self.emit(f"{target} {op}= {self.converted(node.rhs, kind)};")
 
     def do_IfStatNode(self, node):
         for i, clause in enumerate(node.if_clauses):
@@ -296,7 +303,8 @@ class Body(Expressions):
             return
         if is_index(self.function.returns) and self.type(node.value) in ("int64_t", "uint64_t"):
             self.program.widen(self.function, "return")
-        self.emit(f"return {self.text(node.value)};")
+        kind = self.program.returned(self.function, self.real(self.function.returns))
+        self.emit(f"return {self.converted(node.value, kind)};")
 
     def do_BreakStatNode(self, node):
         self.emit("break;")
@@ -325,15 +333,16 @@ class Body(Expressions):
         if not is_range or not isinstance(node.target, E.NameNode):
             raise UnknownNode(node, "a loop over what is no range has no translation")
         args = call.args
-        first = "0" if len(args) == 1 else self.text(args[0])
         last = args[0] if len(args) == 1 else args[1]
         step = self.text(args[2]) if len(args) == 3 else "1"
         name = node.target.name
         for value in [*args[:2]]:
             self.note_width(name, value)
+        kind = self.local_type(name)
+        first = "0" if len(args) == 1 else self.converted(args[0], kind)
         end = self.text(last, 1.1)
         if not self.is_fixed(last, node.body):
-            end = self.temporary(self.local_type(name), self.text(last))
+            end = self.temporary(kind, self.converted(last, kind))
         at = self.local_name(name)
         if name in self.shared or self.is_assigned(name, node.body):
             self.n_temporaries += 1
@@ -427,3 +436,4 @@ def ends(node):
 
 LINE = 100
 RESERVED = {"auto", "case", "default", "do", "extern", "goto", "register", "static", "switch"}
+RESERVED |= {"delete", "new", "operator", "private", "public", "template", "this", "virtual"}  # C++

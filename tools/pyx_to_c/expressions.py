@@ -6,9 +6,9 @@ import re
 
 from Cython.Compiler import ExprNodes as E
 
-from pyx_to_c.names import Class, Constant, Function, Struct
+from pyx_to_c.names import Class, Constant, Enum, Function, Struct
 from pyx_to_c.parsing import UnknownNode
-from pyx_to_c.types import bare, cast, is_index, is_pointer, pointee
+from pyx_to_c.types import STORED, Stored, bare, cast, is_index, is_pointer, needs_cast, pointee
 
 ATOM, UNARY, LOOSE = 3, 2, 0
 PRECEDENCE = {"*": 1.9, "/": 1.9, "%": 1.9, "+": 1.8, "-": 1.8}
@@ -26,6 +26,30 @@ class Expressions:
     def type(self, node) -> str:
         return self.expr(node)[2]
 
+    def converted(self, node, kind, above=LOOSE) -> str:
+        """A node where C wants a value of a type: what C would convert by itself, and compilers
+        warn of, is cast."""
+        if isinstance(node, E.CondExprNode) and not is_pointer(kind):
+            test, one = self.text(node.condition, 0.3), self.converted(node.true_val, kind, 0.3)
+            text = f"{test} ? {one} : {self.converted(node.false_val, kind, 0.2)}"
+            return text if above <= 0.2 else f"({text})"
+        text, rank, given = self.expr(node)
+        kind = "int64_t" if isinstance(kind, Stored) else kind.removeprefix("const ")
+        given = given if isinstance(given, Stored) else given.removeprefix("const ")
+        if isinstance(self.program.struct_named(given), Enum) and kind == "int":
+            given = "unsigned"
+        if self.is_literal(node) or is_pointer(kind) or not needs_cast(given, kind):
+            return text if rank >= above else f"({text})"
+        if kind == "size_t" and isinstance(node, (E.SizeofTypeNode, E.SizeofVarNode)):
+            return text.removeprefix("(esvm_index)")
+        return cast(kind) + (text if rank >= UNARY else f"({text})")
+
+    def is_literal(self, node) -> bool:
+        """Whether compilers see the value, and what it fits into."""
+        if isinstance(node, E.UnaryMinusNode):
+            return self.is_literal(node.operand)
+        return isinstance(node, (E.FloatNode, E.BoolNode)) or self.constant_of(node) is not None
+
     def expr(self, node):
         reader = getattr(self, f"expr_{type(node).__name__}", None)
         if reader is None:
@@ -40,6 +64,9 @@ class Expressions:
 
     def expr_FloatNode(self, node):
         return node.value, ATOM, "double"
+
+    def expr_BytesNode(self, node):
+        return '"!"', ATOM, "const char *"  # a text for people: a board has none
 
     def expr_BoolNode(self, node):
         return str(int(node.value)), ATOM, "int"
@@ -118,14 +145,16 @@ class Expressions:
         text = f"{layout.name}_{'_'.join(path)}"
         if layout.is_of_step(path):
             text = self.in_step(path)
+        elif not members and not layout.is_stored(path) and is_index(kind):
+            return text, ATOM, self.read_as(kind, path[-1], "esvm_index")  # a number of the model
         for name in members:
             text += ("->" if is_pointer(kind) else ".") + name
             kind = self.program.struct_named(bare(kind)).fields[name]
         return text, ATOM, self.read_as(self.real(kind), (*path, *members)[-1])
 
-    def read_as(self, kind, name):
+    def read_as(self, kind, name, index=STORED):
         """The type of what is read: an int64_t that can only be an index is one."""
-        return "esvm_index" if is_index(kind) and name not in self.program.counts else kind
+        return index if is_index(kind) and name not in self.program.counts else kind
 
     def expr_IndexNode(self, node):
         kind = self.type(node.base)
@@ -200,28 +229,34 @@ class Expressions:
             layout = self.program.layout_of(self.owner)
         if layout is not None and layout.is_optional(path):
             return layout.has(path) if op == "!=" else f"!{layout.has(path)}"
-        return f"{self.text(left, 1.1)} {op} {self.text(right, 1.1)}"
+        kind = self.joined(self.type(left), self.type(right))
+        return f"{self.side(left, kind, 1.1)} {op} {self.side(right, kind, 1.1)}"
+
+    def side(self, node, kind, above):
+        """An operand of an operator that works in a type."""
+        works = kind in ("double", "esvm_real", "float", "uint64_t")
+        return self.converted(node, kind, above) if works else self.text(node, above)
 
     def expr_CondExprNode(self, node):
         a, b = self.expr(node.true_val), self.expr(node.false_val)
         test = self.text(node.condition, 0.3)
         kind = b[2] if a[0] == "NULL" or b[2] in ("double", "int64_t") else a[2]
-        return (
-            f"{test} ? {self.text(node.true_val, 0.3)} : {self.text(node.false_val, 0.2)}",
-            0.2,
-            kind,
-        )
+        one, other = self.side(node.true_val, kind, 0.3), self.side(node.false_val, kind, 0.2)
+        return f"{test} ? {one} : {other}", 0.2, kind
 
     def binary(self, node):
         op = OPERATORS.get(node.operator, node.operator)
         a, b = self.type(node.operand1), self.type(node.operand2)
         if op == "/" and "double" in (a, b) and not self.is_known(node):
-            quotient = f"ESVM_DIVIDE({self.text(node.operand1)}, {self.text(node.operand2)})"
-            return quotient, ATOM, "double"
+            both = self.converted(node.operand1, "double"), self.converted(node.operand2, "double")
+            return f"ESVM_DIVIDE({', '.join(both)})", ATOM, "double"
         rank = PRECEDENCE.get(op, 1.2)
         tight = rank if op in PRECEDENCE else 1.95  # shifts and bits: parentheses throughout
-        text = f"{self.text(node.operand1, tight)} {op} {self.text(node.operand2, tight + 0.05)}"
-        return text, rank, self.joined(a, b)
+        kind = self.joined(a, b)
+        if op in ("<<", ">>"):
+            kind = a
+        text = f"{self.side(node.operand1, kind, tight)} {op} "
+        return text + self.side(node.operand2, kind, tight + 0.05), rank, kind
 
     def is_known(self, node):
         """Whether an expression's value is known when the model is compiled."""
@@ -246,10 +281,15 @@ class Expressions:
         """The type of a sum of two."""
         if is_pointer(a) or is_pointer(b):
             return a if is_pointer(a) else b
-        order = ["double", "esvm_real", "float", "uint64_t", "int64_t", "esvm_index"]
+        order = ["double", "esvm_real", "float", "uint64_t", "int64_t"]
         for kind in order:
             if kind in (a, b):
                 return kind
+        for kind in a, b:
+            if isinstance(kind, Stored):
+                return kind
+        if "esvm_index" in (a, b):
+            return "esvm_index"
         return a if a != "int" else b
 
     expr_AddNode = expr_SubNode = expr_MulNode = expr_DivNode = expr_ModNode = binary
@@ -259,14 +299,14 @@ class Expressions:
 
     def expr_SizeofTypeNode(self, node):
         _, kind, _, _ = self.module.declared(self.module.base(node.base_type), node.declarator)
-        return f"sizeof{cast(self.real(kind))}", ATOM, "esvm_index"
+        return f"(esvm_index)sizeof{cast(self.real(kind))}", UNARY, "esvm_index"
 
     def expr_SizeofVarNode(self, node):
         if isinstance(node.operand, E.NameNode) and node.operand.name not in self.locals:
             kind = self.module.type_named(node.operand.name)
             if kind != "object":
-                return f"sizeof({self.real(kind)})", ATOM, "esvm_index"
-        return f"sizeof({self.text(node.operand)})", ATOM, "esvm_index"
+                return f"(esvm_index)sizeof({self.real(kind)})", UNARY, "esvm_index"
+        return f"(esvm_index)sizeof({self.text(node.operand)})", UNARY, "esvm_index"
 
     # -- calls -------------------------------------------------------------------------------------
 
@@ -287,7 +327,11 @@ class Expressions:
         if isinstance(found, Constant):  # of libc
             self.program.need(found)
             kind = "int" if found.cname.startswith(("esvm_is", "memcmp")) else "double"
-            return f"{found.cname}({', '.join(self.text(a) for a in node.args)})", ATOM, kind
+            if found.cname.startswith("mem"):
+                args = [*map(self.text, node.args[:2]), self.converted(node.args[2], "size_t")]
+            else:
+                args = [self.converted(a, "double") for a in node.args]
+            return f"{found.cname}({', '.join(args)})", ATOM, kind
         if isinstance(found, Struct):
             self.program.need(found)
             members = ", ".join(self.text(a, 0.2) for a in node.args)
@@ -299,9 +343,9 @@ class Expressions:
     def least(self, node, op):
         """min and max of Python: the first of equals."""
         a, b = node.args
-        text = f"{self.text(b, 1.1)} {op} {self.text(a, 1.1)}"
         kind = self.joined(self.type(a), self.type(b))
-        return f"{text} ? {self.text(b, 0.3)} : {self.text(a, 0.2)}", 0.2, kind
+        text = f"{self.side(b, kind, 1.1)} {op} {self.side(a, kind, 1.1)}"
+        return f"{text} ? {self.side(b, kind, 0.3)} : {self.side(a, kind, 0.2)}", 0.2, kind
 
     def call(self, node, found):
         dtypes = [
@@ -312,12 +356,12 @@ class Expressions:
         if not all(map(self.is_dtype_of_model, dtypes)):
             found = found.by_argument
         self.program.need(found)
-        args = self.arguments(node, found)
+        real = self.real_of(node, found) if found.is_fused else "esvm_real"
+        args = self.arguments(node, found, real)
         if found.module is None:
             return f"{found.cname}({', '.join(args)})", ATOM, found.returns
         name, kind = found.cname, found.returns
         if found.is_fused:
-            real = self.real_of(node, found)
             name = f"ESVM_TYPED({name})" if real == "esvm_real" else name + SUFFIX[real]
             kind = re.sub(r"\breal\b", real, kind)
         return f"{name}({', '.join(args)})", ATOM, self.program.returned(found, kind)
@@ -335,7 +379,7 @@ class Expressions:
                 return bare(kind)
         raise UnknownNode(node, f"{found.name}: float or double is not known to the translator")
 
-    def arguments(self, node, found):
+    def arguments(self, node, found, real="esvm_real"):
         """The arguments in C; the model's dtype is not passed, since it is known."""
         args = []
         for i, (name, kind, default) in enumerate(found.params):
@@ -348,11 +392,18 @@ class Expressions:
                 continue
             if is_index(kind) and self.type(given) in ("int64_t", "uint64_t"):
                 self.program.widen(found, name)
-            args.append(self.text(given))
+            args.append(self.converted(given, self.taken_as(found, name, kind, real)))
             path = self.path(given)
             if path and self.program.layout_of(self.owner).is_optional(path):
                 args[-1] = f"{self.program.layout_of(self.owner).has(path)} ? {args[-1]} : NULL"
         return args
+
+    def taken_as(self, found, name, kind, real):
+        """The C type of a parameter."""
+        if is_index(kind):  # what is written by hand takes indices
+            is_wide = found.module is not None and self.program.is_wide(found, name)
+            return "int64_t" if is_wide else "esvm_index"
+        return re.sub(r"\breal\b", real, kind)
 
     def method_call(self, node):
         obj, name = node.function.obj, node.function.attribute

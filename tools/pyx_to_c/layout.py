@@ -242,6 +242,10 @@ class Layout:
         """The macro that says whether a model has an optional array."""
         return f"{self.name}_HAS_{self.arrays[tuple(path)][1]}"
 
+    def is_stored(self, path):
+        """Whether it lies in the arena, or behind it."""
+        return tuple(path) in self.arrays or tuple(path) in self.derived or path[0] in self.beside
+
     def is_state(self, path):
         """Whether setting it sets something in the arena."""
         return bool(self.split(path)[2]) or path[0] in self.beside or self.is_of_step(path)

@@ -11,7 +11,7 @@ ESVM_STATIC const kernels_Kernel ESVM_NAME(kernel) = {
 
 /* Whether a sample is too large for a decision */
 ESVM_STATIC int ESVM_NAME(refuses)(const esvm_real *x) {
-    return !esvm_is_finite(ESVM_TYPED(lanes_dot)(x, x, ESVM_FEATURES));
+    return !esvm_is_finite((double)ESVM_TYPED(lanes_dot)(x, x, ESVM_FEATURES));
 }
 
 #if ESVM_SUM == 1
@@ -50,7 +50,7 @@ ESVM_STATIC double ESVM_NAME(wide_value_of)(const esvm_real *x) {
     for (i = 0; i < ESVM_VECTORS; i++) {
         double sum = 0.0, u;
         for (d = 0; d < ESVM_FEATURES; d++) {
-            u = *row++;
+            u = (double)*row++;
             if (ESVM_KIND == 1) {
                 u -= (double)x[d];
                 sum += u * u;
@@ -102,16 +102,18 @@ int ESVM_NAME(decide)(const ESVM_NAME(value) *x, double *values) {
 #if ESVM_SCALED
     for (j = 0; j < ESVM_FEATURES; j++) {
         double scale = ESVM_NAME(scale)[j];
-        changed[j] = (esvm_real)(scale > 0.0 ? ESVM_DIVIDE(x[j] - ESVM_NAME(center)[j], scale) : 0.0);
+        double from = (double)x[j] - ESVM_NAME(center)[j];
+        double z = scale > 0.0 ? ESVM_DIVIDE(from, scale) : 0.0;
+        changed[j] = (esvm_real)ESVM_WITHIN(ESVM_CLIP, z);
     }
     x = changed;
     if (ESVM_NAME(refuses)(x)) return -1;
 #endif
 #if ESVM_NORMALIZED
     {
-        double xx = ESVM_TYPED(lanes_dot)(x, x, ESVM_FEATURES);
+        double xx = (double)ESVM_TYPED(lanes_dot)(x, x, ESVM_FEATURES);
         double scale = xx > 0.0 ? ESVM_DIVIDE(1.0, esvm_sqrt(xx)) : 1.0;
-        for (j = 0; j < ESVM_FEATURES; j++) changed[j] = (esvm_real)(x[j] * scale);
+        for (j = 0; j < ESVM_FEATURES; j++) changed[j] = (esvm_real)((double)x[j] * scale);
         x = changed;
     }
 #elif ESVM_KIND != 1

@@ -9,7 +9,7 @@ uint32_t esvm_crc32(uint32_t crc, const void *bytes, size_t n) {
         0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
         0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
         0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-    const uint8_t *p = bytes;
+    const uint8_t *p = (const uint8_t *)bytes;
     crc = ~crc;
     for (; n; n--, p++) {
         crc = crc >> 4 ^ quarter[(crc ^ *p) & 15];
@@ -43,8 +43,8 @@ uint32_t esvm_self_test(void) {
     for (n = 1; n <= 35; n++) {
         for (i = 0; i < 70; i++) f[i] = (float)next(&state);
         for (i = 0; i < 24; i++) d[i] = next(&state);
-        crc = add(crc, lanes_dot_f32(f, f + 35, n));
-        crc = add(crc, lanes_square_distance_f32(f, f + 35, n));
+        crc = add(crc, (double)lanes_dot_f32(f, f + 35, n));
+        crc = add(crc, (double)lanes_square_distance_f32(f, f + 35, n));
         crc = add(crc, lanes_dot_f64(d, d + 12, n / 3));
         crc = add(crc, ESVM_DIVIDE(d[0], d[n / 2 + 1]));
         crc = add(crc, esvm_sqrt(fabs(d[n / 3])));

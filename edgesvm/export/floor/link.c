@@ -284,7 +284,7 @@ static esvm_status learn(esvm_link *l, const float *x, int16_t label, float weig
     int slot = 0;
     esvm_status status;
     while (slot < l->of->n_labels && l->of->labels[slot] != label) slot++;
-    status = l->of->learn(l->model, x, slot, weight);
+    status = l->of->learn(l->model, x, slot, (double)weight);
     if (status <= ESVM_CHANGED) l->counts.learned++;
     else if (status == ESVM_UNKNOWN_LABEL) l->counts.unknown_label++;
     else l->counts.refused_value++;

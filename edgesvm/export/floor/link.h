@@ -40,7 +40,7 @@ typedef struct {
     int (*predict)(void *model, const float *x, double *score); /**< -1 nothing learned, -2 refused */
     esvm_status (*learn)(void *model, const float *x, int slot, double weight);
     void (*read)(const void *model, uint32_t at, uint8_t *out, uint32_t n);
-    esvm_status (*restore)(void *model, const uint8_t *bytes, uint32_t n);
+    esvm_status (*restore)(void *model, uint8_t *bytes, uint32_t n);
 } esvm_link_model;
 
 /* Sample numbers of a boot. */

@@ -7,8 +7,8 @@
  *   ESVM_FIRST_LABEL, ESVM_LABELS     class indices that may be learned, and one more
  *   ESVM_ARENA, ESVM_HEAD     bytes of the arena, and of a snapshot before it
  *
- * and the tables NAME_head, NAME_first (numbers of an empty arena that are not zero) and
- * NAME_checks (what a snapshot's numbers must be; types.h).
+ * the tables NAME_head, NAME_first (numbers of an empty arena that are not zero) and NAME_checks
+ * (what a snapshot's numbers must be; types.h), and NAME_is_sound (what every core says of an arena).
  */
 
 #define ESVM_SELF(model) ((char *)(model) + ESVM_AT)
@@ -55,36 +55,25 @@ void ESVM_NAME(snapshot_read)(const ESVM_NAME(t) *model, uint32_t at, uint8_t *o
     }
 }
 
-/* Whether numbers from an unknown source are what a stream of samples can leave. */
+/* Whether numbers from an unknown source are finite, counts, or zero. */
 ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
     uint32_t i;
     for (i = 0; i < check->n; i++) {
         float f;
         double d;
         int64_t count;
-        int32_t index;
         switch (check->kind) {
         case ESVM_FLOATS:
             memcpy(&f, p + 4 * i, 4);
-            if (!esvm_is_finite(f)) return 0;
+            if (!esvm_is_finite((double)f)) return 0;
             break;
         case ESVM_DOUBLES:
             memcpy(&d, p + 8 * i, 8);
-            if (!esvm_is_finite(d) || (check->least == 0 && d < 0.0)) return 0;
-            if (check->most && (d > check->most || d < -check->most)) return 0;
+            if (!esvm_is_finite(d)) return 0;
             break;
         case ESVM_COUNTS:
-        case ESVM_INDICES:
             memcpy(&count, p + 8 * i, 8);
-            if (count < check->least || (count > 0 && count >> 62)) return 0;
-            if (check->kind == ESVM_INDICES && count > check->most) return 0;
-            break;
-        case ESVM_INDICES_32:
-            memcpy(&index, p + 4 * i, 4);
-            if (index < check->least || index > check->most) return 0;
-            break;
-        case ESVM_INDICES_8:
-            if (p[i] > check->most) return 0;
+            if (count < 0 || count >> 62) return 0;
             break;
         default:
             if (p[i]) return 0;
@@ -93,36 +82,47 @@ ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
     return 1;
 }
 
-/* Whether the counts that a learner begins with agree: samples seen, that changed it, by class */
-ESVM_STATIC int ESVM_NAME(counted)(const uint8_t *p) {
-    int64_t seen, changed, count, learned = 0;
-    int i;
-    memcpy(&seen, p, 8);
-    memcpy(&changed, p + 8, 8);
-    for (i = 0; i < ESVM_CLASSES; i++) {
-        memcpy(&count, p + 16 + 8 * i, 8);
-        if (count > seen - learned) return 0;
-        learned += count;
-    }
-    return changed <= learned;
-}
-
-esvm_status ESVM_NAME(restore)(ESVM_NAME(t) *model, const uint8_t *bytes, uint32_t n) {
+/* Whether bytes are a snapshot of this model, whose numbers are what `holds` says */
+ESVM_STATIC int ESVM_NAME(is_whole)(const uint8_t *bytes, uint32_t n) {
     const uint8_t *end = bytes + ESVM_HEAD + ESVM_ARENA;
     const esvm_check *check = ESVM_NAME(checks);
     const esvm_check *last = check + sizeof ESVM_NAME(checks) / sizeof(esvm_check);
     uint32_t crc, i;
-    if (n != ESVM_HEAD + ESVM_ARENA + 4) return ESVM_BAD_SNAPSHOT;
+    if (n != ESVM_HEAD + ESVM_ARENA + 4) return 0;
     crc = esvm_crc32(0, bytes, ESVM_HEAD + ESVM_ARENA);
     if (crc != (end[0] | (uint32_t)end[1] << 8 | (uint32_t)end[2] << 16 | (uint32_t)end[3] << 24))
-        return ESVM_BAD_SNAPSHOT;
-    if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return ESVM_BAD_SNAPSHOT;
+        return 0;
+    if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return 0;
     for (; check < last; check++)
         for (i = 0; i < check->times; i++)
             if (!ESVM_NAME(holds)(check, bytes + ESVM_HEAD + check->at + i * check->apart))
-                return ESVM_BAD_SNAPSHOT;
-    if (!ESVM_NAME(counted)(bytes + ESVM_HEAD + ESVM_AT)) return ESVM_BAD_SNAPSHOT;
+                return 0;
+    return 1;
+}
+
+esvm_status ESVM_NAME(restore)(ESVM_NAME(t) *model, const uint8_t *bytes, uint32_t n) {
+    if (!ESVM_NAME(is_whole)(bytes, n)) return ESVM_BAD_SNAPSHOT;
     ESVM_NAME(reset)(model);
     memcpy(model, bytes + ESVM_HEAD, ESVM_ARENA);
-    return ESVM_UNCHANGED;
+    if (ESVM_NAME(is_sound)(ESVM_SELF(model))) return ESVM_UNCHANGED;
+    ESVM_NAME(reset)(model);
+    return ESVM_BAD_SNAPSHOT;
+}
+
+ESVM_STATIC void ESVM_NAME(swap)(ESVM_NAME(t) *model, uint8_t *arena) {
+    uint8_t *own = (uint8_t *)model, byte;
+    uint32_t i;
+    for (i = 0; i < ESVM_ARENA; i++) {
+        byte = own[i];
+        own[i] = arena[i];
+        arena[i] = byte;
+    }
+}
+
+esvm_status ESVM_NAME(exchange)(ESVM_NAME(t) *model, uint8_t *bytes, uint32_t n) {
+    if (!ESVM_NAME(is_whole)(bytes, n)) return ESVM_BAD_SNAPSHOT;
+    ESVM_NAME(swap)(model, bytes + ESVM_HEAD);
+    if (ESVM_NAME(is_sound)(ESVM_SELF(model))) return ESVM_UNCHANGED;
+    ESVM_NAME(swap)(model, bytes + ESVM_HEAD);
+    return ESVM_BAD_SNAPSHOT;
 }

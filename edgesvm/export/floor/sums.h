@@ -49,8 +49,8 @@
     ESVM_STATIC void lanes_sums_##SUFFIX(                                               \
         int apart, const T *w, const T *z, esvm_index n, esvm_index n_rows, double *out) { \
         for (; n_rows > 0; n_rows--, z += n)                                            \
-            *out++ = apart ? lanes_square_distance_##SUFFIX(w, z, n)                    \
-                           : lanes_dot_##SUFFIX(w, z, n);                               \
+            *out++ = (double)(apart ? lanes_square_distance_##SUFFIX(w, z, n)           \
+                                    : lanes_dot_##SUFFIX(w, z, n));                     \
     }                                                                                   \
     ESVM_STATIC void lanes_dot_square_##SUFFIX(                                         \
         const T *x, const T *w, esvm_index n, T *dot, T *square) {                      \
@@ -70,36 +70,96 @@ ESVM_LANES(double, 8, f64)
 
 #define ESVM_STANDARD(from, variance) \
     ((variance) > 0.0 ? ESVM_DIVIDE(from, esvm_sqrt(variance)) : 0.0)
+/* Of a value that is nearer to 0 by its exponent alone, no arithmetic in double is asked */
+#define ESVM_WITHIN(clip, z) \
+    (esvm_exponent(z) < esvm_exponent(clip) ? (z) : (z) < -(clip) ? -(clip) : (z) > (clip) ? (clip) : (z))
+
+/* Whether a value is further from the mean than `most` spreads allow */
+ESVM_STATIC int esvm_is_far(double delta, double spread, double most) {
+    return spread > 0.0 && delta * delta > most * spread;
+}
+
+ESVM_STATIC int esvm_exponent(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    return (int)(bits >> 52 & 0x7ff);
+}
+
+/* Twice the exponent of a deviation, less that of the spread, up to which a value cannot be far, told without
+ * arithmetic in double; the third value is looked at closely. */
+ESVM_STATIC int esvm_near(double n, double bound) {
+    return n == 3.0 ? -0x7ff : 2 * esvm_exponent(bound) - esvm_exponent(n - 1.0) - 4;
+}
+
+/* Take x, the n-th value, into the moments of a feature, at most as far out as they allow: then it is `from` away from
+ * the mean. Returns whether it is further. */
+ESVM_STATIC int esvm_moments_take(
+    double x, double *mean, double *spread, double n, double share, double bound, int near, double *from) {
+    double delta = x - *mean;
+    int is_far = 0, of_spread = esvm_exponent(*spread);
+    if (!of_spread || 2 * esvm_exponent(delta) - of_spread > near) {
+        double most = ESVM_DIVIDE(bound * bound, n - 1.0), half = esvm_sqrt(*spread * 0.5);
+        is_far = esvm_is_far(delta, *spread, most);
+        if (n == 3.0 && fabs(fabs(delta) - half) * 6.0 * bound < half) {
+            *mean = x;
+            *spread = *from = 0.0;
+            return is_far;
+        }
+        if (is_far) {
+            delta = copysign(esvm_sqrt(most * *spread), delta);
+            x = *mean + delta;
+        }
+    }
+    *mean += delta * share;
+    *from = x - *mean;
+    *spread += delta * *from;
+    return is_far;
+}
+
 #define ESVM_MOMENTS(T, SUFFIX)                                                         \
     ESVM_STATIC void moments_map_##SUFFIX(                                              \
-        const T *x, const double *mean, const double *spread, double share, T *out,     \
-        esvm_index n) {                                                                 \
+        const T *x, const double *mean, const double *spread, double n, double clip, T *out,\
+        esvm_index width) {                                                             \
+        double share = ESVM_DIVIDE(1.0, n);                                             \
         esvm_index j;                                                                   \
-        for (j = 0; j < n; j++) {                                                       \
-            double variance = spread[j] * share;                                        \
-            out[j] = (T)ESVM_STANDARD(x[j] - mean[j], variance);                        \
+        for (j = 0; j < width; j++) {                                                   \
+            double z = ESVM_STANDARD((double)x[j] - mean[j], spread[j] * share);        \
+            out[j] = (T)ESVM_WITHIN(clip, z);                                           \
         }                                                                               \
     }                                                                                   \
     ESVM_STATIC int moments_next_##SUFFIX(                                              \
-        const T *x, const double *mean, const double *spread, double share, T *out,     \
-        esvm_index n) {                                                                 \
+        const T *x, const double *mean, const double *spread, double n, double bound,   \
+        double clip, T *out, esvm_index width) {                                        \
+        double share = ESVM_DIVIDE(1.0, n);                                             \
+        int near = esvm_near(n, bound);                                                 \
         esvm_index j;                                                                   \
-        for (j = 0; j < n; j++) {                                                       \
-            double xj = x[j], delta = xj - mean[j], from = xj - (mean[j] + delta * share); \
-            double s = spread[j] + delta * from, variance = s * share;                  \
+        for (j = 0; j < width; j++) {                                                   \
+            double m = mean[j], s = spread[j], z;                                       \
+            esvm_moments_take((double)x[j], &m, &s, n, share, bound, near, &z);         \
             if (!esvm_is_finite(s)) return 0;                                           \
-            out[j] = (T)ESVM_STANDARD(from, variance);                                  \
+            z = ESVM_STANDARD(z, s * share);                                            \
+            out[j] = (T)ESVM_WITHIN(clip, z);                                           \
         }                                                                               \
         return 1;                                                                       \
     }                                                                                   \
-    ESVM_STATIC void moments_keep_##SUFFIX(                                             \
-        const T *x, double *mean, double *spread, double share, esvm_index n) {         \
+    ESVM_STATIC int moments_far_##SUFFIX(                                               \
+        const T *x, const double *mean, const double *spread, double n, double bound,   \
+        esvm_index width) {                                                             \
+        double most = ESVM_DIVIDE(bound * bound, n);                                    \
         esvm_index j;                                                                   \
-        for (j = 0; j < n; j++) {                                                       \
-            double xj = x[j], delta = xj - mean[j];                                     \
-            mean[j] += delta * share;                                                   \
-            spread[j] += delta * (xj - mean[j]);                                        \
-        }                                                                               \
+        for (j = 0; j < width; j++)                                                     \
+            if (esvm_is_far((double)x[j] - mean[j], spread[j], most)) return 1;         \
+        return 0;                                                                       \
+    }                                                                                   \
+    ESVM_STATIC int moments_keep_##SUFFIX(                                              \
+        const T *x, double *mean, double *spread, double n, double bound, esvm_index width) {\
+        double share = ESVM_DIVIDE(1.0, n), from;                                       \
+        int is_far = 0, near = esvm_near(n, bound);                                     \
+        esvm_index j;                                                                   \
+        for (j = 0; j < width; j++)                                                     \
+            is_far |= esvm_moments_take(                                                \
+                (double)x[j], mean + j, spread + j, n, share, bound, near, &from);      \
+        return is_far;                                                                  \
     }
 ESVM_MOMENTS(float, f32)
 ESVM_MOMENTS(double, f64)
@@ -111,12 +171,12 @@ ESVM_MOMENTS(double, f64)
         double a[8] = {0}, s, u;                                                        \
         for (d = 0; d < tail; d += 8)                                                   \
             for (j = 0; j < 8; j++) {                                                   \
-                u = rows[d + j];                                                        \
+                u = (double)rows[d + j];                                                \
                 TERM(a[j], u, (double)x[d + j]);                                        \
             }                                                                           \
         s = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));          \
         for (d = tail; d < width; d++) {                                                \
-            u = rows[d];                                                                \
+            u = (double)rows[d];                                                        \
             TERM(s, u, (double)x[d]);                                                   \
         }                                                                               \
         out[i] = s;                                                                     \

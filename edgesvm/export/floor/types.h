@@ -9,10 +9,9 @@ typedef struct {
     uint32_t n;     /* numbers */
     uint32_t times, apart; /* of all parts: how many, and how many bytes from one to the next */
     uint8_t kind;
-    int32_t least, most; /* of an index; of doubles, least 0: none is negative; most: of any sign */
 } esvm_check;
 
-enum { ESVM_FLOATS, ESVM_DOUBLES, ESVM_COUNTS, ESVM_INDICES, ESVM_INDICES_32, ESVM_INDICES_8, ESVM_ZEROS };
+enum { ESVM_FLOATS, ESVM_DOUBLES, ESVM_COUNTS, ESVM_ZEROS }; /* as budget.rule says */
 
 typedef struct {
     uint32_t at;

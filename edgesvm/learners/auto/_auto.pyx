@@ -178,8 +178,6 @@ cdef class AutoCore(LearnerCore):
         ended = int(views["ended"])
         if not 0 <= ended < (1 << CANDIDATES) or not any(self.parts):
             raise CorruptModelError("the snapshot says that no candidate is left")
-        if (views["n_wrong"] < 0).any() or views["n_left_out"] < 0:
-            raise CorruptModelError("the snapshot's counters of errors are inconsistent")
         check_lapses(views["candidate_lapses"])
         for part in self.parts:
             if part is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,12 +12,14 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import whole
 from edgesvm.contract.registry import registered
+from edgesvm.core.constants import MEAN_WEIGHT_BYTES
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner, Place
 from edgesvm.learners.auto._auto import CANDIDATES, FOURIER, AutoCore
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.persist.format import Wrapped
 
 __all__ = ["Auto"]
 
@@ -100,6 +103,20 @@ class Auto(Learner):
         whole("max_bytes", self.max_bytes, 1, MOST_BYTES)
         whole("seed", self.seed, 0, (1 << 32) - 1)
 
+    # -- snapshots ---------------------------------------------------------------------------------
+
+    # A snapshot says how many bytes all takes but for its mean weight. Earlier builds, which had
+    # none, said the same.
+
+    def _described(self, params: dict[str, Any]) -> Wrapped:
+        return super()._described({**params, "max_bytes": params["max_bytes"] - MEAN_WEIGHT_BYTES})
+
+    @classmethod
+    def _of_params(cls, claimed: Mapping[str, Any]) -> Any:
+        said = claimed.get("max_bytes")
+        most = said + MEAN_WEIGHT_BYTES if isinstance(said, int) else said
+        return super()._of_params({**claimed, "max_bytes": most})
+
     # -- memory ------------------------------------------------------------------------------------
 
     def _own_arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
@@ -117,11 +134,12 @@ class Auto(Learner):
     def _pool(self, n_features: int) -> tuple[StreamSVM, KernelStreamSVM | None, FourierSVM, int]:
         """The plane, the store if there is room for one, the smallest FourierSVM, and the bytes of
         the pool."""
-        own = MemoryPlan.of([*common_arrays(), *self._own_arrays()]).total
-        plane = StreamSVM(lookahead=0, dtype=self.dtype)
+        own = MemoryPlan.of([*common_arrays(), *self._own_arrays()]).total + MEAN_WEIGHT_BYTES
+        plane = StreamSVM(lookahead=0, dtype=self.dtype).as_part()
         room = (int(self.max_bytes) - own) // 8 * 8 - plane.plan(n_features).total
         store = self._store(room // 2, n_features)
         first = FourierSVM(n_directions=FEWEST_DIRECTIONS, seed=self.seed, dtype=self.dtype)
+        first.as_part()
         smallest = [plane, first] if store is None else [plane, store, first]
         least = sum(learner.plan(n_features).total for learner in smallest)
         return plane, store, first, max(least, int(self.max_bytes) // 8 * 8 - own)
@@ -152,7 +170,9 @@ class Auto(Learner):
 
     def _store(self, room: int, n_features: int) -> KernelStreamSVM | None:
         try:
-            store = KernelStreamSVM(dtype=self.dtype).fitted_into(max(room, 0), n_features)
+            store = (
+                KernelStreamSVM(dtype=self.dtype).as_part().fitted_into(max(room, 0), n_features)
+            )
         except MemoryBudgetError:
             return None
         return store if store.max_vectors >= FEWEST_VECTORS else None

@@ -7,7 +7,7 @@ Signs and a linear part are the plan's arrays `sign` and `linear`, if it has the
 cimport numpy as cnp
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
@@ -96,19 +96,24 @@ cdef class SmoCore(KernelCore):
         if (np.abs(beta[:held]) > np.abs(bound[:held])).any() or (
                 beta[:held] * bound[:held] < 0.0).any():
             raise CorruptModelError("a coefficient is beyond its bound")
-        self.check_tiles(rows, held)
+        self.check_rows(rows, held)
 
-    def check_tiles(self, cnp.ndarray rows not None, int64_t held):
-        """Refuse rows, ndarray of shape (tiles, n_features, lanes), that could not have been
-        learned."""
+    def check_rows(self, cnp.ndarray rows not None, int64_t held):
+        """Refuse rows, ndarray of shape (tiles, n_features, lanes) or (n, n_features), that could
+        not have been learned."""
         cdef Tiles tiles
+        cdef const char *data = <const char *> cnp.PyArray_DATA(rows)
+        cdef bint fine = True, tiled = rows.ndim == 3
         cdef int64_t t
-        cdef bint fine = True
-        tiles.data, tiles.width = <char *> cnp.PyArray_DATA(rows), self.n_features
+        tiles.data, tiles.width = <char *> data, self.n_features
         tiles.is_float32, tiles.present = self.is_float32, NULL
-        for t in range(held):
-            get_row(&tiles, t, self.smo.point)
-            fine = fine and self.self_kernel(self.smo.point) <= LARGEST_KERNEL
+        with nogil:
+            for t in range(held):
+                if tiled:
+                    get_row(&tiles, t, self.smo.point)
+                else:
+                    memcpy(self.smo.point, data + t * self.row_bytes, self.row_bytes)
+                fine = fine and self.self_kernel(self.smo.point) <= LARGEST_KERNEL
         memset(self.smo.point, 0, self.views["point"].nbytes)
         if not fine:
             raise CorruptModelError("a sample is larger than any that can be learned")

@@ -30,9 +30,9 @@ class SmoLearner(KernelLearner):
         self.kernel_for(1)
 
     def _used(self, core: Any) -> list[slice]:
-        # The cache comes last and is zero between solutions: writing it would touch all its
-        # pages.
-        return [slice(0, core.arena.nbytes - core.views["cache"].nbytes)]
+        # The cache is zero between solutions: writing it would touch all its pages.
+        cache = self._place(core, "cache")
+        return [slice(0, cache.start), slice(cache.stop, core.arena.nbytes)]
 
 
 def smo_arrays(n: int, n_features: int, dtype: str, cache: int | str) -> Arrays:

@@ -135,7 +135,7 @@ class StoreSVM(SmoLearner):
         fits = bool(self.nbytes) and self.n_features_in_ == source.n_features
         known = self.core.labels if fits else Labels()
         labels = Labels(known.in_slots if known.closed else None)
-        _, n_learned, _ = self._guard.call(
+        found = self._guard.call(
             survey,
             source,
             labels,
@@ -144,7 +144,7 @@ class StoreSVM(SmoLearner):
             kernel=self.kernel_for(source.n_features),
             C=float(self.C),
         )
-        self._refuse_beyond(n_learned)
+        self._refuse_beyond(found.n_learned)
         if fits:
             self.reset()
         else:

@@ -11,8 +11,6 @@ from libc.string cimport memset
 
 from edgesvm.core.rng cimport splitmix64
 
-from edgesvm.errors import CorruptModelError
-
 cdef extern from "waves.h" nogil:
     void waves_angles_f32(
         const float *x, int64_t width, uint32_t key, const double *scale, int64_t first, int64_t n,
@@ -60,12 +58,6 @@ cdef Directions directions_of(core, key, scales, n) except *:
         of.n_mixed = len(core.views["mixed"])
         of.mixed = cnp.PyArray_DATA(core.views["mixed"])
     return of
-
-
-def check_directions(views):
-    """Raise CorruptModelError unless the scratch is zero."""
-    if any(views[name].view("u1").any() for name in ("angle", "mixed") if name in views):
-        raise CorruptModelError("the snapshot's angles are not zero between two samples")
 
 
 cdef void find_angles(const Directions *of, const void *x) noexcept nogil:

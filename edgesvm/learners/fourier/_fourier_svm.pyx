@@ -42,9 +42,6 @@ from edgesvm.learners.gradient._adagrad_svm cimport AdaGradSVMCore
 
 import numpy as np
 
-from edgesvm.errors import CorruptModelError
-from edgesvm.learners.fourier._directions import check_directions
-
 cnp.import_array()
 
 cdef enum:
@@ -384,12 +381,14 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         self.find_amplitudes(a)
         return np.array(a)
 
-    def check(self):
-        super().check()
-        check_directions(self.views)
-        if self.tilt == NULL:
-            return
-        faded = -FADED - np.asarray(self.first_tilt)
-        tilt = self.views["tilt"]
-        if self.H[0] < 0 or (tilt < faded).any() or (tilt > FADED).any():
-            raise CorruptModelError("the snapshot's amplitudes are out of range")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = AdaGradSVMCore.fault(self)
+        cdef int k
+        if found != NULL or self.tilt == NULL:
+            return found
+        if self.H[0] < 0.0:
+            return b"a sum of squares is negative"
+        for k in range(GROUPS):
+            if not -FADED - self.first_tilt[k] <= self.tilt[k] <= FADED:
+                return b"the snapshot's amplitudes are out of range"
+        return NULL

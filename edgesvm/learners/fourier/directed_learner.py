@@ -39,7 +39,8 @@ class DirectedLearner(Learner):
     directions: str = "auto"
 
     def with_capacity(self: Self, capacity: int) -> Self:
-        return type(self)(**self.get_params(deep=False) | {"n_directions": capacity})
+        other = type(self)(**self.get_params(deep=False) | {"n_directions": capacity})
+        return other.as_part() if self._is_part else other
 
     def _capacity_range(self) -> tuple[int, int]:
         return 1, self._most_directions

@@ -79,7 +79,7 @@ class FourierSVM(DirectedLearner, GradientLearner):
     width has half the amplitude of the next wider one.
 
     Bytes: see ``plan``; with V = 1 for two classes and n_classes for more,
-    16 + 8 n_classes + 16 + 8 V + 2 V W s + 2 n_directions + 48, W = 2 n_directions + n_features +
+    24 + 8 n_classes + 16 + 8 V + 2 V W s + 2 n_directions + 48, W = 2 n_directions + n_features +
     1, s = 4 or 8, and padding. Time: n_directions n_features steps of a hash per sample, and 4 V W
     multiplications.
 
@@ -87,7 +87,8 @@ class FourierSVM(DirectedLearner, GradientLearner):
     of two d from n_features (at least 16) on, and each D of random signs (Yu et al. 2016). They
     take d s bytes more, and 3 d log2(d) additions per sample for d of them.
 
-    Weights must be between 1e-100 and 1e100.
+    Weights must be between 1e-100 and 1e100. Without `Standardized` in front, one value 1e5
+    deviations out makes all later steps small: 92 % right instead of 99.9, 18,000 rows later.
 
     Examples
     --------

@@ -12,20 +12,17 @@ before it learned them.
 Bytes, V vectors of weights (one per class, one for two classes): 8 V + 16 + 2 V W s.
 """
 
-from libc.math cimport isfinite, sqrt
+from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport MAX_CLASSES
-from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
+from edgesvm.core.lapses cimport LAST, MEAN, are_shares, mean_decides, note_lapse
 from edgesvm.core.linalg cimport BLOCK, any_dot, any_score_rows, entry, item_at
 from edgesvm.core.linalg cimport item_bytes, square_rows
 from edgesvm.core.logistic cimport sigmoid
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
-
-from edgesvm.errors import CorruptModelError
-from edgesvm.learners.lapses import check_lapses
 
 cdef extern from "steps.h" nogil:
     void step_both_f32(
@@ -34,8 +31,8 @@ cdef extern from "steps.h" nogil:
         double *w, double *mean, const double *f, double step, double share, int64_t n) noexcept
 
 cdef int64_t RECENT
-cdef double LEAST_WEIGHT
-from edgesvm.learners.gradient.constants import LEAST_WEIGHT, MOST_WEIGHT, RECENT
+cdef double MOST_WEIGHT
+from edgesvm.learners.gradient.constants import MOST_WEIGHT, RECENT
 
 
 cdef class AdaGradSVMCore(LearnerCore):
@@ -93,8 +90,6 @@ cdef class AdaGradSVMCore(LearnerCore):
         cdef int v
         if not isfinite(xx):
             return NOT_FINITE
-        if not LEAST_WEIGHT <= weight <= 1.0 / LEAST_WEIGHT:
-            return BAD_WEIGHT
         square = self.sum_of_squares(xx)
         if self.overflows(weight * weight * square):
             return NOT_FINITE if weight == 1.0 else BAD_WEIGHT
@@ -237,10 +232,18 @@ cdef class AdaGradSVMCore(LearnerCore):
                 self.put_last(scores + j * self.n_vectors)
         return fine
 
-    def check(self):
-        super().check()
-        if (self.views["G"] < 0).any():
-            raise CorruptModelError("a sum of squares is negative")
-        if any(abs(self.views[name]).max() > MOST_WEIGHT for name in ("w", "w_mean")):
-            raise CorruptModelError("the weights are too large")
-        check_lapses(self.views["lapses"])
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = LearnerCore.fault(self)
+        cdef int64_t i
+        if found != NULL:
+            return found
+        for i in range(self.n_vectors):
+            if self.G[i] < 0.0:
+                return b"a sum of squares is negative"
+        for i in range(self.n_vectors * self.width):
+            if not (fabs(entry(self.is_float32, self.w, i)) <= MOST_WEIGHT
+                    and fabs(entry(self.is_float32, self.mean, i)) <= MOST_WEIGHT):
+                return b"the weights are too large"
+        if not are_shares(self.lapses, 2):
+            return b"a share of lapses is not between 0 and 1"
+        return NULL

@@ -54,10 +54,11 @@ class AdaGradSVM(GradientLearner):
     the last 1,000 samples, each asked before it learned the sample, answers.
 
     Bytes: see ``plan``; with V = 1 for two classes and n_classes for more,
-    16 + 8 n_classes + 16 + 8 V + 2 V (n_features + 1) s, s = 4 or 8, and padding. Time: O(V
+    24 + 8 n_classes + 16 + 8 V + 2 V (n_features + 1) s, s = 4 or 8, and padding. Time: O(V
     n_features) per sample.
 
-    Weights must be between 1e-100 and 1e100.
+    Weights must be between 1e-100 and 1e100. Without `Standardized` in front, one value 1e5
+    deviations out makes all later steps small: 97.9 % right instead of 99.9, 18,000 rows later.
 
     Examples
     --------

@@ -13,13 +13,12 @@ Bytes: none with a diagonal; else 4 D (D + 1) and 8 (3 D + 2) of scratch.
 cimport cython
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 
 from edgesvm.core.linalg cimport any_dot, dot, entry
 from edgesvm.core.packed_factor cimport (
     PackedFactor, factor_add_outer, factor_backward, factor_forward, packed)
 from edgesvm.learners.novelty._novelty cimport NoveltyCore
-
-from edgesvm.errors import CorruptModelError
 
 
 @cython.final
@@ -73,6 +72,10 @@ cdef class GaussianNoveltyCore(NoveltyCore):
         self.forward()
         factor_add_outer(&self.factor, 1.0)
 
+    cdef void forget_scaled(self) noexcept nogil:
+        if self.order:
+            memset(self.factor.pool, 0, packed(self.n_features) * sizeof(double))
+
     cdef void drops(self, double *out) noexcept nogil:
         """out[j] = (A^-1 z)_j^2 / (A^-1)_jj, which z' A^-1 z loses where z_j is as the others say:
         reconstruction-based contributions (Alcala & Qin 2009)"""
@@ -92,11 +95,15 @@ cdef class GaussianNoveltyCore(NoveltyCore):
             factor_forward(&self.factor)
             out[j] /= dot(y, y, D)
 
-    def check(self):
-        super().check()
-        if self.order == 0:
-            return
-        factor = self.views["factor"]
-        diagonal = [factor[packed(j) + j] for j in range(self.order)]
-        if (factor.any() if self.n_fitted() == 0 else min(diagonal) < 1.0):
-            raise CorruptModelError("the snapshot's factor is not that of a covariance")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = NoveltyCore.fault(self)
+        cdef int64_t j
+        if found != NULL:
+            return found
+        for j in range(packed(self.order) if self.n_fitted() == 0 else 0):
+            if self.factor.pool[j] != 0.0:
+                return b"the snapshot's factor is of no sample"
+        for j in range(self.order if self.n_fitted() else 0):
+            if not self.factor.pool[packed(j) + j] >= 1.0:
+                return b"the snapshot's factor is not that of a covariance"
+        return NULL

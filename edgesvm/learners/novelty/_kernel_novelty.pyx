@@ -25,7 +25,7 @@ Bytes: M (D s + 24) + 4 M (M + 1), and 8 (4 M + 2) + D s of scratch; compact, M 
 """
 
 cimport cython
-from libc.math cimport INFINITY, fmax, fmin, rint, sqrt
+from libc.math cimport INFINITY, fabs, fmax, fmin, rint, sqrt
 from libc.stdint cimport int16_t, int64_t
 from libc.string cimport memcpy, memmove, memset
 
@@ -37,11 +37,7 @@ from edgesvm.core.packed_factor cimport packed, triangle_forward, triangle_remov
 from edgesvm.core.rows cimport square_distances
 from edgesvm.learners.novelty._novelty cimport NoveltyCore
 
-import numpy as np
-
-from edgesvm.errors import CorruptModelError
-
-cdef double FARTHEST, TINY
+cdef double CLIP, FARTHEST, TINY
 from edgesvm.learners.novelty.constants import CLIP, FARTHEST, TINY
 
 
@@ -209,6 +205,14 @@ cdef class KernelNoveltyCore(NoveltyCore):
                 self.append(self.merged, count)
                 self.append(x, 1.0)
 
+    cdef void forget_scaled(self) noexcept nogil:
+        self.n_held[0] = 0
+        memset(self.centres, 0, self.room * self.width)
+        memset(self.counts, 0, self.room * sizeof(double))
+        memset(self.cost, 0, self.room * sizeof(double))
+        memset(self.partner, 0, self.room * sizeof(int64_t))
+        memset(self.L, 0, packed(self.room) * (4 if self.compact else 8))
+
     cdef char *centre(self, int64_t i) noexcept nogil:
         return self.centres + i * self.width
 
@@ -320,22 +324,39 @@ cdef class KernelNoveltyCore(NoveltyCore):
         if self.compact:
             memset(self.coded, 0, self.width)
 
-    def check(self):
-        super().check()
-        m = int(self.views["n_held"])
-        if not 0 <= m <= self.room or (m == 0) != (self.n_fitted() == 0):
-            raise CorruptModelError("the snapshot's number of centres is out of range")
-        counts, partner = self.views["counts"][:m], self.views["partner"][:m]
-        if (counts < 1).any() or counts.sum() != self.n_fitted():
-            raise CorruptModelError("the snapshot's centres do not count the samples learned")
-        if m > 1 and not ((partner >= 0) & (partner < m) & (partner != np.arange(m))).all():
-            raise CorruptModelError("the snapshot has a centre without a partner")
-        if (m == 1 and partner[0] != -1) or (self.views["cost"][:m] < 0).any():
-            raise CorruptModelError("the snapshot has a centre of negative cost")
-        if not (abs(self.views["centres"] * self.unit()) <= CLIP).all():
-            raise CorruptModelError("the snapshot has a centre that no scaled samples have")
-        for name in ("merged", "coded"):
-            if name in self.views and self.views[name].view("u1").any():
-                raise CorruptModelError(f"the snapshot's {name} array is not zero between samples")
-        if any(self.views["factor"][packed(i) + i] <= 0 for i in range(m)):
-            raise CorruptModelError("the snapshot's factor is not that of a kernel")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = NoveltyCore.fault(self)
+        cdef int64_t i, j
+        cdef double far, square, total = 0.0
+        if found != NULL:
+            return found
+        if self.n_held[0] > self.room or (self.n_held[0] == 0) != (self.n_fitted() == 0):
+            return b"the snapshot's number of centres is out of range"
+        for i in range(self.n_held[0]):
+            if self.counts[i] < 1.0:
+                return b"the snapshot has a centre of no sample"
+            total += self.counts[i]
+            if not self.has_partner(i):
+                return b"the snapshot has a centre without a partner"
+            if self.cost[i] < 0.0:
+                return b"the snapshot has a centre of negative cost"
+            square = 0.0
+            for j in range(i + 1):
+                far = entry(self.compact, self.L, packed(i) + j)
+                square += far * far
+            if not (entry(self.compact, self.L, packed(i) + i) > 0.0
+                    and fabs(square - 1.0 - self.noise) < 0.01):
+                return b"the snapshot's factor is not that of a kernel"
+        if total != self.n_fitted():
+            return b"the snapshot's centres do not count the samples learned"
+        for i in range(self.room):
+            for j in range(self.n_features):
+                if not fabs(self.at(self.centre(i), j) * self.unit()) <= CLIP:
+                    return b"the snapshot has a centre that no scaled samples have"
+        return NULL
+
+    cdef bint has_partner(self, int64_t i) noexcept nogil:
+        """Whether a centre's partner is another; alone, it has none."""
+        if self.n_held[0] == 1:
+            return self.partner[i] == -1
+        return 0 <= self.partner[i] < self.n_held[0] and self.partner[i] != i

@@ -23,12 +23,22 @@ threshold stands still too, and the first alarm moves it when the last is over: 
 counts once, even where half its samples look normal. After `until` samples learned, all stands
 still for good.
 
-Bytes: 16 D + D s + 96, s the dtype's size, and the scratch of a subclass.
+**A stuck sensor.** A feature that changed at nine of ten samples so far, those of stuck sensors
+aside, and then at none of STUCK_AFTER is stuck until it changes again; as is the whole sample.
+Meanwhile nothing is learned, an alarm or followed: of many equal samples the scales and the
+threshold would shrink to nothing.
+
+**Alarms that do not end.** `lately.alarms` is their share of about the last 700 samples. From LOST
+on the learner is lost, until it is below FOUND. Once that has lasted more samples than it learned,
+or PATIENCE, it starts over, unless it stands still.
+
+Bytes: 16 D + D s + 96, s the dtype's size; D s + 4 D + 36 to look back; and the scratch of a
+subclass.
 """
 
 cimport numpy as cnp
 from libc.math cimport copysign, fabs, fmax, fmin, isfinite, sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport int16_t, int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
@@ -40,24 +50,32 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 import numpy as np
 
 from edgesvm.contract.inputs import as_out
-from edgesvm.errors import CorruptModelError
 
 cnp.import_array()
 
 cdef int64_t CALM, SETTLED
 cdef double CLIP, REACH, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS
 cdef double LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
+cdef int64_t STUCK_AFTER, COSTS, MOST_LIVELY, PATIENCE
+cdef double LATELY, LOST, FOUND
 from edgesvm.learners.novelty.constants import (
     ABOVE,
     ALARMS_AFTER,
     CALM,
     CLIP,
+    COSTS,
     DENSITY,
     EXCESS_AFTER,
     FIRST_EXCESS,
+    FOUND,
+    LATELY,
     LEVEL_AFTER,
+    LOST,
+    MOST_LIVELY,
+    PATIENCE,
     REACH,
     SETTLED,
+    STUCK_AFTER,
     Z_ABOVE,
 )
 
@@ -71,6 +89,10 @@ cdef double bent(double far) noexcept nogil:
 
 cdef double cut(double far) noexcept nogil:
     return fmin(fmax(far, -CLIP), CLIP)
+
+
+cdef bint is_count(double number, int64_t most) noexcept nogil:
+    return 0.0 <= number <= most and number == <double> <int64_t> number
 
 
 cdef class NoveltyCore(LearnerCore):
@@ -97,6 +119,12 @@ cdef class NoveltyCore(LearnerCore):
         self.n_scored = <int64_t *> self.array("n_scored")
         self.n_alarms = <int64_t *> self.array("n_alarms")
         self.alarmed = <int64_t *> self.array("alarmed")
+        self.looks_back = "lately" in self.views
+        if self.looks_back:
+            self.values = self.array("values")
+            self.repeats = <int16_t *> self.array("repeats")
+            self.lively = <int16_t *> self.array("lively")
+            self.lately = <Lately *> self.array("lately")
         self.n_scratch = len(self.views["scratch"]) if "scratch" in self.views else 0
         self.scratch = <double *> self.array("scratch") if self.n_scratch else NULL
 
@@ -104,6 +132,9 @@ cdef class NoveltyCore(LearnerCore):
         return 0.0
 
     cdef void learn_scaled(self) noexcept nogil:
+        pass
+
+    cdef void forget_scaled(self) noexcept nogil:
         pass
 
     cdef void drops(self, double *out) noexcept nogil:
@@ -118,16 +149,21 @@ cdef class NoveltyCore(LearnerCore):
         return max(self.n_kept() - SETTLED, 0)
 
     cdef bint is_frozen(self) noexcept nogil:
-        return 0 < self.until <= self.n_kept()
+        return self.only_looks_on or 0 < self.until <= self.n_kept()
 
     # -- learning ----------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double score
-        cdef bint alarm, resting = self.is_frozen() or (self.alarmed[0] and not self.learns_all)
+        cdef bint alarm, resting
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
+        if self.looks_back and self.repeats_itself(x):
+            return UNCHANGED
+        if self.looks_back and self.has_lost() and not self.is_frozen():
+            self.forget()
+        resting = self.is_frozen() or (self.alarmed[0] and not self.learns_all)
         self.scale(x, self.n_kept(), True)
         score = self.score()
         alarm = self.n_kept() >= self.warm_up and score > self.threshold_now()
@@ -135,6 +171,8 @@ cdef class NoveltyCore(LearnerCore):
             self.follow_unless_held(score, alarm)
         self.alarmed[0] = CALM if alarm else max(self.alarmed[0] - 1, 0)
         self.n_alarms[0] += alarm
+        if self.looks_back and self.n_kept() >= self.warm_up:
+            self.look_back(alarm)
         if not resting and (self.learns_all or not alarm):
             self.keep(x)
             if self.n_kept() >= SETTLED:
@@ -176,6 +214,73 @@ cdef class NoveltyCore(LearnerCore):
             elif far != 0.0:
                 far = copysign(CLIP, far)
             put(self.is_float32, self.scaled, j, far)
+
+    # -- sensors that are stuck, and alarms that do not end ----------------------------------------
+
+    cdef bint repeats_itself(self, const void *x) noexcept nogil:
+        """Take note of which values are those of the sample before; whether any is stuck."""
+        cdef int64_t j, D = self.n_features
+        cdef bint first = self.n_per_class[1] == 0, any_changed = False, stuck = False
+        cdef double value
+        for j in range(D):
+            value = entry(self.is_float32, x, j) + 0.0  # of -0.0 it makes 0.0
+            if first or value != entry(self.is_float32, self.values, j):
+                self.repeats[j], any_changed = 0, True
+            else:
+                self.repeats[j] = <int16_t> min(self.repeats[j] + 1, STUCK_AFTER)
+            put(self.is_float32, self.values, j, value)
+        self.repeats[D] = 0 if any_changed else <int16_t> min(self.repeats[D] + 1, STUCK_AFTER)
+        for j in range(D + 1):
+            stuck = stuck or self.is_stuck(j)
+        if stuck:
+            self.lately.n_stuck += 1.0
+            return True
+        for j in range(D + 1):
+            if self.repeats[j] == 0:
+                self.lively[j] = <int16_t> min(self.lively[j] + 1, MOST_LIVELY)
+            else:
+                self.lively[j] = <int16_t> max(self.lively[j] - COSTS, -MOST_LIVELY)
+        return False
+
+    cdef bint is_stuck(self, int64_t j) noexcept nogil:
+        """Whether feature j is; j = n_features: the sample. A feature that has hardly ever changed
+        may be meant so; a sample may not."""
+        cdef int64_t least = 0 if j == self.n_features else STUCK_AFTER
+        return (self.repeats[j] >= STUCK_AFTER
+                and self.lively[j] + COSTS * (STUCK_AFTER - 1) >= least)
+
+    cdef void look_back(self, bint alarm) noexcept nogil:
+        cdef Lately *now = self.lately
+        now.alarms += LATELY * (alarm - now.alarms)
+        if now.lost_for > 0.0:
+            now.lost_for = now.lost_for + 1.0 if now.alarms >= FOUND else 0.0
+        elif now.alarms >= LOST:
+            now.lost_for = 1.0
+            now.n_lost += 1.0
+
+    cdef bint has_lost(self) noexcept nogil:
+        """Whether it has been lost for more samples than what it knows is of."""
+        return self.lately.lost_for > min(self.n_kept(), PATIENCE)
+
+    cdef void forget(self) noexcept nogil:
+        """What is normal; not what was counted."""
+        self.common.n_updates = 0
+        memset(self.mean, 0, self.n_features * sizeof(double))
+        memset(self.spread, 0, self.n_features * sizeof(double))
+        memset(self.tail, 0, sizeof(Tail))
+        self.n_scored[0] = self.alarmed[0] = 0
+        self.lately.alarms = self.lately.lost_for = 0.0
+        self.forget_scaled()
+
+    @property
+    def stuck(self):
+        """Numbers of the features that are stuck; all, if the sample is."""
+        cdef int64_t j
+        if not self.looks_back:
+            return []
+        if self.is_stuck(self.n_features):
+            return list(range(self.n_features))
+        return [j for j in range(self.n_features) if self.is_stuck(j)]
 
     cdef void wipe(self) noexcept nogil:
         memset(self.scaled, 0, self.n_features * item_bytes(self.is_float32))
@@ -270,26 +375,42 @@ cdef class NoveltyCore(LearnerCore):
             out[j] = out[j] / total if total > 0.0 else 1.0 / self.n_features
         return UNCHANGED
 
-    def check(self):
-        super().check()
-        n, kept = sum(map(int, self.views["n_per_class"])), int(self.views["n_updates"])
-        alarms, scored = int(self.views["n_alarms"]), int(self.views["n_scored"])
-        if self.views["n_per_class"][0] or not 0 <= scored <= n or not 0 <= alarms <= n:
-            raise CorruptModelError("the snapshot's counts of scores are inconsistent")
-        if self.until:
-            consistent = kept == min(n, self.until) and alarms <= n - kept
-        else:
-            consistent = kept == n if self.learns_all else kept + alarms <= n
-        if not (consistent and 0 <= self.alarmed[0] <= CALM):
-            raise CorruptModelError("the snapshot's counts of alarms are inconsistent")
-        if (self.views["spread"] < 0).any():
-            raise CorruptModelError("the snapshot has a negative sum of squared deviations")
-        if self.tail.variance < 0 or not 0 <= self.tail.n_above <= scored:
-            raise CorruptModelError("the snapshot's tail of the scores is inconsistent")
-        if self.tail.held and not self.alarmed[0]:
-            raise CorruptModelError("the snapshot holds the score of an alarm that is over")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = LearnerCore.fault(self)
+        cdef int64_t n = self.n_learned(), kept = self.n_kept(), alarms = self.n_alarms[0], j
+        if found == NULL and self.looks_back:
+            found = self.fault_of_looking_back(n)
+        if found != NULL:
+            return found
+        if self.n_per_class[0] or self.n_scored[0] > n or alarms > n:
+            return b"the snapshot's counts of scores are inconsistent"
+        if self.looks_back:     # samples of stuck sensors are not learned
+            if kept > (min(n, self.until) if self.until else n) or (
+                    kept + alarms > n and not self.learns_all):
+                return b"the snapshot's counts of alarms are inconsistent"
+        elif self.until:
+            if kept != min(n, self.until) or alarms > n - kept:
+                return b"the snapshot's counts of alarms are inconsistent"
+        elif kept != n if self.learns_all else kept + alarms > n:
+            return b"the snapshot's counts of alarms are inconsistent"
+        if self.alarmed[0] > CALM or (self.tail.held != 0.0 and not self.alarmed[0]):
+            return b"the snapshot holds the score of an alarm that is over"
+        for j in range(self.n_features):
+            if self.spread[j] < 0.0:
+                return b"the snapshot has a negative sum of squared deviations"
+        if self.tail.variance < 0.0 or not 0.0 <= self.tail.n_above <= self.n_scored[0]:
+            return b"the snapshot's tail of the scores is inconsistent"
         if self.tail.excess < -FIRST_EXCESS or not isfinite(self.threshold_now()):
-            raise CorruptModelError("the snapshot's threshold is not one of any scores")
-        for name in ("scaled", "scratch"):
-            if name in self.views and self.views[name].view("u1").any():
-                raise CorruptModelError(f"the snapshot's {name} array is not zero between samples")
+            return b"the snapshot's threshold is not one of any scores"
+        return NULL
+
+    cdef const char *fault_of_looking_back(self, int64_t n) noexcept nogil:
+        cdef Lately *now = self.lately
+        cdef int64_t j
+        if not 0.0 <= now.alarms <= 1.0 or not (
+                is_count(now.n_stuck, n) and is_count(now.n_lost, n) and is_count(now.lost_for, n)):
+            return b"the snapshot's counts of stuck samples are inconsistent"
+        for j in range(self.n_features + 1):
+            if not 0 <= self.repeats[j] <= STUCK_AFTER:
+                return b"the snapshot's counts of repeated values are inconsistent"
+        return NULL

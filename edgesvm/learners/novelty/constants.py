@@ -18,3 +18,13 @@ FIRST_EXCESS = 0.5  # mean excess above the level, in deviations, before any is 
 LEVEL_AFTER, EXCESS_AFTER = 20.0, 4.0  # samples that the first guesses count for
 ALARMS_AFTER = 1.0  # alarms that the exponential tail counts for
 LEAST_RATE, MOST_RATE = 1e-9, 0.05  # of alarms; the tail begins at `ABOVE`
+
+# What stops a feature that used to change with nearly every sample from being learned.
+STUCK_AFTER = 50  # samples of the same value; there are seven such places in NAB's 58 series
+COSTS = 9  # changes that make up for one sample without: nine of ten are lively
+MOST_LIVELY = 30_000  # changes in a row that are remembered
+
+# Alarms that do not end.
+LATELY = 0.001386294361119891  # log(2) / 500: alarms only, and half of what is recent are some
+LOST, FOUND = 0.5, 0.25  # recent share of alarms from which the learner is lost, and is not
+PATIENCE = 10_000  # samples at most that it stays so before it starts over

@@ -24,7 +24,7 @@ class GaussianNovelty(NoveltyLearner):
     Parameters
     ----------
     covariance : {"full", "diagonal"}, default "full"
-        "diagonal" leaves out which features go together: 16 D + D s bytes instead of some 4 D^2.
+        "diagonal" leaves out which features go together: 20 D + 2 D s bytes instead of some 4 D^2.
     alarm_rate : float, default 1e-3
         Share of normal samples that may raise an alarm; 1e-9 to 0.05.
     learn : {"normal", "all", "until N"}, default "normal"
@@ -36,13 +36,18 @@ class GaussianNovelty(NoveltyLearner):
         Samples at the start that are learned whatever they score; with "until N" it is N.
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples.
+    stuck : {"skip", "learn"}, default "skip"
+        What becomes of the samples of a sensor that repeats its value; see Notes. With "learn", as
+        in snapshots of earlier builds, neither that nor alarms that do not end are noticed.
 
     Attributes
     ----------
     offset_ : float
     mean_, scale_ : ndarray of shape (n_features,), float64
-    n_alarms_, n_seen_, n_updates_, n_features_in_
-    is_frozen_ : bool
+    n_alarms_, n_stuck_, n_lost_, n_seen_, n_updates_, n_features_in_
+    stuck_features_ : list of int
+    is_lost_, is_frozen_ : bool
+    alarm_share_ : float
 
     Notes
     -----
@@ -60,9 +65,17 @@ class GaussianNovelty(NoveltyLearner):
     there, both corrected by how many scores were above; seven numbers in all. Where nothing is
     learned after an alarm it does not move, and then the alarms count once.
 
-    Bytes: see ``plan``; 16 + 16 + 24 + 56 + n_features (16 + s), s = 4 or 8, and with the full
-    covariance 4 n_features (n_features + 1) + 24 n_features + 16, and padding. Time: O(n_features)
-    per sample, with the full covariance O(n_features^2).
+    A feature that used to change with nearly every sample and then repeats its value 50 times is
+    stuck until it changes, as is a sample as a whole. What comes meanwhile is neither learned nor
+    an alarm, but counted in ``n_stuck_``. Once half of about the last 700 samples are alarms, the
+    learner is lost: what is normal has changed, or a fault lasts. It says so by ``is_lost_``, and
+    starts over when that has lasted for more samples than it had learned, or 10,000; once frozen it
+    does not.
+
+    Bytes: see ``plan``; 16 + 16 + 24 + 56 + n_features (16 + s), s = 4 or 8, with stuck="skip"
+    n_features (4 + s) + 36, and with the full covariance 4 n_features (n_features + 1) + 24
+    n_features + 16, and padding. Time: O(n_features) per sample, with the full covariance
+    O(n_features^2).
 
     Examples
     --------
@@ -77,7 +90,7 @@ class GaussianNovelty(NoveltyLearner):
     """
 
     _compiled = GaussianNoveltyCore
-    _param_order = ("covariance", "alarm_rate", "learn", "warm_up", "dtype")
+    _param_order = ("covariance", "alarm_rate", "learn", "warm_up", "dtype", "stuck")
 
     covariance: str = "full"
 

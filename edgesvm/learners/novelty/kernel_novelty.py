@@ -55,6 +55,10 @@ class KernelNovelty(NoveltyLearner):
     storage : {"compact", "exact"}, default "compact"
         "compact": centres in 16 bits, in steps of 1/1365 of a deviation, and the matrix in float32.
         "exact": centres in `dtype`, the matrix in float64; in the same bytes, fewer centres.
+    stuck : {"skip", "learn"}, default "skip"
+        What becomes of the samples of a sensor that repeats its value; see `GaussianNovelty`. With
+        "learn", as in snapshots of earlier builds, neither that nor alarms that do not end are
+        noticed.
 
     Attributes
     ----------
@@ -62,8 +66,10 @@ class KernelNovelty(NoveltyLearner):
     counts_ : ndarray of shape (n_centres,), float64
     offset_ : float
     mean_, scale_ : ndarray of shape (n_features,), float64
-    n_alarms_, n_seen_, n_updates_, n_features_in_
-    is_frozen_ : bool
+    n_alarms_, n_stuck_, n_lost_, n_seen_, n_updates_, n_features_in_
+    stuck_features_ : list of int
+    is_lost_, is_frozen_ : bool
+    alarm_share_ : float
 
     Notes
     -----
@@ -83,10 +89,10 @@ class KernelNovelty(NoveltyLearner):
     Time: n_features scores.
 
     Bytes: see ``plan``; 16 + 16 + 32 + 48 + n_features (20 + s) + max_vectors (2 n_features + 48) +
-    2 max_vectors (max_vectors + 1), s = 4 or 8, and padding; exact, 16 + 16 + 32 + 48 + n_features
-    (16 + 2 s) + max_vectors (n_features s + 56) + 4 max_vectors (max_vectors + 1) + 16. Time:
-    a score is max_vectors (n_features + max_vectors / 2) steps, a sample learned some five times
-    that.
+    2 max_vectors (max_vectors + 1), s = 4 or 8, n_features (4 + s) + 36 with stuck="skip", and
+    padding; exact, 16 + 16 + 32 + 48 + n_features (16 + 2 s) + max_vectors (n_features s + 56) + 4
+    max_vectors (max_vectors + 1) + 16. Time: a score is max_vectors (n_features + max_vectors / 2)
+    steps, a sample learned some five times that.
 
     Examples
     --------
@@ -103,9 +109,9 @@ class KernelNovelty(NoveltyLearner):
     _capacity = "max_vectors"
     _param_order = (
         *("max_vectors", "gamma", "noise", "alarm_rate", "learn", "warm_up", "dtype"),
-        "storage",
+        *("storage", "stuck"),
     )
-    _absent: ClassVar[Mapping[str, Any]] = {"storage": "exact"}
+    _absent: ClassVar[Mapping[str, Any]] = {**NoveltyLearner._absent, "storage": "exact"}
 
     max_vectors: int = 64
     gamma: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.inputs import Matrix, as_rows
-from edgesvm.contract.params import positive, whole
+from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import Learner, fits
 from edgesvm.learners.novelty.constants import LEAST_RATE, LEAST_UNTIL, MOST_RATE
 
@@ -37,7 +37,10 @@ class NoveltyLearner(Learner):
     learn : {"normal", "all", "until N"}, default "normal"
     warm_up : int, default 100
     dtype : {"float32", "float64"}, default "float32"
+    stuck : {"skip", "learn"}, default "skip"
     """
+
+    _absent: ClassVar[Mapping[str, Any]] = {"stuck": "learn"}
 
     takes_labels: ClassVar[bool] = False
 
@@ -45,6 +48,7 @@ class NoveltyLearner(Learner):
     learn: str = "normal"
     warm_up: int = 100
     dtype: str = "float32"
+    stuck: str = "skip"
 
     def _check_params(self) -> None:
         if not LEAST_RATE <= positive("alarm_rate", self.alarm_rate) <= MOST_RATE:
@@ -52,6 +56,7 @@ class NoveltyLearner(Learner):
                 f"alarm_rate={self.alarm_rate!r}: give a rate from {LEAST_RATE} to {MOST_RATE}"
             )
         whole("warm_up", self.warm_up, 1, MOST_WARM_UP)
+        one_of("stuck", self.stuck, "skip", "learn")
         self._until()
 
     def _until(self) -> int:
@@ -67,6 +72,12 @@ class NoveltyLearner(Learner):
         return int(found[1])
 
     def _scales(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        looks_back: list[tuple[str, str, tuple[int, ...]]] = [
+            ("values", self.dtype, (n_features,)),
+            ("repeats", "i2", (n_features + 1,)),
+            ("lively", "i2", (n_features + 1,)),
+            ("lately", "f8", (4,)),
+        ]
         return [
             ("n_scored", "i8", ()),
             ("n_alarms", "i8", ()),
@@ -75,6 +86,7 @@ class NoveltyLearner(Learner):
             ("mean", "f8", (n_features,)),
             ("spread", "f8", (n_features,)),
             ("scaled", self.dtype, (n_features,)),
+            *(looks_back if self.stuck == "skip" else []),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
@@ -115,7 +127,7 @@ class NoveltyLearner(Learner):
     def learn_one(self, x: ArrayLike) -> bool:  # type: ignore[override]
         """Learn one sample, after its score has moved the threshold. Returns whether the model
         changed: with learn="normal" what alarms, or follows an alarm, is counted and not learned,
-        and with learn="until N" what comes after N samples.
+        with learn="until N" what comes after N samples, and what a stuck sensor sends never.
 
         Parameters
         ----------
@@ -129,6 +141,22 @@ class NoveltyLearner(Learner):
             learned; the model does not change.
         """
         return Learner.learn_one(self, x, NORMAL)  # `super()` would allocate
+
+    def watch_one(self, x: ArrayLike) -> None:
+        """Count one sample as `learn_one` does, and learn nothing of it, as if `learn` were "until
+        N" and N over.
+
+        Raises
+        ------
+        As `learn_one`.
+        """
+        with self._guard:
+            core = self._fitted
+            core.only_looks_on = True
+            try:
+                Learner.learn_one(self, x, NORMAL)
+            finally:
+                core.only_looks_on = False
 
     def end_warm_up(self) -> None:
         """End the warm-up now: from the next sample on, what alarms is an alarm and, with
@@ -253,6 +281,36 @@ class NoveltyLearner(Learner):
     def n_alarms_(self) -> int:
         """Samples learned, or not learned, that raised an alarm."""
         return int(self.core.views["n_alarms"])
+
+    @property
+    def stuck_features_(self) -> list[int]:
+        """Features that repeat their value although they used to change: numbers of those for which
+        the last sample was not learned. All, if all together do."""
+        return list(self.core.stuck) if self.is_fitted else []
+
+    @property
+    def n_stuck_(self) -> int:
+        """Samples that were neither learned nor judged, because a feature was stuck."""
+        return int(self._lately[1])
+
+    @property
+    def alarm_share_(self) -> float:
+        """Share of alarms among about the last 700 samples; NaN with stuck="learn"."""
+        return float(self._lately[0]) if self.stuck == "skip" else float("nan")
+
+    @property
+    def is_lost_(self) -> bool:
+        """Whether that share came to a half, and has not come down to a quarter since."""
+        return bool(self._lately[3])
+
+    @property
+    def n_lost_(self) -> int:
+        """Times that the learner got lost."""
+        return int(self._lately[2])
+
+    @property
+    def _lately(self) -> Any:
+        return self.core.views.get("lately", (0.0, 0.0, 0.0, 0.0))
 
     @property
     def mean_(self) -> np.ndarray:

@@ -25,7 +25,7 @@ kernel values and 3 M^2 multiplications.
 """
 
 cimport cython
-from libc.math cimport INFINITY, fmax, fmin, isfinite, sqrt
+from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
@@ -36,10 +36,6 @@ from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towa
 from edgesvm.learners.stream._ball cimport dual_radius, check_point, too_large, out_of_range
 from edgesvm.learners.stream._ball cimport ball_out_of_range
 from edgesvm.learners.stream._normal_matrix cimport add_product, column, factorise, solve
-
-import numpy as np
-
-from edgesvm.errors import CorruptModelError
 
 cdef double LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, RIDGE
 from edgesvm.learners.stream.constants import LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE
@@ -304,54 +300,50 @@ cdef class KernelStreamSVMCore(KernelCore):
                 return c
         return ROWS_BLOCK
 
-    def check(self):
-        super().check()
-        if not 0 <= self.n_held[0] <= self.slots - (not self.newton):
-            raise CorruptModelError(
-                f"{self.n_held[0]} vectors are stored, there is room for"
-                f" {self.slots - (not self.newton)}")
-        held = slice(0, self.n_held[0])
-        if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0:
-            raise CorruptModelError("a squared length or radius is negative")
-        if not (np.abs(self.views["sign"][held]) == 1.0).all():
-            raise CorruptModelError("a vector's label is neither -1 nor +1")
-        if self.newton and not (self.views["weight"][held] > 0.0).all():
-            raise CorruptModelError("a vector's weight is not positive")
-        if not self.newton and (self.views["own"][held] < 0.0).any():
-            raise CorruptModelError("a squared length is negative")
-        if self.at_newton():
-            self.check_factor()
-        else:
-            self.check_shares(self.views["share"][held])
-        if self.any_out_of_range():
-            raise CorruptModelError("a squared length is too large")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = KernelCore.fault(self)
+        cdef int64_t i
+        if found != NULL:
+            return found
+        if self.n_held[0] > self.slots - (not self.newton):
+            return b"more vectors are stored than there is room for"
+        if fmin(fmin(self.ball.R, self.ball.xi2), fmin(self.ball.ww, self.ball.q)) < 0.0:
+            return b"a squared length or radius is negative"
+        if ball_out_of_range(self.ball):
+            return b"a squared length is too large"
+        for i in range(self.n_held[0]):
+            if fabs(self.sign[i]) != 1.0:
+                return b"a vector's label is neither -1 nor +1"
+            if not self.fits(i):
+                return b"a vector's weight or squared length is out of range"
+        return self.fault_of_factor() if self.at_newton() else self.fault_of_shares()
 
-    def check_shares(self, share):
-        if self.newton and self.views["L"].any():
-            raise CorruptModelError("there are Newton steps before the vectors are complete")
-        if (share < 0.0).any():
-            raise CorruptModelError("a share is negative")
-        if len(share) and not abs(share.sum() - 1.0) < SHARES_WITHIN:
-            raise CorruptModelError("the shares do not sum to one")
+    cdef bint fits(self, int64_t i) noexcept nogil:
+        """Whether vector i is of a size that can be learned."""
+        cdef double k_ii = self.self_kernel(self.vectors + i * self.row_bytes)
+        if self.newton:
+            return self.weight[i] > 0.0 and k_ii <= LARGEST_NORM
+        return self.own[i] >= 0.0 and not (
+            out_of_range(k_ii) or out_of_range(self.norm[i]) or out_of_range(self.own[i]))
 
-    def check_factor(self):
+    cdef const char *fault_of_shares(self) noexcept nogil:
+        cdef int64_t i
+        cdef double total = 0.0
+        if self.newton:
+            for i in range(self.slots * (self.slots + 1) // 2):
+                if self.L[i] != 0.0:
+                    return b"there are Newton steps before the vectors are complete"
+        for i in range(self.n_held[0]):
+            if self.share[i] < 0.0:
+                return b"a share is negative"
+            total += self.share[i]
+        if self.n_held[0] and not fabs(total - 1.0) < SHARES_WITHIN:
+            return b"the shares do not sum to one"
+        return NULL
+
+    cdef const char *fault_of_factor(self) noexcept nogil:
         cdef int64_t j
-        if not (np.isfinite(self.views["L"]).all() and np.isfinite(self.views["share"]).all()):
-            raise CorruptModelError("a coefficient or the factor is not finite")
         for j in range(self.slots):
             if not self.L[column(j, self.slots)] > 0.0:
-                raise CorruptModelError("the factor's diagonal is not positive")
-
-    cdef bint any_out_of_range(self) noexcept nogil:
-        """Whether any length is too large to come from a stream of samples"""
-        cdef int64_t i
-        cdef double k_ii
-        cdef bint found = ball_out_of_range(self.ball)
-        for i in range(self.n_held[0]):
-            k_ii = self.self_kernel(self.vectors + i * self.row_bytes)
-            if self.newton:
-                found |= not k_ii <= LARGEST_NORM
-            else:
-                found |= out_of_range(k_ii) or out_of_range(self.norm[i])
-                found |= out_of_range(self.own[i])
-        return found
+                return b"the factor's diagonal is not positive"
+        return NULL

@@ -33,12 +33,12 @@ steps of O(M) for one outside.
 """
 
 cimport cython
-from libc.math cimport fmax, isfinite, sqrt
+from libc.math cimport fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.lapses cimport LAST, MEAN, mean_decides, note_lapse
+from edgesvm.core.lapses cimport LAST, MEAN, are_shares, mean_decides, note_lapse
 from edgesvm.core.linalg cimport BLOCK, approach, axpby, dot, dot_rows, dot_square
 from edgesvm.core.linalg cimport dot_square_rows, item_bytes, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
@@ -49,9 +49,6 @@ from edgesvm.learners.stream._balls cimport Balls, centre_square, cheapest_pair,
 from edgesvm.learners.stream._balls cimport join_pair, solve
 
 import numpy as np
-
-from edgesvm.errors import CorruptModelError
-from edgesvm.learners.lapses import check_lapses
 
 cpdef enum:
     NOTED = 4       # every so many samples are asked of the mean too
@@ -463,46 +460,45 @@ cdef class StreamSVMCore(LearnerCore):
                 said += scale[j] * u[self.n_features]
             values[j] += share * (said - values[j])
 
-    def check(self):
-        super().check()
-        held = self.views["n_held"] if self.balls.capacity else 0
-        if not 0 <= held < max(self.balls.capacity, 1):
-            raise CorruptModelError(
-                f"{held} balls are stored, there is room for {self.balls.capacity}")
-        if min(self.ball.R, self.ball.xi2, self.ball.ww, self.ball.q) < 0.0:
-            raise CorruptModelError("a squared length or radius is negative")
-        if self.average != NULL and not 0 <= self.n_averaged[0] <= self.n_learned():
-            raise CorruptModelError(
-                f"the average is of {self.n_averaged[0]} samples, {self.n_learned()} were learned")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = LearnerCore.fault(self)
+        if found != NULL:
+            return found
+        if fmin(fmin(self.ball.R, self.ball.xi2), fmin(self.ball.ww, self.ball.q)) < 0.0:
+            return b"a squared length or radius is negative"
+        if ball_out_of_range(self.ball) or self.row_out_of_range(self.w):
+            return b"a squared length is too large"
         if self.average != NULL:
-            check_lapses(self.views["lapses"])
-        if self.balls.capacity:
-            self.check_balls(held)
-        if self.any_out_of_range(held):
-            raise CorruptModelError("a squared length is too large")
+            if self.n_averaged[0] > self.n_learned():
+                return b"the average is of more samples than were learned"
+            if not are_shares(self.lapses, 2):
+                return b"a share of lapses is not between 0 and 1"
+            if self.row_out_of_range(self.average):
+                return b"a squared length is too large"
+        return self.fault_of_balls() if self.balls.capacity else NULL
 
-    def check_balls(self, held):
-        """Check squares, radii and shares of the stored balls."""
-        share = self.views["share"][:held]
-        if min(self.views[name].min() for name in ("square", "radius", "share")) < 0.0:
-            raise CorruptModelError("a square, a radius or a share is negative")
-        if held and not abs(share.sum() - 1.0) < SHARES_WITHIN:
-            raise CorruptModelError("the shares do not sum to one")
-
-    cdef bint any_out_of_range(self, int64_t held) noexcept nogil:
-        """Whether any length is too large to come from a stream of samples"""
+    cdef const char *fault_of_balls(self) noexcept nogil:
+        """Of the squares, radii and shares of the stored balls."""
         cdef int64_t i, j, n = self.balls.capacity
         cdef int64_t n_bytes = self.width * item_bytes(self.is_float32)
-        cdef bint found = ball_out_of_range(self.ball) or self.row_out_of_range(self.w)
-        if self.average != NULL:
-            found |= self.row_out_of_range(self.average)
-        for i in range(held):
-            found |= self.row_out_of_range(self.centres + i * n_bytes)
-            found |= out_of_range(self.balls.square[i])
-            found |= out_of_range(self.balls.radius[i] * self.balls.radius[i])
-            for j in range(held):
-                found |= out_of_range(self.balls.gram[i * n + j])
-        return found
+        cdef double total = 0.0
+        if self.balls.m[0] >= n:
+            return b"more balls are stored than there is room for"
+        for i in range(n):
+            if fmin(fmin(self.balls.square[i], self.balls.radius[i]), self.balls.share[i]) < 0.0:
+                return b"a square, a radius or a share is negative"
+        for i in range(self.balls.m[0]):
+            total += self.balls.share[i]
+            if (self.row_out_of_range(self.centres + i * n_bytes)
+                    or out_of_range(self.balls.square[i])
+                    or out_of_range(self.balls.radius[i] * self.balls.radius[i])):
+                return b"a squared length is too large"
+            for j in range(self.balls.m[0]):
+                if out_of_range(self.balls.gram[i * n + j]):
+                    return b"a squared length is too large"
+        if self.balls.m[0] and not fabs(total - 1.0) < SHARES_WITHIN:
+            return b"the shares do not sum to one"
+        return NULL
 
     cdef bint row_out_of_range(self, const char *row) noexcept nogil:
         if self.is_float32:

@@ -66,8 +66,8 @@ class KernelStreamSVM(KernelLearner):
     taken: "newton" is meant for "lower". With "newton" samples of a label that comes only after the
     last place was taken are learned with one vector of that label, which replaces the newest.
 
-    Bytes: see ``plan``; with "newton" 72 + max_vectors (n_features s + 40) + 4 max_vectors
-    (max_vectors + 1), with "share" 72 + (max_vectors + 1) (n_features s + 40), s = 4 or 8.
+    Bytes: see ``plan``; with "newton" 80 + max_vectors (n_features s + 40) + 4 max_vectors
+    (max_vectors + 1), with "share" 80 + (max_vectors + 1) (n_features s + 40), s = 4 or 8.
 
     Examples
     --------

@@ -72,7 +72,9 @@ class StreamSVM(Learner):
     normalize : bool, default True
         Scale each sample, constant feature included, to unit norm, as the paper assumes (inside the
         dot product, without a copy). Scaling does not change the sign of a decision: (x, 1) and its
-        positive multiples lie on the same side of every plane. Zero rows stay zero.
+        positive multiples lie on the same side of every plane. Zero rows stay zero. Without it one
+        value 1e5 deviations out, of the wrong class, turns the plane for good (14 % right instead
+        of 92, 18,000 rows later) unless `Standardized` is in front.
     fit_intercept : bool, default True
         Add a constant feature 1.
     dtype : {"float32", "float64"}, default "float32"
@@ -92,7 +94,7 @@ class StreamSVM(Learner):
     Data", 2008. (Matsushima, Vishwanathan & Smola's disk-cached StreamSVM of 2012 is another
     method.)
 
-    Bytes: see ``plan``; 88 + 2 (D + 1) s for one ball, s = 4 or 8; 64 + (D + 1) s without
+    Bytes: see ``plan``; 96 + 2 (D + 1) s for one ball, s = 4 or 8; 72 + (D + 1) s without
     ``average``. Time: O(D) per sample.
 
     The average is of what decisions would otherwise use: the centre of the ball around everything

@@ -4,4 +4,7 @@ from edgesvm.learners.twin._path cimport PathCore
 
 
 cdef class AdiabaticCore(PathCore):
-    pass
+    cdef const char *fault_of_solution(self) noexcept nogil
+    cdef const char *fault_of_coefficients(self) noexcept nogil
+    cdef const char *fault_of_factor(self) noexcept nogil
+    cdef double residual(self) noexcept nogil

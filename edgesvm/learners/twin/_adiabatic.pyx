@@ -4,8 +4,7 @@ The state and its margin set are in _margin_set.pyx, the path in _path.pyx; this
 a loaded state is one they can lead to.
 """
 
-cimport numpy as cnp
-from libc.math cimport fabs, isfinite
+from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t
 
 from edgesvm.core.linalg cimport dot
@@ -13,15 +12,23 @@ from edgesvm.core.packed_factor cimport factor_row, factor_rows, packed
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._path cimport PathCore
 
-import numpy as np
-
-from edgesvm.errors import CorruptModelError
-from edgesvm.learners.twin.kuhn_tucker import residual
-
 cdef double LARGEST_NORM, LARGEST_WEIGHT
 from edgesvm.learners.twin.constants import LARGEST_NORM, LARGEST_WEIGHT
 
-cnp.import_array()
+
+cdef double distance(double f, double coef, double s_minus, double s_plus) noexcept nogil:
+    """How far a twin is from the staircase: the smallest, over its five pieces, of how far f has to
+    move plus how far coef has to move as a share of the twin's weight"""
+    cdef double middle = s_plus - s_minus, weight = fmax(s_plus + s_minus, 1e-300)
+    cdef double least = apart(f, -INFINITY, -1.0) + apart(coef, s_plus, s_plus) / weight
+    least = fmin(least, fabs(f + 1.0) + apart(coef, middle, s_plus) / weight)
+    least = fmin(least, apart(f, -1.0, 1.0) + apart(coef, middle, middle) / weight)
+    least = fmin(least, fabs(f - 1.0) + apart(coef, -s_minus, middle) / weight)
+    return fmin(least, apart(f, 1.0, INFINITY) + apart(coef, -s_minus, -s_minus) / weight)
+
+
+cdef inline double apart(double x, double low, double high) noexcept nogil:
+    return fmax(fmax(low - x, x - high), 0.0)
 
 
 cdef class AdiabaticCore(PathCore):
@@ -29,93 +36,122 @@ cdef class AdiabaticCore(PathCore):
 
     def kt_residual(self):
         """Largest violation of the KT conditions, from the definition."""
-        cdef int64_t i, n = self.solver.n
-        if n == 0:
-            return 0.0
-        f = np.empty(n)
-        for i in range(n):
-            f[i] = self.g_of(self.twin(i)) / self.solver.mu
-        held = [self.views[name][:n].copy() for name in ("coef", "s_minus", "s_plus")]
-        return residual(f, *held)
+        return self.residual()
 
     def solve_from_scratch(self):
         """For tests."""
         self.from_scratch()
 
-    def check(self):
-        super().check()
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = PathCore.fault(self)
         cdef Solver *v = self.solver
-        if not 0 <= v.n <= self.slots or not 0 <= v.m <= v.n or packed(v.m) > self.factor.length:
-            raise CorruptModelError(
-                f"{v.n} twins, {v.m} of them on the margin; there is room for {self.slots}")
-        if min(v.n_path_events, v.n_exchanges, v.n_overflowed, v.n_refactored, v.n_refreshed,
-               v.n_from_scratch, v.paths) < 0:
-            raise CorruptModelError("a counter is negative")
-        held = {name: self.views[name][:v.n] for name in ("s_minus", "s_plus", "coef", "state")}
-        weights, states = held["s_minus"] + held["s_plus"], held["state"]
-        if (held["s_minus"] < 0).any() or (held["s_plus"] < 0).any() or (weights == 0).any():
-            raise CorruptModelError("a weight is negative, or a twin has no weight")
-        if not weights.sum() <= LARGEST_WEIGHT or not v.mu >= 0.0 or (v.n > 0 and v.mu == 0.0):
-            raise CorruptModelError("the weights or the margin are out of range")
-        if ((states < 0) | (states > 4)).any():
-            raise CorruptModelError("a twin's state is out of range")
-        self.check_vectors()
-        self.check_solution()
-
-    def check_vectors(self):
         cdef int64_t i
-        for i in range(self.solver.n):
+        cdef double total = 0.0, most = fabs(v.b)
+        if found != NULL:
+            return found
+        if v.n > self.slots or v.m > v.n or packed(v.m) > self.factor.length:
+            return b"there are more twins than room"
+        if v.mu < 0.0 or (v.mu == 0.0 and self.n_learned() > 0):
+            return b"the margin is not positive"
+        for i in range(v.n):
+            if not fmin(self.s_minus[i], self.s_plus[i]) >= 0.0 or (
+                    self.s_minus[i] + self.s_plus[i] == 0.0):
+                return b"a weight is negative, or a twin has no weight"
+            if not 0 <= self.state[i] <= 4:
+                return b"a twin's state is out of range"
             if not isfinite(self.norm(self.twin(i))):
-                raise CorruptModelError(f"twin {i} is too large")
+                return b"a twin is too large"
+            total += self.s_minus[i] + self.s_plus[i]
+            most += fabs(self.coef[i]) * sqrt(self.norm_of(i)) * sqrt(LARGEST_NORM)
+        if not total <= LARGEST_WEIGHT or (v.n == 0 and v.b != 0.0):
+            return b"the weights are too large, or b is of no twin"
+        if v.mu > 0.0 and not isfinite(most / v.mu):
+            return b"a decision value may not be finite"
+        return self.fault_of_solution()
 
-    def check_solution(self):
-        """Check that the twins on the margin are those of their states, that the factor is theirs,
-        and that coefficients and decision values belong together."""
-        S, states = self.views["S"][:self.solver.m], self.views["state"][:self.solver.n]
-        if not np.array_equal(np.sort(S), np.flatnonzero(states % 2)):
-            raise CorruptModelError("the margin set does not match the states")
-        self.check_coefficients()
-        self.check_factor()
+    cdef const char *fault_of_solution(self) noexcept nogil:
+        """Twins on the margin that are not those of their states, a factor that is not theirs, and
+        coefficients and decision values that do not belong together."""
+        cdef const char *found
+        cdef int64_t i, p, q, left = self.solver.m
+        for i in range(self.solver.n):
+            left -= self.state[i] % 2
+        for p in range(self.solver.m):
+            if left or not 0 <= self.S[p] < self.solver.n or self.state[self.S[p]] % 2 == 0:
+                return b"the margin set does not match the states"
+            for q in range(p):
+                if self.S[q] == self.S[p]:
+                    return b"the margin set does not match the states"
+        if left:
+            return b"the margin set does not match the states"
+        found = self.fault_of_coefficients()
+        return self.fault_of_factor() if found == NULL else found
 
-    def check_coefficients(self):
-        """Check that the coefficients, b and g match the twins, up to rounding."""
+    cdef const char *fault_of_coefficients(self) noexcept nogil:
+        """Coefficients beyond their weights, or b and g that do not match the twins, up to
+        rounding. How near the optimum they are is not checked: of features or weights of very
+        different size, rounding can leave a solver far from it."""
         cdef Solver *v = self.solver
         cdef int64_t i
-        cdef double noise = 0.0, g
+        cdef double noise = 0.0, size = 0.0, length, longest = 0.0, heaviest = 0.0
+        # |g| <= sum |coef_i| |phi(q_i)| times the longest phi(q); on its way here a coefficient may
+        # have been as large as its weight.
         for i in range(v.n):
-            noise += fabs(self.coef[i]) * self.k_wide(self.twin(i), self.twin(i))
-        noise = 1e-6 * v.mu + 1e-12 * (noise + fabs(v.b))
-        if noise > 1e-3 * v.mu:  # below what float64 resolves: cannot be checked
-            return
-        if not self.kt_residual() <= 1e-3:
-            raise CorruptModelError("the coefficients do not match the twins")
+            length = sqrt(self.norm_of(i))
+            noise += (fabs(self.coef[i]) + 1e-3 * (self.s_minus[i] + self.s_plus[i])) * length
+            size += fabs(self.coef[i]) * length
+            longest = fmax(longest, length)
+            heaviest = fmax(heaviest, fmax(self.s_minus[i], self.s_plus[i]))
         for i in range(v.n):
-            g = self.g_of(self.twin(i))
-            if not fabs(g - self.g[i]) <= noise:
-                raise CorruptModelError("the decision values do not match the twins")
+            if apart(self.coef[i], -self.s_minus[i], self.s_plus[i]) > 1e-9 * heaviest:
+                return b"a coefficient is beyond its bounds"
+        # one twin at least has -mu <= g <= mu, or had it when b moved last
+        if v.n and not fabs(v.b) <= 1e3 * (v.mu + size * longest):
+            return b"b is out of range"
+        noise = 1e-6 * v.mu + 1e-12 * (noise * longest + fabs(v.b))
+        if noise > 1e-3 * v.mu:     # below what float64 resolves: cannot be checked
+            return NULL
+        for i in range(v.n):
+            if not fabs(self.g_of(self.twin(i)) - self.g[i]) <= noise:
+                return b"the decision values do not match the twins"
+        return NULL
 
-    def check_factor(self):
-        """Check that L L^T is K_SS + lift and that the stored rows are rows of K."""
+    cdef double residual(self) noexcept nogil:
+        """How far the pairs (f_i, coef_i) are from the staircase, and sum(coef) from 0"""
+        cdef int64_t i, n = self.solver.n
+        cdef double f, worst = 0.0, total = 0.0, weight = 0.0
+        for i in range(n):
+            f = self.g_of(self.twin(i)) / self.solver.mu
+            worst = fmax(worst, distance(f, self.coef[i], self.s_minus[i], self.s_plus[i]))
+            total += self.coef[i]
+            weight += self.s_minus[i] + self.s_plus[i]
+        return fmax(worst, fabs(total) / fmax(weight, 1e-300))
+
+    cdef const char *fault_of_factor(self) noexcept nogil:
+        """L L^T that is not K_SS + lift, or stored rows that are not rows of K"""
         cdef Solver *v = self.solver
-        cdef int64_t p, q, n_rows = factor_rows(&self.factor, v.m)
         cdef const double *L
         cdef const double *pool = self.factor.pool
-        cdef double least = 0.0, ones
-        scratch = np.empty(self.slots)
-        cdef double *row = <double *> cnp.PyArray_DATA(scratch)
+        cdef int64_t p, q, n_rows = factor_rows(&self.factor, v.m)
+        cdef double ones, size, square
         if v.m > 0 and not 0.0 < v.lift <= LARGEST_NORM:
-            raise CorruptModelError("the lift of the factor is out of range")
+            return b"the lift of the factor is out of range"
         for p in range(v.m):
-            self.fill_row(self.twin(self.S[p]), row)
             L = pool + packed(p)
-            ones = dot(L, self.factor.ones, p + 1) - 1.0
-            least = 1e-9 * (row[self.S[p]] + v.lift)
-            if not (L[p] > 0.0 and fabs(ones) < 1e-3):
-                raise CorruptModelError("the factor does not match the margin set")
+            ones, size = -1.0, 1.0
             for q in range(p + 1):
-                if not fabs(dot(L, pool + packed(q), q + 1)
-                            - row[self.S[q]] - v.lift) <= least:
-                    raise CorruptModelError("the factor does not match the margin set")
+                ones += L[q] * self.factor.ones[q]
+                size += fabs(L[q] * self.factor.ones[q])
+            if not (L[p] > 0.0 and fabs(ones) < fmax(1e-3, 1e-12 * size)):
+                return b"the factor does not match the margin set"
+            square = self.norm_of(self.S[p]) + v.lift
+            for q in range(p + 1):
+                if not fabs(dot(L, pool + packed(q), q + 1) - v.lift
+                            - self.k_wide(self.twin(self.S[p]), self.twin(self.S[q]))
+                            ) <= 1e-9 * sqrt(square * (self.norm_of(self.S[q]) + v.lift)):
+                    return b"the factor does not match the margin set"
             for q in range(v.n if p < n_rows else 0):
-                if factor_row(&self.factor, p)[q] != row[q]:
-                    raise CorruptModelError("the kernel rows do not match the twins")
+                if factor_row(&self.factor, p)[q] != (
+                        self.k_wide(self.twin(self.S[p]), self.twin(q))):
+                    return b"the kernel rows do not match the twins"
+        return NULL

@@ -6,18 +6,16 @@ A sample is a twin with weight on one side only. When there is no room, the samp
 """
 
 cimport cython
-from libc.math cimport isfinite
+from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
 from edgesvm.learners.twin._margin_set cimport OVERFLOWED
 from edgesvm.learners.twin._path cimport Move
 
-from edgesvm.errors import CorruptModelError
-
-cdef double LEAST_WEIGHT, LARGEST_WEIGHT, TIE
-from edgesvm.learners.twin.constants import LARGEST_WEIGHT, LEAST_WEIGHT, TIE
+cdef double TIE
+from edgesvm.learners.twin.constants import TIE
 
 cdef enum WhenFull:
     FARTHEST = 0
@@ -35,7 +33,7 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
     """State and step. The public class has checked the parameters."""
     cdef readonly WhenFull when_full
     cdef readonly int64_t max_vectors
-    cdef double C
+    cdef readonly double C
     cdef Counters *counters
 
     def __init__(self, *common, C, when_full, kernel):
@@ -52,8 +50,6 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
         cdef int count = 0
         if not isfinite(self.norm(x)):
             return NOT_FINITE
-        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
-            return BAD_WEIGHT
         if self.solver.n == self.max_vectors:
             if self.when_full == IGNORE:
                 self.counters.n_ignored += 1
@@ -101,10 +97,9 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
         """Change C; False if the margin set would have overflowed its room."""
         return self.follow(NULL, 0, 1.0 / C) != OVERFLOWED
 
-    def check(self):
-        super().check()
+    cdef const char *fault(self) noexcept nogil:
         if self.solver.n > self.max_vectors:
-            raise CorruptModelError(
-                f"{self.solver.n} vectors, {self.max_vectors} are allowed")
-        if min(self.counters.n_unlearned, self.counters.n_forgotten, self.counters.n_ignored) < 0:
-            raise CorruptModelError("a counter is negative")
+            return b"there are more vectors than are allowed"
+        if not fabs(self.solver.mu * self.C - 1.0) < 1e-9:
+            return b"the margin is not that of C"
+        return AdiabaticCore.fault(self)

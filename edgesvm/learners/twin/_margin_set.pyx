@@ -41,10 +41,11 @@ from edgesvm.core.rows cimport (
     ROWS_BLOCK, ROWS_WIDEST, any_kernel_sums, rows_block_dot, square_distances)
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 
-cdef double EVENT_TOLERANCE, SINGULAR, NULL_TOLERANCE, LARGEST_NORM
+cdef double EVENT_TOLERANCE, SINGULAR, NULL_TOLERANCE, LARGEST_NORM, LARGEST_SQUARE
 cdef int MANY_EXCHANGES
 from edgesvm.learners.twin.constants import (
-    EVENT_TOLERANCE, LARGEST_NORM, MANY_EXCHANGES, NULL_TOLERANCE, SINGULAR)
+    EVENT_TOLERANCE, LARGEST_NORM, LARGEST_SQUARE, MANY_EXCHANGES, NULL_TOLERANCE,
+    SINGULAR)
 
 cdef enum:
     CHUNK = 128     # kernel values at a time, on the stack
@@ -92,7 +93,7 @@ cdef class MarginSetCore(KernelCore):
     cdef double norm(self, const void *x) noexcept nogil:
         """k(x, x), or NaN if the sample must be refused"""
         cdef double k_xx = 1.0 if self.kernel.kind == RBF else self.k_wide(x, x)
-        return k_xx if isfinite(self.square_norm(x)) and k_xx <= LARGEST_NORM else NAN
+        return k_xx if self.square_norm(x) <= LARGEST_SQUARE and k_xx <= LARGEST_NORM else NAN
 
     cdef double norm_of(self, int64_t i) noexcept nogil:
         """k(q_i, q_i)"""

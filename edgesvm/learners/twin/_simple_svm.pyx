@@ -17,21 +17,19 @@ from libc.stdint cimport int64_t
 from libc.string cimport memmove
 
 from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
 from edgesvm.learners.twin._margin_set cimport REACHED, STUCK, Outcome, Solver
 from edgesvm.learners.twin._path cimport Move, Walk
 
-import numpy as np
-
 from edgesvm.contract.core import changed
-from edgesvm.errors import CorruptModelError, refusal
+from edgesvm.errors import refusal
 
-cdef double LEAST_WEIGHT, LARGEST_WEIGHT, ROUNDING, TIE
+cdef double ROUNDING, TIE
 cdef int64_t REFRESH, MANY_EVENTS
 cdef int POLISHES
 from edgesvm.learners.twin.constants import (
-    LARGEST_WEIGHT, LEAST_WEIGHT, MANY_EVENTS, POLISHES, REFRESH, ROUNDING, TIE)
+    MANY_EVENTS, POLISHES, REFRESH, ROUNDING, TIE)
 
 cnp.import_array()
 
@@ -46,6 +44,7 @@ cdef struct Counters:           # from "n_forgotten" on
 @cython.final
 cdef class SimpleSVMCore(AdiabaticCore):
     """State, step and sweep. The public class has checked the parameters."""
+    cdef readonly double C
     cdef readonly bint forgets
     cdef Counters *counters
     cdef int64_t *number        # (slots,): row of the data, or sample of the stream
@@ -53,7 +52,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
 
     def __init__(self, *common, C, when_full, kernel):
         super().__init__(*common, kernel=kernel)
-        self.forgets = when_full == "oldest"
+        self.C, self.forgets = C, when_full == "oldest"
         self.counters = <Counters *> self.array("n_forgotten")
         self.number = <int64_t *> self.array("number")
         if self.solver.mu == 0.0:
@@ -62,7 +61,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
     # -- one sample --------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        cdef Status status = self.refuses(x, weight)
+        cdef Status status = self.refuses(x)
         if status != UNCHANGED or not self.violates(x, y):
             return status
         if self.solver.n == self.slots and not self.make_room():
@@ -71,10 +70,8 @@ cdef class SimpleSVMCore(AdiabaticCore):
         self.counters.converged = 0
         return CHANGED
 
-    cdef Status refuses(self, const void *x, double weight) noexcept nogil:
-        if not isfinite(self.norm(x)):
-            return NOT_FINITE
-        return UNCHANGED if LEAST_WEIGHT <= weight <= LARGEST_WEIGHT else BAD_WEIGHT
+    cdef Status refuses(self, const void *x) noexcept nogil:
+        return UNCHANGED if isfinite(self.norm(x)) else NOT_FINITE
 
     cdef bint violates(self, const void *x, double y) noexcept nogil:
         """Whether y f(x) < 1, by more than rounding"""
@@ -266,7 +263,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
                 if x == NULL:
                     with gil:
                         raise changed(self.owner)
-                status = self.refuses(x, w)
+                status = self.refuses(x)
                 if status != UNCHANGED:
                     return status
                 if self.violates(x, y) and not self.holds(first + i):
@@ -294,17 +291,25 @@ cdef class SimpleSVMCore(AdiabaticCore):
 
     # -- checks of a loaded arena ------------------------------------------------------------------
 
-    def check(self):
-        super().check()
-        n, v = int(self.solver.n), self.views
-        positive, states = v["s_plus"][:n] > 0.0, v["state"][:n]
-        if (positive & (v["s_minus"][:n] > 0.0)).any() or (
-                np.where(positive, states < 2, states > 2)).any():
-            raise CorruptModelError("a sample has the weight or the state of both classes")
-        if min(self.counters.n_forgotten, self.counters.n_ignored) < 0 or (
-                self.counters.converged not in (0, 1)):
-            raise CorruptModelError("a flag or a counter is out of range")
-        number = v["number"]
-        if (number[:n] < 0).any() or (number[:n] >= self.common.n_seen).any() or (
-                number[n:].any() or len(np.unique(number[:n])) < n):
-            raise CorruptModelError("a sample's number is out of range")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = AdiabaticCore.fault(self)
+        cdef int64_t i, j
+        if found != NULL:
+            return found
+        if self.counters.converged > 1:
+            return b"a flag is out of range"
+        if not fabs(self.solver.mu * self.C - 1.0) < 1e-9:
+            return b"the margin is not that of C"
+        for i in range(self.solver.n):
+            if self.state[i] > 2 if self.s_plus[i] == 0.0 else (
+                    self.state[i] < 2 or self.s_minus[i] > 0.0):
+                return b"a sample has the weight or the state of both classes"
+            if self.number[i] >= self.common.n_seen:
+                return b"a sample's number is out of range"
+            for j in range(i):
+                if self.number[j] == self.number[i]:
+                    return b"two samples have one number"
+        for i in range(self.solver.n, self.slots):
+            if self.number[i] != 0:
+                return b"a sample's number is out of range"
+        return NULL

@@ -22,16 +22,12 @@ from libc.string cimport memcpy
 from edgesvm.core.linalg cimport add_scaled, dot
 from edgesvm.core.packed_factor cimport (
     factor_add_outer, factor_append, factor_backward, factor_complement, factor_forward, packed)
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._twin_vector_machine cimport TwinVectorMachineCore
 
-import numpy as np
-
-from edgesvm.errors import CorruptModelError
-
-cdef double EDGE, LEAST_WEIGHT, LARGEST_WEIGHT, RIDGE
-from edgesvm.learners.twin.constants import EDGE, LARGEST_WEIGHT, LEAST_WEIGHT, RIDGE
+cdef double EDGE, RIDGE
+from edgesvm.learners.twin.constants import EDGE, RIDGE
 
 cdef struct Dictionary:         # from "settled_at" on
     int64_t settled_at          # samples learned by then; 0 while the twins move
@@ -92,8 +88,6 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
         cdef double *change = self.off              # P^-1 v
         if not isfinite(self.norm(x)):
             return NOT_FINITE
-        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
-            return BAD_WEIGHT
         self.fill_row(x, self.row)
         f = dot(self.row, self.coef, v.n) + v.b
         if fabs(f) > self.m1 * (1.0 + EDGE) or y * f >= 1.0:
@@ -118,27 +112,20 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
             return float("nan")
         return super().kt_residual()
 
-    def check(self):
-        cdef Dictionary *d = self.dictionary
-        if d.settled_at < 0 or d.n_refined < 0:
-            raise CorruptModelError("a counter is negative")
-        super().check()
-
-    def check_solution(self):
+    cdef const char *fault_of_solution(self) noexcept nogil:
         """As long as the twins move, those of the twin vector machine; then L is any factor."""
         cdef Solver *v = self.solver
         cdef int64_t i
         if self.dictionary.settled_at == 0:
-            super().check_solution()
-            return
-        if v.m != v.n or not np.array_equal(self.views["S"][:v.m], np.arange(v.m)):
-            raise CorruptModelError("the factor is not that of all twins")
-        if v.mu != 1.0 or not (isfinite(v.b) and isfinite(v.lift) and v.lift > 0.0):
-            raise CorruptModelError("the margin, b or the lift is out of range")
-        if not np.isfinite(self.views["coef"][:v.n]).all():
-            raise CorruptModelError("a coefficient is not finite")
-        if not np.isfinite(self.views["pool"][:packed(v.n)]).all():
-            raise CorruptModelError("the factor is not finite")
+            return TwinVectorMachineCore.fault_of_solution(self)
+        cdef double largest = 0.0
+        if v.m != v.n or v.mu != 1.0:
+            return b"the margin is out of range, or the factor is not of all twins"
         for i in range(v.n):
-            if not self.factor.pool[packed(i) + i] > 0.0:
-                raise CorruptModelError("the factor is not positive definite")
+            largest = fmax(largest, self.norm_of(i))
+        if v.lift != (largest if largest > 0.0 else 1.0):
+            return b"the lift is not that of the twins"
+        for i in range(v.n):
+            if self.S[i] != i or not self.factor.pool[packed(i) + i] > 0.0:
+                return b"the factor is not that of all twins"
+        return NULL

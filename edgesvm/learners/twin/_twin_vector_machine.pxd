@@ -30,7 +30,6 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     # the side of the boundary that its sign tells: minus, if only of -0, for g <= 0.
     cdef double *distortion_bound
 
-    cdef bint can_bear(self, double weight) noexcept nogil
     cdef bint beneficial(self, const void *x, Row *kept) noexcept nogil
     cdef int64_t twin_at(self, const void *x) noexcept nogil
     cdef Outcome absorb(self, int64_t i, double y, double weight) noexcept nogil

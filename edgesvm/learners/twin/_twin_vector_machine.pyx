@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memmove
 from edgesvm.core.kernels cimport RBF
 from edgesvm.core.linalg cimport real
 from edgesvm.core.tiles cimport kernel_of_sums
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
 from edgesvm.learners.twin._margin_set cimport KEPT, OVERFLOWED, REACHED, STUCK, Outcome, Row
 from edgesvm.learners.twin._path cimport Move
@@ -33,12 +33,10 @@ cdef extern from "twin_passes.h" nogil:
     int64_t twin_farthest(const double *g, int64_t n) noexcept
     double twin_sum(const double *x, int64_t n) noexcept
 
-from edgesvm.errors import CorruptModelError
-
-cdef double LEAST_WEIGHT, LARGEST_WEIGHT, EDGE, MAX_SHIFT, TIE, GOLDEN
+cdef double EDGE, MAX_SHIFT, TIE, GOLDEN
 cdef int PLACES, SECTIONS
 from edgesvm.learners.twin.constants import (
-    EDGE, GOLDEN, LARGEST_WEIGHT, LEAST_WEIGHT, MAX_SHIFT, PLACES, SECTIONS, TIE)
+    EDGE, GOLDEN, MAX_SHIFT, PLACES, SECTIONS, TIE)
 
 cpdef enum:
     CANDIDATES = 64     # pairs tested for one merge
@@ -77,8 +75,6 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         row.n, row.k = 0, values
         if not isfinite(self.norm(x)):
             return NOT_FINITE
-        if not (weight >= LEAST_WEIGHT and self.can_bear(weight)):
-            return BAD_WEIGHT
         if self.solver.n == 0:
             self.solver.mu = self.mu_for(weight)
         if not self.beneficial(x, &row):
@@ -93,17 +89,6 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         if outcome == OVERFLOWED:
             outcome = self.merge_on_margin()
         return CHANGED if outcome == REACHED else UNCHANGED
-
-    cdef bint can_bear(self, double weight) noexcept nogil:
-        """Whether all weights with this one are within their limit; far from it, a sum in any order
-        tells."""
-        cdef double total = 0.0
-        cdef int64_t i, n = self.solver.n
-        if twin_sum(self.s_minus, n) + twin_sum(self.s_plus, n) + weight <= 0.5 * LARGEST_WEIGHT:
-            return True
-        for i in range(n):
-            total += self.s_minus[i] + self.s_plus[i]
-        return total + weight <= LARGEST_WEIGHT
 
     cdef bint beneficial(self, const void *x, Row *kept) noexcept nogil:
         """Algorithm 2"""
@@ -488,10 +473,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                 low = a
         return 0.5 * (low + high)
 
-    def check(self):
-        super().check()
+    cdef const char *fault(self) noexcept nogil:
         if self.solver.n > self.max_twins:
-            raise CorruptModelError(f"{self.solver.n} twins, {self.max_twins} are allowed")
-        cdef Counters *c = self.counters
-        if min(c.n_accepted, c.n_absorbed, c.n_merged, c.n_removed, c.n_rejected, c.n_forced) < 0:
-            raise CorruptModelError("a counter is negative")
+            return b"there are more twins than are allowed"
+        return AdiabaticCore.fault(self)

@@ -21,7 +21,8 @@ MANY_EVENTS = 16  # events of a path per twin
 
 # Limits of samples
 LARGEST_NORM = 1e100  # of k(x, x): its square does not overflow
-LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that sums, products and quotients do not overflow
+LARGEST_SQUARE = 1e280  # of x.x: weights times squared distances do not overflow
+LARGEST_WEIGHT = 1e100  # of all weights: so that sums, products and quotients do not overflow
 
 # Merging
 MAX_SHIFT = 1.0  # by which a merge should move the decision function at most, in margins

@@ -65,8 +65,8 @@ class IncrementalDecrementalSVM(SampleVectors, AdiabaticLearner):
     Notes
     -----
     Cauwenberghs & Poggio 2000, on the solver described in `TwinVectorMachine`. The decision values
-    are those of a batch SVM on the same samples. Weights must be between 1e-100 and 1e100. Bytes:
-    see ``plan``; with M = max_vectors + 1 and max_margin=None, 144 + M (D s + 93) + 4 M (M + 1), s
+    are those of a batch SVM on the same samples. Bytes: see ``plan``; with
+    M = max_vectors + 1 and max_margin=None, 152 + M (D s + 93) + 4 M (M + 1), s
     = 4 or 8.
 
     Examples

@@ -18,7 +18,6 @@ from edgesvm.learner import fits
 from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.twin._simple_svm import SimpleSVMCore
 from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, SampleVectors, penalty
-from edgesvm.learners.twin.constants import LARGEST_WEIGHT, LEAST_WEIGHT
 
 __all__ = ["SimpleSVM"]
 
@@ -82,7 +81,7 @@ class SimpleSVM(SampleVectors):
     Which violator is taken first changes the time, not the solution: of the stored ones the worst,
     of the rows the first. The initial pair of samples, one of each class, are the first.
 
-    Weights must be between 1e-100 and 1e100. Bytes: see ``plan``; 168 + M (D s + 101) +
+    Bytes: see ``plan``; 176 + M (D s + 101) +
     4 M (M + 1), M = max_vectors, s = 4 or 8. Time of a row: n kernel values; of a violator, n m in
     addition for each sample that enters or leaves the working set.
 
@@ -168,7 +167,7 @@ class SimpleSVM(SampleVectors):
         source = self._guard.call(Source, self._closed(X), y, sample_weight, owner=owner)
         self.plan(source.n_features)
         labels = self._fresh_labels()
-        n_rows, _, per_class = self._guard.call(
+        found = self._guard.call(
             survey,
             source,
             labels,
@@ -176,17 +175,18 @@ class SimpleSVM(SampleVectors):
             dtype=self.dtype,
             kernel=self.kernel_for(source.n_features),
             C=float(self.C),
-            weights=(LEAST_WEIGHT, LARGEST_WEIGHT),
+            bounded=not self._is_part,
         )
         self._start_over(source.n_features, labels)
         views = self.core.views
         try:
-            views["converged"][...] = self._sweep(source, n_rows, progress)
+            views["converged"][...] = self._sweep(source, found.n_rows, progress)
         finally:
             if views["n"]:
-                views["n_seen"][...] = n_rows
-                views["n_per_class"][...] = per_class
+                views["n_seen"][...] = found.n_rows
+                views["n_per_class"][...] = found.per_class
                 views["n_updates"][...] = views["n"]
+                self._set_mean_weight(found.mean_weight)
         return self
 
     def _sweep(self, source: Source, n_rows: int, progress: Progress | None) -> bool:

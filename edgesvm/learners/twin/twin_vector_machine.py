@@ -94,8 +94,8 @@ class TwinVectorMachine(AdiabaticLearner):
     Notes
     -----
     Wang & Vucetic 2009, Algorithms 1 to 3; the solver follows Cauwenberghs & Poggio 2000, with one
-    coefficient per twin. Weights must be between 1e-100 and 1e100. Bytes: see ``plan``; with M =
-    max_twins + 2 and max_margin=None, 168 + M (D s + 101) + 4 M (M + 1), s = 4 or 8, and padding.
+    coefficient per twin. Bytes: see ``plan``; with M =
+    max_twins + 2 and max_margin=None, 176 + M (D s + 101) + 4 M (M + 1), s = 4 or 8, and padding.
     Time: M kernel values per sample, O(M^2) for one that is accepted.
 
     Examples

@@ -1,48 +1,110 @@
 /* An arena of any content, in a snapshot whose CRC is right: what is taken is safe to decide and learn
- * with. A target of libFuzzer; or one arena from a file, and whether it was taken. */
+ * with, and decides finite values. A target of libFuzzer; or arenas from a file, and what became of
+ * each: '-' refused, '+' taken, '!' taken and decided what is not finite. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mod.h"
 
+#ifdef MOD_N_CHANNELS
+#define WIDTH MOD_N_CHANNELS
+#else
+#define WIDTH MOD_N_FEATURES
+#endif
+
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n);
 
-static int n_taken;
+static unsigned char snapshot[MOD_SNAPSHOT_BYTES];
+static mod_t before;
 
-int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n) {
-    static unsigned char snapshot[MOD_SNAPSHOT_BYTES];
-    mod_t *model = malloc(sizeof *model);
-    mod_value x[MOD_N_FEATURES];
-    double values[MOD_N_VALUES];
+static void mend(const unsigned char *arena, size_t n) {
     unsigned i, crc;
-    mod_reset(model);
     mod_snapshot_read(&mod_saved, 0, snapshot, sizeof snapshot);
-    if (n > MOD_ARENA_BYTES) n = MOD_ARENA_BYTES;
-    if (n) memcpy(snapshot + MOD_HEAD_BYTES, bytes, n);
+    if (n) memcpy(snapshot + MOD_HEAD_BYTES, arena, n);
     crc = esvm_crc32(0, snapshot, sizeof snapshot - 4);
     for (i = 0; i < 4; i++) snapshot[sizeof snapshot - 4 + i] = (unsigned char)(crc >> 8 * i);
-    if (mod_restore(model, snapshot, sizeof snapshot) == ESVM_UNCHANGED) {
-        n_taken++;
-        for (i = 0; i < 6 * MOD_N_FEATURES; i++) {
-            x[i % MOD_N_FEATURES] = (mod_value)(n ? bytes[i % n] : i) - 100;
-            if ((i + 1) % MOD_N_FEATURES) continue;
-            mod_decide(model, x, values);
-            mod_learn_weighted(model, x, (int)(i % MOD_N_LABELS), 1.0);
+}
+
+/* Whether `restore` takes the snapshot; `exchange` must agree, and change nothing if it does not. */
+static int taken(mod_t *model) {
+    static unsigned char copy[MOD_SNAPSHOT_BYTES];
+    int takes;
+    memcpy(copy, snapshot, sizeof copy);
+    *model = before = mod_saved;
+    takes = mod_exchange(model, copy, sizeof copy) == ESVM_UNCHANGED;
+    if (!takes && (memcmp(model, &before, sizeof before) || memcmp(copy, snapshot, sizeof copy)))
+        abort();
+    mod_reset(model);
+    before = *model;
+    if (takes != (mod_restore(model, snapshot, sizeof snapshot) == ESVM_UNCHANGED)) abort();
+    if (memcmp(model, takes ? snapshot + MOD_HEAD_BYTES : (unsigned char *)&before, MOD_ARENA_BYTES))
+        abort();
+    return takes;
+}
+
+/* Decide about a row and learn it; whether all decided is finite */
+static int works(mod_t *model, const mod_value *x, int slot, double weight) {
+#ifdef MOD_N_CHANNELS
+    int predicted;
+    double score;
+    (void)weight;
+    return mod_push(model, x, slot, &predicted, &score) > ESVM_CHANGED || isfinite(score);
+#else
+    double values[MOD_N_VALUES];
+    int i, finite = 1;
+    if (mod_decide(model, x, values) <= ESVM_CHANGED)
+        for (i = 0; i < MOD_N_VALUES; i++) finite &= !!isfinite(values[i]);
+    mod_learn_weighted(model, x, slot, weight);
+    return finite;
+#endif
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n) {
+    mod_t *model = malloc(sizeof *model);
+    mod_value x[WIDTH];
+    unsigned i;
+    mend(bytes, n < MOD_ARENA_BYTES ? n : MOD_ARENA_BYTES);
+    if (taken(model))
+        for (i = 0; i < 6 * WIDTH; i++) {
+            x[i % WIDTH] = (mod_value)(n ? bytes[i % n] : i) - 100;
+            if ((i + 1) % WIDTH == 0 && !works(model, x, (int)(i % MOD_N_LABELS), 1.0)) abort();
         }
-    }
     free(model);
     return 0;
 }
 
 #ifndef FUZZ
-int main(int argc, char **argv) {
-    static unsigned char arena[MOD_ARENA_BYTES];
-    FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
-    if (!file || fread(arena, 1, sizeof arena, file) != sizeof arena) abort();
+static void *all_of(const char *name, size_t *n) {
+    FILE *file = fopen(name, "rb");
+    char *bytes;
+    if (!file || fseek(file, 0, SEEK_END)) abort();
+    *n = (size_t)ftell(file);
+    rewind(file);
+    bytes = malloc(*n + 1);
+    if (fread(bytes, 1, *n, file) != *n) abort();
     fclose(file);
-    LLVMFuzzerTestOneInput(arena, sizeof arena);
-    printf("%d\n", n_taken);
+    return bytes;
+}
+
+/* ARENAS ROWS SLOTS WEIGHTS: files of numbers as they are in memory */
+int main(int argc, char **argv) {
+    size_t n, n_rows, i, row;
+    unsigned char *arenas = all_of(argv[argc > 4 ? 1 : 0], &n), *arena;
+    mod_value *x = all_of(argv[2], &i);
+    signed char *slot = all_of(argv[3], &n_rows);
+    double *weight = all_of(argv[4], &i);
+    mod_t *model = malloc(sizeof *model); /* so that what is read behind it is seen */
+    for (arena = arenas; arena < arenas + n; arena += MOD_ARENA_BYTES) {
+        int finite = 1, takes;
+        mend(arena, MOD_ARENA_BYTES);
+        takes = taken(model);
+        for (row = 0; takes && row < n_rows; row++)
+            finite &= works(model, x + row * WIDTH, slot[row], weight[row]);
+        putchar(!takes ? '-' : finite ? '+' : '!');
+        fflush(stdout);
+    }
     return 0;
 }
 #endif

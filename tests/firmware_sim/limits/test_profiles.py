@@ -78,6 +78,46 @@ def test_a_process_can_cap_itself(kind):
         assert child.communicate()[0] == "MemoryError\n"
 
 
+# Takes 64 MiB of each kind that a process can have, and says which it was refused.
+KINDS = """
+import mmap, os, tempfile, threading
+from firmware_sim.limits.profiles import cap_process
+SIZE = 64 << 20
+held = []
+
+def shared():
+    held.append(mmap.mmap(-1, SIZE))
+
+def private():
+    held.append(mmap.mmap(-1, SIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+
+def of_a_file():
+    with tempfile.TemporaryFile() as file:
+        file.truncate(SIZE)
+        held.append(mmap.mmap(file.fileno(), SIZE))
+
+def heap():
+    held.append(bytearray(SIZE))
+
+cap_process(None, 8 << 20)
+for take in (shared, private, of_a_file, heap):
+    try:
+        take()
+    except (MemoryError, OSError) as error:
+        print(take.__name__, "refused")
+    else:
+        print(take.__name__, "taken")
+"""
+
+
+@linux
+def test_by_default_no_kind_of_memory_gets_past_a_cap():
+    with python(KINDS) as child:
+        assert child.communicate()[0].split("\n")[:-1] == [
+            f"{kind} refused" for kind in ("shared", "private", "of_a_file", "heap")
+        ]
+
+
 @linux
 def test_the_peak_can_be_read_and_reset():
     with python(HUNGRY) as child:

@@ -43,7 +43,7 @@ def test_a_plane_does_not_learn_a_board_and_ends_first():
     before = learner.candidates_["FourierSVM"].n_directions
     learner.partial_fit(X[1999:2000], y[1999:2000])
     assert set(learner.candidates_) == {"KernelStreamSVM", "FourierSVM"}
-    left = StreamSVM(lookahead=0).plan(2).total  # FourierSVM cannot have it yet
+    left = StreamSVM(lookahead=0).as_part().plan(2).total  # FourierSVM cannot have it yet
     assert not learner.core.views["pool"][:left].any()
     learner.partial_fit(X[2000:], y[2000:])
     assert list(learner.candidates_) == ["FourierSVM"] == [learner.answers_]
@@ -69,7 +69,7 @@ def test_candidates_are_what_they_would_be_alone():
     slots = np.array([first.index(label) for label in y.tolist()])
     for candidate in learner.candidates_.values():
         alone = candidate.like_new().allocate(6, classes=[0, 1]).partial_fit(X, slots)
-        assert bytes(alone.arena) == bytes(candidate.arena)
+        assert bytes(alone.arena)[:-8] == bytes(candidate.arena)  # without the mean weight
 
 
 def test_lapses_are_the_share_of_recent_samples_each_had_wrong():

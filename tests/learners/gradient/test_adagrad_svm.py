@@ -79,10 +79,11 @@ def test_a_stream_that_drifts_is_answered_by_the_last_weights():
     assert moving.score(X[-200:], drifting[-200:]) > 0.8
 
 
-@each("weight", [1.0, 1e60])
+@each("weight", [1.0, 2.0**40])
 def test_a_sum_of_squares_that_would_overflow_is_refused(weight):
     X = np.full((9, 3), 0.5e154 / weight)
-    learner = AdaGradSVM(dtype="float64").partial_fit(X[:1] * 1e-9, [0], classes=[0, 1])
+    learner = AdaGradSVM(dtype="float64").allocate(3, classes=[0, 1])
+    learner.learn_one(X[0] * 1e-9, 0, weight)
     n_learned = 0
     with pytest.raises(SampleRefused):
         for x in X:
@@ -97,6 +98,5 @@ def test_a_sum_of_squares_that_would_overflow_is_refused(weight):
 def test_a_snapshot_no_stream_can_have_made(name, value, tmp_path):
     learner = AdaGradSVM().partial_fit(*clouds(50, dtype="float32"))
     learner.core.views[name][...] = value
-    learner.save(tmp_path / "model.esvm")
     with pytest.raises(edgesvm.CorruptModelError):
-        edgesvm.load(tmp_path / "model.esvm")
+        learner.save(tmp_path / "model.esvm")

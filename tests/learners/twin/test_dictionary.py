@@ -111,9 +111,8 @@ def test_a_settled_snapshot_goes_on(tmp_path):
         array = broken.core.views[name]
         held = array[place].copy()
         array[place] = value
-        broken.save(tmp_path / "broken.esvm")
         with pytest.raises(edgesvm.CorruptModelError):
-            edgesvm.load(tmp_path / "broken.esvm")
+            broken.save(tmp_path / "broken.esvm")
         array[place] = held
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rig.conformance.section import Section
-from rig.liveness import RECOVERY_S, all_faults, random_faults, recover
+from rig.liveness import RECOVERY_S, all_faults, recover
 
 
-def liveness_section(*, depth: int, traces: int, seed: int) -> Section:
-    """Every trace of up to `depth` faults, then so many at random; both kinds of node and dtype."""
-    rng = np.random.default_rng([seed, 3])
+def liveness_section(*, depth: int) -> Section:
+    """Every trace of up to `depth` faults; both kinds of node and dtype."""
     walked = [faults for n in range(1, depth + 1) for faults in all_faults(n)]
-    walked += [random_faults(rng) for _ in range(traces)]
     ends = [
         recover(faults, mute=i % 2 == 0, dtype=("float32", "int16")[i // 2 % 2])
         for i, faults in enumerate(walked)

@@ -40,7 +40,6 @@ THREAD_SECONDS = 2.0  # a learner
 ACCURACY_SAMPLES = 20_000
 LATE_SAMPLES = 20_000
 LIVENESS_DEPTH = 2
-LIVENESS_TRACES = 500
 ATTACKS = 20_000
 FIRMWARE_ROWS = 200  # QEMU takes a minute or so
 PARITY_ROWS = 20_000
@@ -112,7 +111,7 @@ def conform(
         yield process_section(run)
         yield thread_section(seconds=THREAD_SECONDS)
         yield labels_section(folder, seed=seed, samples=min(samples, LATE_SAMPLES), key=key)
-        yield liveness_section(depth=LIVENESS_DEPTH, traces=LIVENESS_TRACES, seed=seed)
+        yield liveness_section(depth=LIVENESS_DEPTH)
         yield auth_section(seed=seed, attacks=ATTACKS)
         yield firmware_section(run.snapshot, rows=FIRMWARE_ROWS, needed=needed)
         yield parity_section(run.snapshot, rows=PARITY_ROWS, needed=needed)

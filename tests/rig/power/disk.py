@@ -185,6 +185,8 @@ class SimulatedDisk:
 
     def _operate(self, operation: str) -> None:
         """Count an operation, or raise the error of a fault that is due."""
+        if self._cut_now:
+            raise PowerCut  # it is still off: a handler of the first one changes nothing
         for fault in self.faults:
             if fault.strikes(operation):
                 raise OSError(fault.error, os.strerror(fault.error))

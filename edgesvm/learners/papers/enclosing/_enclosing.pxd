@@ -63,7 +63,14 @@ cdef class EnclosingCore(KernelCore):
     cdef bint make_room(self) noexcept nogil
     cdef void wipe(self) noexcept nogil
 
+    cdef bint is_product(self, int64_t p, double f, double rounding) noexcept nogil
+
     # Shared.
+    cdef const char *fault_of_products(self) noexcept nogil
+    cdef double rounding(self) noexcept nogil
+    cdef double largest_own(self) noexcept nogil
+    cdef bint is_new(self, int64_t p) noexcept nogil
+    cdef bint is_empty_behind(self, int64_t n) noexcept nogil
     cdef double threshold(self) noexcept nogil
     cdef double limit(self) noexcept nogil
     cdef double allowed(self) noexcept nogil

@@ -30,18 +30,15 @@ from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport (
-    clear_rows, get_row, put_row, weighted_kernel, weighted_kernels)
+    clear_rows, get_row, lanes_of, put_row, weighted_kernel, weighted_kernels)
 
 import numpy as np
 
 from edgesvm.contract.core import changed
-from edgesvm.contract.kernel_core import CACHE
-from edgesvm.errors import CorruptModelError, refusal
+from edgesvm.errors import refusal
 
 cnp.import_array()
 
-SCRATCH = (*CACHE, "point", "block_rows", "block_f", "block_sign", "block_own", "block_number",
-           "block_row", "near_margin", "near_number")
 cdef int64_t STEPS = 1000       # between two checks for Ctrl-C
 cdef double WITHIN = 1e-6       # tolerance for sums of coefficients
 cdef double FINEST, LARGEST
@@ -529,57 +526,91 @@ cdef class EnclosingCore(KernelCore):
 
     # -- checks of a loaded arena ------------------------------------------------------------------
 
-    def check(self):
-        super().check()
-        v = self.views
-        if any(v[name].any() for name in SCRATCH):
-            raise CorruptModelError("scratch is not zero")
-        n = int(self.n_core[0])
-        most = min(self.max_core, self.n_learned())
-        if not 0 <= n <= most or (n == 0) != (most == 0):
-            raise CorruptModelError(f"{n} core vectors, room for {self.max_core}")
-        if min(self.n_iter[0], self.n_given_up[0]) < 0 or self.converged[0] not in (0, 1):
-            raise CorruptModelError("a flag or a counter of steps is out of range")
-        sign, beta, number = v["sign"], v["beta"], v["number"]
-        if (np.abs(sign[:n]) != 1.0).any() or sign[n:].any():
-            raise CorruptModelError("a core vector's label is neither -1 nor +1")
-        if (beta[:n] * sign[:n] < 0.0).any() or beta[n:].any() or (
-                n and not abs(np.abs(beta).sum() - 1.0) < WITHIN):
-            raise CorruptModelError("the coefficients are not a convex combination")
-        if not abs(beta.sum() - self.intercept[0]) < WITHIN:
-            raise CorruptModelError("the intercept is not the sum of the coefficients")
-        if (number[:n] < 0).any() or (number[:n] >= self.common.n_seen).any() or (
-                number[n:].any() or len(np.unique(number[:n])) < n):
-            raise CorruptModelError("a core vector's number is out of range")
-        if v["rows"][-(-n // v["rows"].shape[2]):].any():
-            raise CorruptModelError("there are rows behind the core vectors")
-        own = v["own"]
-        if not (own[:n] > 0.0).all() or own[n:].any() or (own > LARGEST).any() or not (
-                0.0 <= self.square[0] <= 2.0 * LARGEST):
-            raise CorruptModelError("a squared length is out of range")
-        self.check_products()
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = KernelCore.fault(self)
+        cdef int64_t p, n = min(self.max_core, self.n_learned())
+        cdef double total = 0.0, sum_ = 0.0
+        if found != NULL:
+            return found
+        if self.n_core[0] > n or (self.n_core[0] == 0) != (n == 0):
+            return b"there are more core vectors than room or samples, or none"
+        if self.converged[0] > 1 or not 0.0 <= self.square[0] <= 2.0 * LARGEST:
+            return b"a flag or a squared length is out of range"
+        n = self.n_core[0]
+        for p in range(n):
+            if fabs(self.sign[p]) != 1.0:
+                return b"a core vector's label is neither -1 nor +1"
+            if self.beta[p] * self.sign[p] < 0.0:
+                return b"the coefficients are not a convex combination"
+            if not 0.0 < self.own[p] <= LARGEST:
+                return b"a squared length is out of range"
+            if not self.is_new(p):
+                return b"a core vector's number is out of range"
+            total += fabs(self.beta[p])
+            sum_ += self.beta[p]
+        if n and not fabs(total - 1.0) < WITHIN:
+            return b"the coefficients are not a convex combination"
+        if not fabs(sum_ - self.intercept[0]) < WITHIN:
+            return b"the intercept is not the sum of the coefficients"
+        if not self.is_empty_behind(n):
+            return b"there is something behind the core vectors"
+        return self.fault_of_products()
 
-    def check_products(self):
-        """Refuse core vectors that could not have been learned, and a centre that does not match
-        them."""
+    cdef bint is_new(self, int64_t p) noexcept nogil:
+        """Whether the number of core vector p is that of a sample, and of none before it."""
+        cdef int64_t q
+        for q in range(p):
+            if self.number[q] == self.number[p]:
+                return False
+        return self.number[p] < self.common.n_seen
+
+    cdef bint is_empty_behind(self, int64_t n) noexcept nogil:
+        """Whether all is zero behind the first n core vectors, of the rows behind their tiles."""
+        cdef int64_t i, lanes = lanes_of(&self.rows), last = padded(self.max_core)
+        for i in range(n, self.max_core):
+            if self.sign[i] != 0.0 or self.own[i] != 0.0 or self.number[i] != 0:
+                return False
+        for i in range(n, last):
+            if self.beta[i] != 0.0:
+                return False
+        for i in range((n + lanes - 1) // lanes * lanes * self.row_bytes, last * self.row_bytes):
+            if self.rows.data[i] != 0:
+                return False
+        return True
+
+    cdef const char *fault_of_products(self) noexcept nogil:
+        """Core vectors that cannot have been learned, or a centre that is not theirs."""
         cdef int64_t p
         cdef double k, f, square = 0.0
-        cdef bint fine = True
-        products = np.empty(self.n_core[0])
+        cdef double rounding = self.rounding()
+        cdef bint fine = True, matches = True
         for p in range(self.n_core[0]):
             get_row(&self.rows, p, self.point)
             k = self.k(self.point, self.point)
-            fine = fine and isfinite(k) and fabs(k) <= self.kappa
+            fine = fine and fabs(k) <= self.kappa
             f = self.sign[p] * self.output() + fabs(self.beta[p]) * self.own[p]
             square += fabs(self.beta[p]) * f
-            products[p] = f
+            matches = matches and self.is_product(p, f, rounding)
         memset(self.point, 0, self.row_bytes)
         if not fine:
-            raise CorruptModelError("a core vector is larger than any that can be learned")
-        if not fabs(square - self.square[0]) <= self.rounding():
-            raise CorruptModelError("the centre is not that of the core vectors")
-        return products
+            return b"a core vector is larger than any that can be learned"
+        if not matches:
+            return b"a product with the centre is wrong"
+        if not fabs(square - self.square[0]) <= rounding:
+            return b"the centre is not that of the core vectors"
+        return NULL
 
-    def rounding(self):
+    cdef bint is_product(self, int64_t p, double f, double rounding) noexcept nogil:
+        """Whether what is kept of core vector p agrees with its product f with the centre."""
+        return True
+
+    cdef double rounding(self) noexcept nogil:
         """How far stored products may differ from recomputed ones."""
-        return 1e-4 * max(self.kappa, float(self.views["own"].max(initial=0.0)))
+        return 1e-4 * fmax(self.kappa, self.largest_own())
+
+    cdef double largest_own(self) noexcept nogil:
+        cdef int64_t p
+        cdef double largest = 0.0
+        for p in range(self.n_core[0]):
+            largest = fmax(largest, self.own[p])
+        return largest

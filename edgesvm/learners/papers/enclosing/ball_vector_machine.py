@@ -8,7 +8,6 @@ from typing import Any
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import flag, whole
 from edgesvm.contract.registry import registered
-from edgesvm.errors import CorruptModelError
 from edgesvm.learners.batch.smo_learner import Arrays
 from edgesvm.learners.papers.enclosing._ball_vector_machine import BallVectorMachineCore
 from edgesvm.learners.papers.enclosing.enclosing_machine import EFFORT, GEOMETRY, EnclosingMachine
@@ -124,7 +123,8 @@ class BallVectorMachine(EnclosingMachine):
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | {"shrink": bool(self.shrink)}
+        own = {"shrink": bool(self.shrink), "max_rounds": int(self.max_rounds)}
+        return super()._core_params(n_features) | own
 
     @property
     def _coarse_first(self) -> bool:
@@ -134,14 +134,6 @@ class BallVectorMachine(EnclosingMachine):
         core = self.core
         core.views["n_rounds"][...] += 1
         return bool(self.shrink and core.views["n_rounds"] < self.max_rounds and core.shrink())
-
-    def _check(self, core: Any) -> None:
-        super()._check(core)
-        rounds, shrunk = int(core.views["n_rounds"]), float(core.views["shrunk"])
-        # The radius gets smaller between two rounds only; a stream has none.
-        may_shrink = self.shrink and rounds >= 1 and self.max_rounds > 1
-        if not 0 <= rounds <= self.max_rounds or (shrunk > 0.0 and not may_shrink):
-            raise CorruptModelError("the ball's radius is out of range")
 
     n_iter_ = Counter("Moves of the centre.")
     n_rounds_ = Counter("Rounds of Algorithm 4.")

@@ -16,7 +16,7 @@ from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, positive, whole
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
-from edgesvm.data.survey import survey
+from edgesvm.data.survey import Surveyed, survey
 from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel
 from edgesvm.learner import MAX_CAPACITY, fits
 from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
@@ -49,9 +49,8 @@ class Data(Protocol):
     n_passes: int
     reads_all: bool
 
-    def survey(self, labels: Labels) -> tuple[int, tuple[int, ...]]:
-        """Check all rows, and put their labels into `labels`; return how many there are, and how
-        many of each class have a weight > 0."""
+    def survey(self, labels: Labels) -> Surveyed:
+        """Check all rows, and put their labels into `labels`."""
         ...
 
     def drawn(self) -> Iterator[Any]:
@@ -168,12 +167,13 @@ class EnclosingMachine(KernelLearner):
     def _used(self, core: Any) -> list[slice]:
         # The cache and the tiles behind the core set are zero between samples: writing them would
         # touch all their pages.
-        rows, cache = core.views["rows"], core.views["cache"]
-        n_used = -(-int(core.views["n_core"]) // rows.shape[2])
-        at = rows.ctypes.data - core.arena.memory.ctypes.data
+        rows, cache = self._place(core, "rows"), self._place(core, "cache")
+        tiles = core.views["rows"]
+        n_used = -(-int(core.views["n_core"]) // tiles.shape[2])
         return [
-            slice(0, at + rows[:n_used].nbytes),
-            slice(at + rows.nbytes, core.arena.nbytes - cache.nbytes),
+            slice(0, rows.start + tiles[:n_used].nbytes),
+            slice(rows.stop, cache.start),
+            slice(cache.stop, core.arena.nbytes),
         ]
 
     # -- learning ----------------------------------------------------------------------------------
@@ -216,12 +216,12 @@ class EnclosingMachine(KernelLearner):
 
     def _fit(self, data: Data, labels: Labels, progress: Progress | None) -> None:
         self.plan(data.n_features)
-        n_rows, per_class = self._guard.call(data.survey, labels)
+        found = self._guard.call(data.survey, labels)
         self._start_over(data.n_features, labels)
         core = self.core
         core.begin(int(self.seed))
         try:
-            if data.reads_all and self._begins_with_all(sum(per_class)):
+            if data.reads_all and self._begins_with_all(found.n_learned):
                 core.views["converged"][...] = self._enclose_all(data, progress)
             else:
                 core.views["converged"][...] = self._enclose(data, progress)
@@ -229,9 +229,10 @@ class EnclosingMachine(KernelLearner):
             core.allow(*self._tolerance)
             core.end()
             if core.views["n_core"]:
-                core.views["n_seen"][...] = n_rows
-                core.views["n_per_class"][...] = per_class
+                core.views["n_seen"][...] = found.n_rows
+                core.views["n_per_class"][...] = found.per_class
                 core.views["n_updates"][...] = core.views["n_core"]
+                self._set_mean_weight(found.mean_weight)
 
     @property
     def _is_out_of_steps(self) -> bool:
@@ -241,7 +242,12 @@ class EnclosingMachine(KernelLearner):
     @property
     def _survey_options(self) -> dict[str, Any]:
         """What `survey` is to check rows for."""
-        return {"owner": type(self).__name__, "dtype": self.dtype, "C": float(self.C)}
+        return {
+            "owner": type(self).__name__,
+            "dtype": self.dtype,
+            "C": float(self.C),
+            "bounded": not self._is_part,
+        }
 
     def _begins_with_all(self, n_rows: int) -> bool:
         """Whether so many rows are the first core set, all of them."""
@@ -429,9 +435,10 @@ class _Data:
         self._in_order = self._passes()
         self.n_passes = 0
 
-    def survey(self, labels: Labels) -> tuple[int, tuple[int, ...]]:
-        self._n_rows, _, per_class = survey(self._source, labels, **self._machine._survey_options)
-        return self._n_rows, per_class
+    def survey(self, labels: Labels) -> Surveyed:
+        found = survey(self._source, labels, **self._machine._survey_options)
+        self._n_rows = found.n_rows
+        return found
 
     @property
     def _core(self) -> Any:

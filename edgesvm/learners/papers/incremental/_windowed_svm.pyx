@@ -188,8 +188,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
             raise CorruptModelError(
                 f"{n_batches} batches of {self.batch_size} and {waiting} waiting samples are not"
                 f" the {self.n_learned()} samples learned")
-        batch = views["batch"][:, :, None]
-        self.check_held(batch, views["batch_bound"], np.zeros(self.batch_size), waiting)
+        self.check_held(views["batch"], views["batch_bound"], np.zeros(self.batch_size), waiting)
         for m in range(self.window):
             support = self.n_support[m]
             if not 0 <= support <= (self.max_vectors if m < max(n_batches, 1) else 0):

@@ -9,7 +9,6 @@ from libc.string cimport memcpy, memset
 from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_weigh
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
 
-from edgesvm.errors import CorruptModelError
 from edgesvm.learners.papers.online.constants import LEAST_WEIGHT as _LEAST_WEIGHT, MOST as _MOST
 
 cdef double LEAST_WEIGHT = _LEAST_WEIGHT, MOST = _MOST
@@ -88,12 +87,14 @@ cdef class ExpansionCore(KernelCore):
                 return c
         return ROWS_BLOCK
 
-    def check(self):
-        super().check()
-        if not 0 <= self.n_held[0] <= self.capacity:
-            raise CorruptModelError(
-                f"{self.n_held[0]} vectors are stored, there is room for {self.capacity}")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = KernelCore.fault(self)
         cdef int64_t i
+        if found != NULL:
+            return found
+        if self.n_held[0] > self.capacity:
+            return b"more vectors are stored than there is room for"
         for i in range(self.n_held[0]):
             if not self.self_kernel(self.vector(i)) <= MOST:
-                raise CorruptModelError("a vector is too large")
+                return b"a vector is too large"
+        return NULL

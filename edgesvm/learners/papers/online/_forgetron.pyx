@@ -10,7 +10,6 @@ from libc.stdint cimport int64_t
 from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 from edgesvm.learners.papers.online._expansion cimport ExpansionCore
 
-from edgesvm.errors import CorruptModelError
 from edgesvm.learners.papers.online.constants import FORGETRON_SHARE
 
 cdef double SHARE = FORGETRON_SHARE
@@ -70,9 +69,12 @@ cdef class ForgetronCore(ExpansionCore):
         self.put(r, x, phi * coef)
         self.oldest[0] = (r + 1) % self.capacity
 
-    def check(self):
-        super().check()
-        if not 0 <= self.oldest[0] < self.capacity:
-            raise CorruptModelError("the slot of the oldest vector is out of range")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = ExpansionCore.fault(self)
+        if found != NULL:
+            return found
+        if self.oldest[0] >= self.capacity:
+            return b"the slot of the oldest vector is out of range"
         if not self.Q[0] < SHARE * (self.common.n_updates + 1):
-            raise CorruptModelError("the sum of the deviations is too large")
+            return b"the sum of the deviations is too large"
+        return NULL

@@ -8,8 +8,6 @@ from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 from edgesvm.learners.papers.online._expansion cimport ExpansionCore
 
-from edgesvm.errors import CorruptModelError
-
 cdef enum WhenFull:
     REPLACE_RANDOM
     REPLACE_OLDEST
@@ -63,7 +61,10 @@ cdef class KernelPerceptronCore(ExpansionCore):
         self.oldest[0] = (i + 1) % self.capacity
         return i
 
-    def check(self):
-        super().check()
-        if not 0 <= self.oldest[0] < self.capacity or self.n_ignored[0] < 0:
-            raise CorruptModelError("a counter of the stored vectors is out of range")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = ExpansionCore.fault(self)
+        if found == NULL and self.oldest[0] >= self.capacity:
+            return b"the slot of the oldest vector is out of range"
+        if found == NULL and not (self.rng[0] or self.rng[1] or self.rng[2] or self.rng[3]):
+            return b"the generator's state is zero"
+        return found

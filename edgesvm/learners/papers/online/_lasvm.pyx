@@ -14,11 +14,8 @@ from libc.string cimport memmove
 from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 from edgesvm.learners.papers.online._expansion cimport ExpansionCore
 
-from edgesvm.errors import CorruptModelError
-from edgesvm.learners.papers.online.constants import LEAST_WEIGHT, MOST
-from edgesvm.learners.papers.online.constants import AT_BOUND as _AT_BOUND, LEVEL as _LEVEL
-
-cdef double AT_BOUND = _AT_BOUND, LEVEL = _LEVEL
+cdef double AT_BOUND, LEAST_WEIGHT, LEVEL, MOST
+from edgesvm.learners.papers.online.constants import AT_BOUND, LEAST_WEIGHT, LEVEL, MOST
 
 
 cdef inline bint clearly_more(double a, double b) noexcept nogil:
@@ -210,17 +207,20 @@ cdef class LASVMCore(ExpansionCore):
             values[c] += self.intercept[0]
         return n
 
-    def check(self):
-        super().check()
-        if self.n_held[0] == self.capacity or self.n_given_up[0] < 0:
-            raise CorruptModelError("a counter of the stored samples is out of range")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = ExpansionCore.fault(self)
         cdef int64_t s
+        if found != NULL:
+            return found
+        if self.n_held[0] == self.capacity:
+            return b"there is no room for another sample"
         for s in range(self.n_held[0]):
             if not LEAST_WEIGHT <= fabs(self.bound[s]) <= MOST:
-                raise CorruptModelError("a bound is out of range")
+                return b"a bound is out of range"
             if not fmin(0.0, self.bound[s]) <= self.coef[s] <= fmax(0.0, self.bound[s]):
-                raise CorruptModelError("a coefficient is beyond its bound")
+                return b"a coefficient is beyond its bound"
             if not fabs(self.gradient[s]) <= MOST * MOST:
-                raise CorruptModelError("a gradient is too large")
-        if not max(fabs(self.intercept[0]), fabs(self.gap[0])) <= MOST * MOST:
-            raise CorruptModelError("the intercept is too large")
+                return b"a gradient is too large"
+        if not fmax(fabs(self.intercept[0]), fabs(self.gap[0])) <= MOST * MOST:
+            return b"the intercept is too large"
+        return NULL

@@ -4,14 +4,14 @@ constant feature 1, and w.w.
 Bytes: 40 + (D + 1) s. Time: O(D).
 """
 
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport fabs, fmax, isfinite, sqrt
 from libc.stdint cimport int64_t
 
 from edgesvm.core.linalg cimport BLOCK, any_dot, any_score_rows, axpby, dot_square, entry
 from edgesvm.core.linalg cimport item_at, item_bytes, real
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 
-from edgesvm.errors import CorruptModelError
+cdef double WW_WITHIN
 from edgesvm.learners.papers.online.constants import MOST_WW, WW_WITHIN
 
 
@@ -81,12 +81,16 @@ cdef class LinearCore(LearnerCore):
             i += BLOCK
         return i
 
-    def check(self):
-        super().check()
-        if not abs(self.ww[0] - self.square(self.w)) <= WW_WITHIN * self.square(self.w):
-            raise CorruptModelError("w.w is not that of the weights")
-        if not self.ww[0] <= self.most_ww:
-            raise CorruptModelError("the weights are too large")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = LearnerCore.fault(self)
+        cdef double square = self.square(self.w)
+        if found != NULL:
+            return found
+        if not fabs(self.ww[0] - square) <= WW_WITHIN * square:
+            return b"w.w is not that of the weights"
+        if not fmax(square, self.ww[0]) <= self.most_ww:
+            return b"the weights are too large"
+        return NULL
 
 
 cdef inline void products(

@@ -14,8 +14,6 @@ from edgesvm.core.linalg cimport axpby
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, Status
 from edgesvm.learners.papers.online._linear cimport LinearCore
 
-from edgesvm.errors import CorruptModelError
-
 
 @cython.final
 cdef class PegasosCore(LinearCore):
@@ -78,10 +76,14 @@ cdef class PegasosCore(LinearCore):
     cdef int64_t dtype_bytes(self) noexcept nogil:
         return sizeof(float) if self.is_float32 else sizeof(double)
 
-    def check(self):
-        super().check()
-        if not (0 <= self.n_waiting[0] < self.batch_size and self.n_steps[0] >= 0
-                and int(self.n_steps[0]) * self.batch_size + self.n_waiting[0] == self.n_learned()):
-            raise CorruptModelError("the snapshot's steps are not those of its samples")
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = LinearCore.fault(self)
+        if found != NULL:
+            return found
+        if not self.n_waiting[0] < self.batch_size or (
+                self.n_waiting[0] != self.n_learned() % self.batch_size) or (
+                self.n_steps[0] != self.n_learned() // self.batch_size):
+            return b"the snapshot's steps are not those of its samples"
         if not self.square(self.gradient) <= self.most_ww:
-            raise CorruptModelError("the snapshot's gradient is too large")
+            return b"the snapshot's gradient is too large"
+        return NULL

@@ -43,8 +43,8 @@ class Forgetron(ExpansionLearner):
 
     and r is removed; Q is the sum of the first two terms over all removals so far, M the number of
     mistakes, ``n_updates_``. The paper's bound on M assumes k(x, x) <= 1. There is no intercept. A
-    weight s multiplies the sample's coefficient, which the paper does not have; it must be between
-    1e-100 and 1e100. Bytes: see ``plan``; 56 + M (D s + 8), M = max_vectors, s = 4 or 8.
+    weight s multiplies the sample's coefficient, which the paper does not have. Bytes: see
+    ``plan``; 64 + M (D s + 8), M = max_vectors, s = 4 or 8.
 
     Examples
     --------

@@ -47,9 +47,8 @@ class KernelPerceptron(ExpansionLearner):
     Aizerman, Braverman & Rozonoer 1964: a sample with y f(x) <= 0 adds y k(x, .) to f. With
     "random" it is the randomized budget perceptron (Cesa-Bianchi & Gentile 2006, "Tracking the Best
     Hyperplane with a Simple Budget Perceptron"). `Forgetron` also removes the oldest, after it has
-    shrunk all coefficients. There is no intercept. A weight s multiplies the sample's coefficient;
-    it must be between 1e-100 and 1e100. Bytes: see ``plan``; 80 + M (D s + 8), M = max_vectors, s =
-    4 or 8.
+    shrunk all coefficients. There is no intercept. A weight s multiplies the sample's coefficient.
+    Bytes: see ``plan``; 88 + M (D s + 8), M = max_vectors, s = 4 or 8.
 
     Examples
     --------

@@ -69,7 +69,7 @@ class LASVM(ExpansionLearner):
     zero, within their bounds.
 
     A weight s makes C of the sample C s, which must be between 1e-100 and 1e100. Bytes: see
-    ``plan``; 64 + (M + 1) (D s + 40), M = max_vectors, s = 4 or 8. Time: 5 M kernel values per
+    ``plan``; 72 + (M + 1) (D s + 40), M = max_vectors, s = 4 or 8. Time: 5 M kernel values per
     sample.
 
     Examples

@@ -48,7 +48,7 @@ class PassiveAggressive(LinearLearner):
         PA: tau = l / |x|^2,   PA-I: min(C, l / |x|^2),   PA-II: l / (|x|^2 + 1 / (2 C)).
 
     A weight s makes C of the sample C s; "PA" has no C, and takes every weight above zero alike.
-    Bytes: see ``plan``; 40 + (D + 1) s, s = 4 or 8. Time: O(D) per sample.
+    Bytes: see ``plan``; 48 + (D + 1) s, s = 4 or 8. Time: O(D) per sample.
 
     Examples
     --------

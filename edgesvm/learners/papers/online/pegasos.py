@@ -56,8 +56,11 @@ class Pegasos(LinearLearner):
         w = (1 - 1/t) w + 1/(lambda t k) sum over A of y x.
 
     A weight s multiplies the sample's loss. Samples longer than 1e19 lambda (1e150 lambda in
-    float64) are refused, since w could overflow. Bytes: see ``plan``; 56 + 2 (D + 1) s, s = 4 or 8.
+    float64) are refused, since w could overflow. Bytes: see ``plan``; 64 + 2 (D + 1) s, s = 4 or 8.
     Time: O(D) per sample.
+
+    A step has the size of its sample: one value 1e5 deviations out, of the wrong class, and 18,000
+    rows later 16 % were right instead of 99. `Standardized` in front limits it.
 
     Examples
     --------

@@ -35,7 +35,10 @@ class Perceptron(LinearLearner):
     Notes
     -----
     Rosenblatt 1958: w = w + y x if y w.x <= 0, so ``n_updates_`` counts the mistakes. A weight s
-    adds s y x. Bytes: see ``plan``; 40 + (D + 1) s, s = 4 or 8. Time: O(D) per sample.
+    adds s y x. Bytes: see ``plan``; 48 + (D + 1) s, s = 4 or 8. Time: O(D) per sample.
+
+    A step has the size of its sample: one value 1e5 deviations out, of the wrong class, and 18,000
+    rows later 16 % were right instead of 99. `Standardized` in front limits it.
 
     Examples
     --------

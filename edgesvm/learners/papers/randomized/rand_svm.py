@@ -18,7 +18,7 @@ from edgesvm.contract.params import flag, one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS, Source
-from edgesvm.data.survey import survey, unknown_label
+from edgesvm.data.survey import Surveyed, survey, unknown_label
 from edgesvm.errors import CorruptModelError, refusal
 from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive, fits
 from edgesvm.learners.batch.batch_svm import BatchSVM
@@ -253,23 +253,24 @@ class RandSVM(Wrapper):
 
     def _fit(self: Self, data: Data, labels: Labels, progress: Progress | None) -> Self:
         self.plan(data.n_features)
-        n_rows, n_learned = self._guard.call(data.survey, labels)
+        found = self._guard.call(data.survey, labels)
         self._start_over(data.n_features, labels)
         try:
-            self._sample_and_solve(data, n_learned, progress)
+            self._sample_and_solve(data, found.n_learned, progress)
         finally:
-            self._note_seen(n_rows)
+            self._note_seen(found)
             for name in SCRATCH:
                 self.core.views[name][...] = 0
         return self
 
-    def _note_seen(self, n_rows: int) -> None:
+    def _note_seen(self, found: Surveyed) -> None:
         """Count the rows of the data as the samples seen, not those of the last sample."""
         views = self.core.views
         if views["n_seen"]:
-            views["n_seen"][...] = n_rows
+            views["n_seen"][...] = found.n_rows
+            self._set_mean_weight(found.mean_weight)
         if views["stop"]:
-            views["n_fitted"][...] = n_rows
+            views["n_fitted"][...] = found.n_rows
 
     @property
     def _chunk_rows(self) -> int:
@@ -284,6 +285,7 @@ class RandSVM(Wrapper):
             "rows": self._chunk_rows,
             "kernel": solver.kernel_for(n_features),
             "C": solver.C,
+            "bounded": not self._is_part,
         }
 
     def _sample_and_solve(self, data: Data, n_rows: int, progress: Progress | None) -> None:
@@ -368,9 +370,11 @@ class RandSVM(Wrapper):
         self._adopt(self.plan(core.n_features), core.arena, core.labels, core.n_features)
         core = self.core
         v = core.views
+        core.bound_weights(False)  # `survey` has compared all of them
         n_learned, status = core.learn_many(
             v["drawn_rows"][:m], v["drawn_slots"][:m], v["drawn_weights"][:m]
         )
+        core.bound_weights("mean_weight" in v)
         if status > Status.CHANGED:
             sample = f"{type(self).__name__}: row {v['drawn_numbers'][n_learned]}"
             raise refusal(status, sample, self.dtype, core.labels.in_slots)
@@ -464,8 +468,8 @@ class Data(Protocol):
 
     n_features: int
 
-    def survey(self, labels: Any) -> tuple[int, int]:
-        """Check all rows, and add their labels; the numbers of rows and of those with a weight."""
+    def survey(self, labels: Any) -> Surveyed:
+        """Check all rows, and add their labels."""
         ...
 
     def offer(self, working: Any, solver: Any = None) -> None:
@@ -483,10 +487,9 @@ class _Data:
     def __init__(self, source: Source, learner: RandSVM) -> None:
         self._source, self._learner, self.n_features = source, learner, source.n_features
 
-    def survey(self, labels: Any) -> tuple[int, int]:
+    def survey(self, labels: Any) -> Surveyed:
         options = self._learner._survey_options(self.n_features)
-        n_rows, n_learned, _ = survey(self._source, labels, **options)
-        return n_rows, n_learned
+        return survey(self._source, labels, **options)
 
     def recall(self, working: Any, numbers: np.ndarray) -> None:
         self.offer(working)

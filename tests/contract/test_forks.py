@@ -1,0 +1,205 @@
+"""A process that forks while threads are at work: its child goes on with what is whole."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from forked import forked
+
+from edgesvm import RBF, BatchSVM, FourierSVM, KernelStreamSVM, RandSVM, load
+from edgesvm.errors import LearnerBusy
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here"),
+    pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork"),
+]
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 20)).astype(np.float32)
+y = X[:, 0] * X[:, 1] > 0.0
+
+
+class Working(threading.Thread):
+    """Calls `work` again and again, until the block ends."""
+
+    def __init__(self, work):
+        super().__init__()
+        self._work, self._ending = work, False
+
+    def run(self):
+        while not self._ending:
+            self._work()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ending = True
+        self.join()
+
+
+def outcome(work):
+    try:
+        work()
+    except LearnerBusy as error:
+        return str(error)
+    return "done"
+
+
+def fork_at_work(model, work):
+    """`forked`, at a moment at which a thread is at work with the model."""
+    while model._guard.is_free:
+        pass
+    return forked(work)
+
+
+def test_a_learner_caught_half_way_says_so_and_all_others_work(tmp_path):
+    caught, other = (
+        KernelStreamSVM(kernel=RBF(0.1)).partial_fit(X, y),
+        FourierSVM().partial_fit(X, y),
+    )
+    other.save(tmp_path / "other.esvm")
+
+    def at_child():
+        again = load(tmp_path / "other.esvm")
+        same = [
+            other.predict(X).tolist() == again.predict(X, n_jobs=2).tolist(),
+            bytes(other.partial_fit(X, y).arena) == bytes(again.partial_fit(X, y).arena),
+            bytes(BatchSVM(max_samples=100).fit(X[:100], y[:100]).arena) != b"",
+        ]
+        doors = [
+            lambda: caught.learn_one(X[0], y[0]),
+            lambda: caught.predict(X),
+            lambda: caught.predict_one(X[0]),
+            lambda: caught.partial_fit(X, y),
+            lambda: caught.save(tmp_path / "caught.esvm"),
+        ]
+        return same, [outcome(door) for door in doors]
+
+    with Working(lambda: caught.partial_fit(X, y)):
+        for _ in range(15):
+            same, outcomes = fork_at_work(caught, at_child)
+            assert same == [True] * 3
+            assert all("was forked while another thread was at work" in told for told in outcomes)
+    assert outcome(lambda: caught.learn_one(X[0], y[0])) == "done"
+    assert not (tmp_path / "caught.esvm").exists()
+
+
+def test_what_is_only_asked_while_a_process_forks_is_whole():
+    asked = KernelStreamSVM(kernel=RBF(0.1)).partial_fit(X, y)
+    expected = asked.predict(X[:50]).tolist()
+    with Working(lambda: asked.decision_function(X)):
+        for _ in range(15):
+            predicted, learned = fork_at_work(
+                asked,
+                lambda: (
+                    asked.predict(X[:50], n_jobs=2).tolist(),
+                    outcome(lambda: asked.learn_one(X[0], y[0])),
+                ),
+            )
+            assert predicted == expected and learned == "done"
+
+
+def test_a_callback_that_forks_goes_on_in_both():
+    told = []
+
+    def progress(*_):
+        if not told:
+            told.append(forked(lambda: [outcome(lambda: model.learn_one(X[0], y[0])), "forked"]))
+
+    model = RandSVM(solver=BatchSVM(max_samples=200))
+    model.fit(X, y, progress=progress)
+    assert "a callback" in told[0][0] and told[0][1] == "forked"
+    assert forked(lambda: len(model.predict(X, n_jobs=2))) == len(X)
+
+
+WAYS = """
+import json, multiprocessing, sys, threading
+import numpy as np
+from edgesvm import RBF, FourierSVM, KernelStreamSVM
+from edgesvm.errors import LearnerBusy
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 20)).astype(np.float32)
+y = X[:, 0] * X[:, 1] > 0.0
+model, busy = FourierSVM().partial_fit(X, y), KernelStreamSVM(kernel=RBF(0.1))
+
+
+def touched(_):
+    try:
+        return float(busy.partial_fit(X, y).n_seen_ > 0)
+    except LearnerBusy:
+        return 1.0
+
+
+def learned(seed):
+    return model.predict(X).sum() + FourierSVM(seed=seed).partial_fit(X, y).predict(X).sum()
+
+
+def given(other):
+    return other.predict(X).sum() + other.partial_fit(X, y).predict(X).sum()
+
+
+def totals(ways):
+    ending = threading.Event()
+
+    def learn():
+        while not ending.is_set():
+            busy.partial_fit(X, y)
+
+    thread = threading.Thread(target=learn)
+    thread.start()
+    try:
+        for way in ways:
+            print(json.dumps([way, *map(float, of(way))]), flush=True)
+    finally:
+        ending.set()
+        thread.join()
+
+
+def of(way):
+    if way == "loky":
+        from joblib import Parallel, delayed
+
+        run = Parallel(n_jobs=2, backend="loky")
+        return run([delayed(f)(x) for f, x in ((touched, 0), (learned, 3), (given, model))
+                    for _ in range(2)])
+    with multiprocessing.get_context(way).Pool(2) as pool:
+        return [w for f, of in ((touched, [0, 0]), (learned, [3, 3]), (given, [model] * 2))
+                for w in pool.map(f, of)]
+
+
+if __name__ == "__main__":
+    totals(sys.argv[1:])
+"""
+
+
+def test_pools_of_every_kind_come_back_while_a_thread_learns(tmp_path):
+    ways = ["fork", "forkserver", "spawn"]
+    try:
+        import joblib  # noqa: F401 (scikit-learn brings it)
+    except ImportError:
+        pass
+    else:
+        ways.append("loky")
+    script = tmp_path / "ways.py"
+    script.write_text(WAYS)
+    argv = [sys.executable, str(script), *ways]
+    process = subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        out, errors = process.communicate(timeout=300)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, errors = process.communicate()
+        raise AssertionError(f"a pool hangs after {out!r}") from None
+    assert process.returncode == 0, errors
+    told = [json.loads(line) for line in out.splitlines()]
+    assert [way for way, *_ in told] == ways
+    assert all(values == told[0][1:] for _, *values in told)

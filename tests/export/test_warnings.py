@@ -1,0 +1,61 @@
+"""Exported C gives no warning, whatever a project's flags, and compiles as C++ too."""
+
+import shutil
+import subprocess
+
+import pytest
+from each import each
+from exported import ATTACKED, SETTINGS
+
+from edgesvm import StreamSVM
+from edgesvm.export.folder import export
+from rig.boards import STRICT, hard_samples, run_here
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
+
+LONG = pytest.mark.long
+FLAGS = [*STRICT, "-Wconversion", "-Wsign-conversion", "-Wdouble-promotion", "-fsyntax-only"]
+CLANG = next(filter(shutil.which, ("clang", "clang-16", "clang-15", "clang-14")), None)
+IN_C = [[cc, *FLAGS] for cc in ("gcc", CLANG) if cc]
+AS_CPP = [[cc, "-x", "c++", "-fsyntax-only"] for cc in ("g++",) if shutil.which(cc)]
+
+
+def complaints(folder):
+    """What the compilers say of a folder's C, first line by first line."""
+    found = []
+    for cc in [*IN_C, *AS_CPP]:
+        for source in [*folder.glob("*.c"), *folder.glob("edgesvm/*.c")]:
+            command = [*cc, f"-I{folder}", str(source)]
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            found += [f"{cc[0]}: {line}" for line in done.stderr.splitlines() if "error: " in line]
+    return found
+
+
+def settings():
+    yield from SETTINGS.items()
+    yield from (("chain", made) for made in ATTACKED["Chain"])
+
+
+@pytest.mark.parametrize("part", [7, *(pytest.param(i, marks=LONG) for i in range(7))])
+def test_a_learner_that_learns_on(part, tmp_path):
+    """Every setting, in one of the two dtypes."""
+    for i, (name, (make, n_features, classes)) in enumerate(settings()):
+        if i % 8 == part:
+            dtype = ("float32", "float64")[i // 8 % 2]
+            export(make(dtype).allocate(n_features, classes=classes), tmp_path / str(i), "mod")
+            assert complaints(tmp_path / str(i)) == [], name
+
+
+@each("name", ["scaled stream", "kernel stream", "fourier", "calibrated, of four", "twins"])
+def test_a_learner_that_only_decides(name, tmp_path):
+    make, n_features, classes = SETTINGS[name]
+    learner = make("float32").allocate(n_features, classes=classes)
+    run_here(learner, *hard_samples(60, n_features, "float32", 1, classes))
+    export(learner, tmp_path, "mod", inference=True)
+    assert complaints(tmp_path) == []
+
+
+def test_the_control_is_found(tmp_path):
+    export(StreamSVM().allocate(2, classes=[0, 1]), tmp_path, "mod")
+    (tmp_path / "more.c").write_text("int less(long x);\nint less(long x) { return x; }\n")
+    assert len(complaints(tmp_path)) == len(IN_C)

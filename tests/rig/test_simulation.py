@@ -1,0 +1,111 @@
+"""Simulated machines: what must hold does, a seed is the same each time, and mistakes are found."""
+
+from unittest import mock
+
+import pytest
+from each import each
+
+from edgesvm.link.link import Link
+from edgesvm.persist.checkpoint import _File
+from edgesvm.runner import Runner
+from rig.__main__ import main
+from rig.power.disk import SimulatedDisk
+from rig.simulation.host import SavesLater
+from rig.simulation.run import simulate
+
+SEEDS = 20
+
+
+def test_what_must_hold_does_for_the_first_seeds(capsys):
+    assert main(["simulate", "--seeds", str(SEEDS)]) == 0
+    told = capsys.readouterr().out
+    assert f"{SEEDS} seeds" in told and "broken 0" in told
+
+
+def test_a_seed_is_the_same_each_time(capsys):
+    """With kills, a removed checkpoint and a failing disk, as its events tell."""
+    assert main(["simulate", "--replay", str(REPLAYED)]) == 0
+    told = capsys.readouterr().out
+    assert all(word in told for word in ("life ends by", "saved", "step")), told
+    assert simulate(REPLAYED + 1).trace != simulate(REPLAYED).trace
+
+
+REPLAYED = 3
+
+
+# Mistakes, each as a function in place of a method.
+
+
+def unsynced(self, descriptor):
+    """A save returns before it is on the medium."""
+
+
+write = _File.write
+
+
+def over_the_newest(self, image, sequence):
+    """A save goes to the slot that must not be overwritten."""
+    self._newest = 1 - self._newest
+    write(self, image, sequence)
+
+
+take_labelled = Link.take_labelled
+
+
+def one_label_less(self):
+    """The 20th late label is lost on the way to the learner."""
+    late = take_labelled(self)
+    self.tests_taken = getattr(self, "tests_taken", 0) + (late is not None)
+    return take_labelled(self) if late is not None and self.tests_taken == 20 else late
+
+
+send_prediction = Link.send_prediction
+
+
+def stale(self, sequence, label, score=0.0, flags=0):
+    """Sample 40 is answered with what was predicted for the one before."""
+    before = getattr(self, "tests_before", (label, score))
+    self.tests_before = label, score
+    label, score = before if sequence == 40 else (label, score)
+    return send_prediction(self, sequence, label, score, flags)
+
+
+handle = Runner.handle
+
+
+def one_sample_less(self, x, label, sequence, weight=1.0):
+    """Sample 40 is left out and counted nowhere."""
+    if sequence != 40:
+        handle(self, x, label, sequence, weight)
+
+
+def nothing_at_the_end(self):
+    """The last samples are not saved when the run ends."""
+    self._finish()
+    self._checkpoint.close()
+
+
+MISTAKES = [
+    (SimulatedDisk, "fdatasync", unsynced),
+    (_File, "write", over_the_newest),
+    (SavesLater, "close", nothing_at_the_end),
+    (Link, "take_labelled", one_label_less),
+    (Link, "send_prediction", stale),
+    (Runner, "handle", one_sample_less),
+]
+
+
+@each("where, name, mistake", MISTAKES, ids=lambda value: value[2].__name__)
+def test_a_mistake_is_found_and_its_seed_finds_it_again(where, name, mistake):
+    with mock.patch.object(where, name, mistake):
+        found = next((one for one in map(simulate, range(60)) if one.broken), None)
+        assert found is not None
+        again = simulate(found.seed)
+    assert (again.broken, again.trace) == (found.broken, found.trace)
+    assert f"--replay {found.seed}" in str(found) and found.broken in str(found)
+    assert not simulate(found.seed).broken
+
+
+@pytest.mark.long
+def test_what_must_hold_does_for_more_seeds():
+    assert main(["simulate", "--from", "100000", "--seeds", "100300"]) == 0
