@@ -36,7 +36,7 @@ from benchmarks.link.ports import LOST
 CLIENTS = (0, 1, 8)
 PATHS = "/status.json", "/metrics", "/", "/model.esvm"
 SETTLED_S = 4.0  # until what clients may ask at once is used up
-SAMPLES_A_SECOND = 200_000  # more than are learned
+SAMPLES_A_SECOND = 100_000  # more than are learned
 
 
 class Client(threading.Thread):
@@ -115,7 +115,7 @@ def measured(folder: Path | None, n_clients: int, seconds: float) -> dict[str, A
 
 def main() -> None:
     parser = arguments(__doc__, rounds=3)
-    parser.add_argument("--seconds", type=float, default=4.0, help="of a round (4)")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of a round (2)")
     parser.add_argument("--before", type=Path, help="folder of an earlier build")
     args = parsed(parser)
     if args.quick:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from edgesvm.evaluation import percent
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import Shell
-from edgesvm.page.words import LOSSES
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
@@ -59,7 +58,9 @@ def given_up(learner: Learner) -> dict[str, int]:
 def far_out(counts: dict[str, Any]) -> str:
     """That values were far out; empty if none was."""
     count = counts.get("far_out")
-    return f"far out: {count:,} {LOSSES['far_out']}" if count else ""
+    return (
+        f"far out: {count:,} rows learned with a value far outside what was seen" if count else ""
+    )
 
 
 def drifts(watch: DriftWatch | None) -> str:
