@@ -98,6 +98,8 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
         step = y * (1.0 - y * f) / (dot(z, z, v.n) + self.r / weight)
         memcpy(change, z, v.n * sizeof(double))
         factor_backward(&self.factor, change)
+        if not isfinite(dot(change, change, v.n)):      # a factor that no stream has left
+            return NOT_FINITE
         for i in range(v.n):
             total += change[i]
         add_scaled(step, change, self.coef, v.n)
