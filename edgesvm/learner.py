@@ -17,6 +17,7 @@ import functools
 import inspect
 import os
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar, cast
 
@@ -920,15 +921,16 @@ class Learner(Estimator, Saved):
         arena = Arena(plan.total)
         arena.memory[:] = np.frombuffer(memory, np.uint8)
         self._load(plan, arena, n_features, labels, closed)
-        if arena.memory.tobytes() != bytes(memory):
-            raise CorruptModelError("the snapshot is of an arena that was never set up")
 
     def _load(
         self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
     ) -> None:
         restored = Labels.restore(labels, closed, self.n_classes_planned)
+        before = zlib.crc32(arena.memory)
         with self._guard:
             self._adopt(plan, arena, restored, n_features)
+        if zlib.crc32(arena.memory) != before:
+            raise CorruptModelError("the snapshot is of an arena that was never set up")
         self._check(self.core)
 
     def _check(self, core: Any) -> None:

@@ -7,7 +7,15 @@ import pytest
 from each import each
 from streams import ENGINES, make
 
-from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, StreamSVM
+from edgesvm import (
+    RBF,
+    KernelPerceptron,
+    KernelStreamSVM,
+    Linear,
+    Polynomial,
+    ReservoirSVM,
+    StreamSVM,
+)
 from edgesvm.errors import CorruptModelError, SampleRefused
 from edgesvm.persist.store import describe, restore
 
@@ -120,3 +128,11 @@ def test_a_snapshot_that_no_stream_can_have_made_is_refused(case, name, value, s
     plan.cut(np.frombuffer(arena, np.uint8))[name][...] = value
     with pytest.raises(CorruptModelError, match=said):
         restore(sealed(describe(made) + arena))
+
+
+@each("new", [KernelPerceptron(), ReservoirSVM()])
+def test_an_arena_that_was_never_set_up_is_refused(new):
+    made = new.allocate(2, classes=[0, 1])
+    restore(snapshot(made))
+    with pytest.raises(CorruptModelError):
+        restore(sealed(describe(made) + bytes(made.nbytes)))
