@@ -339,8 +339,6 @@ class Remarks:
         Its learner, allocated, and what stays the same.
     counters : callable
         Of the runner or watcher.
-    rows : bool
-        Whether rows are looked at; a novelty learner looks at its own.
 
     Attributes
     ----------
@@ -350,13 +348,11 @@ class Remarks:
         The same, a bit for each line of `TABLE`, from `FIRST_BIT` on.
     """
 
-    def __init__(
-        self, facts: Facts, counters: Callable[[], Mapping[str, int]], *, rows: bool = True
-    ) -> None:
+    def __init__(self, facts: Facts, counters: Callable[[], Mapping[str, int]]) -> None:
         self.facts, self._counters = facts, counters
         self.held: dict[str, str] = {}
         self.flags = 0
-        self._left, self._looks = EVERY, rows
+        self._left = EVERY
         self._told: set[str] = set()
         self._far_at_start: int | None = facts.far_out
         self._look_at = EVERY * BLOCK
@@ -367,10 +363,9 @@ class Remarks:
         if self._left:
             return
         self._left = EVERY
-        if self._looks:
-            if self.facts.rows is None:
-                self.facts.rows = Rows(len(x), x.dtype)
-            self.facts.rows.add(x)
+        if self.facts.rows is None:
+            self.facts.rows = Rows(len(x), x.dtype)
+        self.facts.rows.add(x)
 
     def turn(self, taken: int) -> None:
         """Look through the table if it is time; call it now and then."""

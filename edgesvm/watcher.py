@@ -142,7 +142,7 @@ class Watcher:
         self._dtype = np.dtype(learner.dtype)
         self._epochs = link.epochs
         self._samples: InOrder | None = None
-        self.remarks = Remarks(Facts(learner=learner), self.counters, rows=False)
+        self.remarks = Remarks(Facts(learner=learner), self.counters)
         if self.windows is not None:
             self._samples = InOrder(self._push, self.windows.gap)
             self.windows.gap()  # one that was saved half full does not go on

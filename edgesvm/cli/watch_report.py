@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import out_options
+from edgesvm.cli import out_options, score_words
 from edgesvm.cli.status import lost_lines
 from edgesvm.watcher import Episode, Watcher
 
@@ -168,7 +168,7 @@ def words(summary: dict[str, Any]) -> str:
         lines.insert(0, "still learning: nothing was watched")
     if c["refused_value"]:
         lines.append(f"{c['refused_value']:,} samples refused: a value is too large")
-    lines += [f"note: {remark}" for remark in summary["remarks"]]
+    lines += score_words.remarks(summary)
     lines += out_options.words(summary)
     if c.get("log_lost"):
         lines.append(lost_lines(c["log_lost"]))
