@@ -67,7 +67,7 @@ DTYPES = ("float32", "float64")
 # Names of arrays that a core may write while it decides. They are zero between samples, which
 # tests/conformance/test_scratch.py checks.
 DECISION_SCRATCH = frozenset(
-    ("angle", "features", "mixed", "point", "scaled", "scores", "scratch", "sums")
+    ("angle", "coded", "features", "mixed", "point", "scaled", "scores", "scratch", "sums")
 )
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
@@ -271,7 +271,7 @@ class Learner(Estimator, Saved):
             one_of("class_weight", self.class_weight, "balanced")
         n_features = whole("n_features", n_features, 1, MAX_FEATURES)
         self._check_params()
-        arrays = [*common_arrays(self.n_classes_planned), *self._arrays(n_features)]
+        arrays = [*common_arrays(self._n_counted), *self._arrays(n_features)]
         if self.takes_labels and not self._is_part:
             arrays.append(MEAN_WEIGHT)
         part = self._part(n_features)
@@ -333,6 +333,15 @@ class Learner(Estimator, Saved):
             **{k: v.like_new() if isinstance(v, Learner) else v for k, v in params.items()}
         )
 
+    @property
+    def _n_counted(self) -> int:
+        """Number of classes whose samples the common arrays count."""
+        return self.n_classes_planned
+
+    def wrapped(self: Self) -> Self:
+        """This learner as a wrapper has it: it must know its number of classes."""
+        return self
+
     def as_part(self: Self) -> Self:
         """This learner, whose memory is to be in another's."""
         self._is_part = True
@@ -364,7 +373,7 @@ class Learner(Estimator, Saved):
         It is `within` for an existing learner, and raises `MemoryBudgetError` in the same cases.
         """
         n_bytes = parse_bytes(budget)
-        least, most = self._capacity_range()
+        least, most = self._capacity_range(n_features)
         smallest = self if fixed else self.with_capacity(least)
         required = smallest.plan(n_features).total
         if required > n_bytes:
@@ -397,7 +406,7 @@ class Learner(Estimator, Saved):
         other = type(self)(**{**self.get_params(deep=False), self._capacity: capacity})
         return other.as_part() if self._is_part else other
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         """Smallest and largest capacity to consider."""
         return 1, MAX_CAPACITY
 
@@ -830,7 +839,7 @@ class Learner(Estimator, Saved):
     def is_fitted(self) -> bool:
         """Whether a sample was learned, so that predictions are possible."""
         state = self._state
-        return state is not None and any(state.core.views["n_per_class"].tolist())
+        return state is not None and state.core.is_fitted
 
     @property
     def classes_(self) -> np.ndarray:

@@ -98,7 +98,7 @@ cdef class CalibratedCore(LearnerCore):
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double[MAX_CLASSES] score
-        cdef int slot = <int> y if self.scores != NULL else y > 0.0
+        cdef int slot = <int> y if self.several else y > 0.0
         cdef bint is_scored = self.n_learned() > 0
         cdef Status status
         if is_scored:
@@ -126,7 +126,7 @@ cdef class CalibratedCore(LearnerCore):
         for k in range(self.n_sigmoids):
             if self.has_begun(k):
                 f = within(self.relative(score[k]), MOST_RELATIVE)
-                self.fit(k, f, slot == k if self.scores != NULL else slot == 1, weight)
+                self.fit(k, f, slot == k if self.several else slot == 1, weight)
         if slot == self.kept and self.n_per_class[slot] and self.n_seen_classes() > 1:
             self.calibrate(score)
             self.track(self.margin(score, slot))
@@ -135,7 +135,7 @@ cdef class CalibratedCore(LearnerCore):
         """s += (|f| - s) / n, over recent samples; |f| is the mean over the classes seen."""
         cdef double size = 0.0
         cdef int k
-        if self.scores == NULL:
+        if not self.several:
             size = fabs(score[0])
         else:
             for k in range(self.n_classes):
@@ -151,7 +151,7 @@ cdef class CalibratedCore(LearnerCore):
 
     cdef bint has_begun(self, int k) noexcept nogil:
         """Whether sigmoid k has had both sides."""
-        return self.n_seen_classes() > 1 and (self.scores == NULL or self.n_per_class[k] > 0)
+        return self.n_seen_classes() > 1 and (not self.several or self.n_per_class[k] > 0)
 
     cdef void begin(self, int slot) noexcept nogil:
         """Set up the sigmoids that a first sample of class `slot` begins."""
@@ -159,7 +159,7 @@ cdef class CalibratedCore(LearnerCore):
         cdef int k
         if n == 0.0:
             return
-        if self.scores == NULL:
+        if not self.several:
             self.slope[0], self.offset[0] = FIRST_SLOPE, -log_(n) if slot == 1 else log_(n)
             return
         for k in range(self.n_classes):
@@ -184,7 +184,7 @@ cdef class CalibratedCore(LearnerCore):
         """By how much the class's own value is above the others' largest."""
         cdef double most = -FARTHEST
         cdef int k
-        if self.scores == NULL:
+        if not self.several:
             return value[0] if slot == 1 else -value[0]
         for k in range(self.n_classes):
             if k != slot and self.n_per_class[k]:
@@ -213,7 +213,7 @@ cdef class CalibratedCore(LearnerCore):
         if status > CHANGED:
             return status
         self.calibrate(value)
-        if self.scores == NULL:
+        if not self.several:
             value[0] += self.lift(1) - self.lift(0)
         else:
             for slot in range(self.n_classes):
@@ -231,11 +231,11 @@ cdef class CalibratedCore(LearnerCore):
         if status > CHANGED:
             return status
         self.calibrate(value)
-        if self.scores == NULL:
+        if not self.several:
             value[0], value[1] = log_sigmoid(-value[0]), log_sigmoid(value[0])
         for i in range(n):
             slot = self.labels.order[i]
-            out[i] = exp_(value[slot]) if self.scores == NULL or self.n_per_class[slot] else 0.0
+            out[i] = exp_(value[slot]) if not self.several or self.n_per_class[slot] else 0.0
             total += out[i]
         for i in range(n):
             out[i] /= total
@@ -256,12 +256,12 @@ cdef class CalibratedCore(LearnerCore):
             return
         for k in range(self.n_sigmoids):
             z = within(self.slope[k] * self.relative(value[k]) + self.offset[k], FARTHEST)
-            value[k] = z if self.scores == NULL else log_sigmoid(z)
+            value[k] = z if not self.several else log_sigmoid(z)
 
     cdef void calibrate_one_class(self, double *value) noexcept nogil:
         """By Laplace's rule, n + 1 to 1."""
         cdef double odds = log_(self.n_learned() + 1.0)
-        if self.scores == NULL:
+        if not self.several:
             value[0] = odds if self.n_per_class[1] else -odds
         else:
             memset(value, 0, self.n_classes * sizeof(double))

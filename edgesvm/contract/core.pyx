@@ -70,7 +70,8 @@ cdef class LearnerCore:
         self.common = <Common *> arena.at(0, sizeof(Common))
         self.n_per_class = <int64_t *> self.array("n_per_class")
         self.n_classes = len(self.views["n_per_class"])
-        self.scores = <double *> self.array("scores") if "scores" in self.views else NULL
+        self.several = "scores" in self.views
+        self.scores = <double *> self.array("scores") if self.several else NULL
         self.mean_weight = (
             <double *> self.array("mean_weight") if "mean_weight" in self.views else NULL)
 
@@ -118,7 +119,7 @@ cdef class LearnerCore:
             return UNCHANGED
         if not self.bears(weight):
             return BAD_WEIGHT
-        status = self.weighed_step(x, 2 * slot - 1 if self.scores == NULL else slot, weight)
+        status = self.weighed_step(x, slot if self.several else 2 * slot - 1, weight)
         if status > CHANGED:
             return status
         if self.mean_weight != NULL and weight != self.mean_weight[0]:
@@ -169,8 +170,8 @@ cdef class LearnerCore:
 
     cdef double class_weight(self, double y) noexcept nogil:
         """n / (K n_k): samples learned, classes, and samples of this one, the sample included"""
-        cdef int slot = y > 0.0 if self.scores == NULL else <int> y, other, n_classes = 2
-        if self.scores != NULL:
+        cdef int slot = <int> y if self.several else y > 0.0, other, n_classes = 2
+        if self.several:
             n_classes = 0
             for other in range(self.n_classes):
                 n_classes += self.n_per_class[other] > 0 or other == slot
@@ -196,7 +197,17 @@ cdef class LearnerCore:
     # -- decisions as users see them: one value for two classes, else one per class, sorted --------
 
     cdef int n_answers(self) noexcept nogil:
-        return 1 if self.scores == NULL or self.labels.n <= 2 else self.labels.n
+        return self.labels.n if self.several and self.labels.n > 2 else 1
+
+    @property
+    def counts(self):
+        """Samples learned, by class index; ndarray of shape (n_classes,), int64, a copy"""
+        return np.array([self.n_per_class[slot] for slot in range(self.n_classes)], np.int64)
+
+    @property
+    def is_fitted(self):
+        """Whether a sample was learned"""
+        return self.n_learned() > 0
 
     @property
     def n_columns(self):
@@ -205,14 +216,19 @@ cdef class LearnerCore:
 
     cdef Status answer(self, const void *x, double *out) noexcept nogil:
         """Write the decision values into `out` (n_answers,)."""
+        cdef double[MAX_CLASSES] place
+        cdef double *scores = self.scores
         cdef Status status
-        if self.scores == NULL:
+        if scores == NULL:
+            scores = place
+        if not self.several:
             status = self.decide(x, out)
             out[0] *= self.labels.sign
             return status
-        status = self.decide(x, self.scores)
-        self.in_order(self.scores, out)
-        memset(self.scores, 0, self.n_classes * sizeof(double))
+        status = self.decide(x, scores)
+        self.in_order(scores, out)
+        if self.scores != NULL:
+            memset(self.scores, 0, self.n_classes * sizeof(double))
         return status
 
     cdef void in_order(self, const double *scores, double *out) noexcept nogil:
@@ -229,7 +245,7 @@ cdef class LearnerCore:
         """`answer` of the first rows of n, into `out` (n, n_answers); how many"""
         cdef double[MOST_SCORES] scores
         cdef int64_t i
-        if self.scores == NULL:
+        if not self.several:
             n = self.decide_block(x, NULL, n, out)
             for i in range(n):
                 out[i] *= self.labels.sign
@@ -278,7 +294,7 @@ cdef class LearnerCore:
         """Class index predicted from `answers` (n_answers,); its decision value into `score`."""
         cdef int i, n = self.n_answers(), best = 0
         score[0] = answers[0]
-        if self.scores == NULL:
+        if not self.several:
             return self.slot_for(answers[0])
         if n == 1:
             return self.labels.order[self.labels.n == 2 and answers[0] > 0.0]

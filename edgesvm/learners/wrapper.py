@@ -35,6 +35,8 @@ class Wrapper(Learner):
     def inner(self) -> Any:
         """The learner whose parameters are used."""
         inner = self._default() if self._given is None else self._given
+        if isinstance(inner, Learner):
+            inner = inner.wrapped()
         if not isinstance(inner, Learner) or not self._wraps(inner):
             raise ValueError(f"{self._parameter}={self._given!r}: give {self._expected}")
         if not inner.takes_labels:
@@ -90,8 +92,8 @@ class Wrapper(Learner):
         params = self.get_params(deep=False)
         return type(self)(**{**params, self._parameter: self.inner.with_capacity(capacity)})
 
-    def _capacity_range(self) -> tuple[int, int]:
-        least, most = self.inner._capacity_range()
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
+        least, most = self.inner._capacity_range(n_features)
         return least, most
 
     @property
@@ -161,6 +163,9 @@ class Shell(Wrapper):
     def _width(self, n_features: int) -> int:
         """Number of features that the inner learner gets."""
         return n_features
+
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
+        return super()._capacity_range(self._width(n_features))
 
     @property
     def n_classes_planned(self) -> int:

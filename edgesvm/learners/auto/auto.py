@@ -96,7 +96,7 @@ class Auto(Learner):
     seed: int = 0
     dtype: str = "float32"
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 1, MOST_BYTES
 
     def _check_params(self) -> None:

@@ -53,7 +53,7 @@ class StoreSVM(SmoLearner):
         flag("shrinking", self.shrinking)
         check_cache(self.cache, self.max_samples, f"max_samples={self.max_samples:,}")
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 1, max(1, min(MAX_CAPACITY, most_rows(self.cache)))
 
     def _arrays(self, n_features: int) -> Arrays:

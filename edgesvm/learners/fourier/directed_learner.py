@@ -42,7 +42,7 @@ class DirectedLearner(Learner):
         other = type(self)(**self.get_params(deep=False) | {"n_directions": capacity})
         return other.as_part() if self._is_part else other
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 1, self._most_directions
 
     def _check_directions(self) -> None:

@@ -117,11 +117,11 @@ cdef class AdaGradSVMCore(LearnerCore):
 
     cdef double side(self, int v, double y) noexcept nogil:
         """-1 or +1, what vector v is to say of a sample; y is the class if there are several."""
-        return y if self.scores == NULL else 1.0 if y == v else -1.0
+        return y if not self.several else 1.0 if y == v else -1.0
 
     cdef bint is_wrong(self, const double *score, double y) noexcept nogil:
         cdef int v, best = 0
-        if self.scores == NULL:
+        if not self.several:
             return y * score[0] <= 0.0
         for v in range(self.n_vectors):
             if self.n_per_class[v] and (score[v] > score[best] or not self.n_per_class[best]):
@@ -172,14 +172,14 @@ cdef class AdaGradSVMCore(LearnerCore):
     # -- deciding ----------------------------------------------------------------------------------
 
     cdef bint decides_alone(self) noexcept nogil:
-        return self.scores != NULL
+        return self.several
 
     cdef Status decide(self, const void *x, double *score) noexcept nogil:
         cdef int v
         for v in range(self.n_vectors):
             score[v] = 0.0
         self.add_score(self.mean if mean_decides(self.lapses) else self.w, x, score)
-        if self.scores != NULL:
+        if self.several:
             self.put_last(score)
         if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
             return NOT_FINITE
@@ -227,7 +227,7 @@ cdef class AdaGradSVMCore(LearnerCore):
         cdef int j
         for j in range(BLOCK * self.n_vectors):
             fine &= isfinite(scores[j])
-        if self.scores != NULL:
+        if self.several:
             for j in range(BLOCK):
                 self.put_last(scores + j * self.n_vectors)
         return fine

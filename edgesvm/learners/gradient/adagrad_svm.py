@@ -73,7 +73,7 @@ class AdaGradSVM(GradientLearner):
     _compiled = AdaGradSVMCore
     _param_order = ("loss", "learning_rate", "n_classes", "dtype", "class_weight")
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 0, 0
 
     @property

@@ -98,7 +98,7 @@ class GaussianNovelty(NoveltyLearner):
         super()._check_params()
         one_of("covariance", self.covariance, "full", "diagonal")
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 0, 0
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:

@@ -131,7 +131,7 @@ class KernelNovelty(NoveltyLearner):
                 f" {MOST_NOISE}"
             )
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 2, MAX_CAPACITY
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:

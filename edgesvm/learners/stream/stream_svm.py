@@ -143,7 +143,7 @@ class StreamSVM(Learner):
     fit_intercept: bool = True
     dtype: str = "float32"
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         # More has not been seen to help; set it explicitly if you want it.
         most = 64 if self.bound == "upper" else 8
         return (0, most) if self.n_balls == 1 else (0, 0)

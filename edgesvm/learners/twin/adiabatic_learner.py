@@ -42,7 +42,7 @@ class MarginSetLearner(KernelLearner):
         """Number of twins there is room for, including those added by a path in progress."""
         raise NotImplementedError
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 1, MAX_TWINS
 
     def _solver_arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:

@@ -113,7 +113,7 @@ class SimpleSVM(SampleVectors):
     def _slots(self) -> int:
         return int(self.max_vectors)
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 2, MAX_TWINS
 
     def _check_params(self) -> None:

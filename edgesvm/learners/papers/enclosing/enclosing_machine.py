@@ -118,7 +118,7 @@ class EnclosingMachine(KernelLearner):
         with np.errstate(over="ignore"):
             return float(kernel.of_square(np.ones(1))[0])
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         if self.cache is None:
             return 2, MAX_CAPACITY
         return 2, max(2, min(MAX_CAPACITY, most_rows(self.cache)))

@@ -65,7 +65,7 @@ class RetrainedSVM(SmoLearner):
         """Rows of the workspace."""
         return int(self.max_vectors) + self._batch_size
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         if self.cache is None:
             return 2, MAX_CAPACITY
         n_rows = most_rows(self.cache)

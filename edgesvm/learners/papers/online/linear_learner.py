@@ -35,7 +35,7 @@ class LinearLearner(Learner):
     dtype: str = "float32"
     class_weight: str | None = None
 
-    def _capacity_range(self) -> tuple[int, int]:
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 0, 0
 
     def _check_params(self) -> None:

@@ -1,0 +1,1 @@
+"""ByteSVM: random features that learn, in integers."""

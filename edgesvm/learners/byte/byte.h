@@ -1,0 +1,836 @@
+/* ByteSVM in integers: the one source of the host's core and of exported C.
+ *
+ * A sample x is scaled to z, 32 to a deviation, -127 to 127. Direction p has K = min(8, D) entries u, bytes of its
+ * width's scale, and looks at K of the features. Its angle is u.z turns / 65536 (of its width), its features are
+ * c = cos and s = sin of it, 127 to one. With P directions, amplitude A of a width and weights w, bytes of a unit
+ * that is 2^e, class v has the logit
+ *
+ *     logit_v = unit 2^e sum_p A_p (w_c c + w_s s)             unit = 3 / (sqrt(2 P) 127^2)
+ *
+ * and a sample of class y moves, all roundings by chance (floor(. + U), U of 16 bits from a hash of sample and place),
+ *
+ *     g_v  = [y = v] - sigma(logit_v), 0 if |g_v| < .05        G_v += g_v^2 mean f^2
+ *     w_v += 1.5 / sqrt(2 P) g_v f / sqrt(G_v)                  AdaGrad; at |w| > 127: w / 2, e + 1
+ *     e_p  = sum_v g_v (w_s c - w_c s)                          H += mean e^2 |z|^2 / D
+ *     u_p += .7 / sqrt(D) e_p z / sqrt(H)
+ *
+ * Fixed point is written Qn: the number times 2^n. Nothing is allocated, and no number is a float but a sample's,
+ * of which only the bits are read.
+ */
+#ifndef EDGESVM_BYTE_H
+#define EDGESVM_BYTE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifndef EDGESVM_CLONES
+#define EDGESVM_CLONES
+#endif
+#ifndef BYTE_MOST_VECTORS /* of weights: 1 for two classes */
+#define BYTE_MOST_VECTORS 127
+#endif
+
+enum {
+    BYTE_KEPT = 8,       /* features of a direction, if there are as many */
+    BYTE_WIDTHS = 4,     /* direction p has width p % 4 */
+    BYTE_BLOCK = 8,      /* directions that step through the features alike */
+    BYTE_STRIDES = 8,
+    BYTE_DEAD = 1638,    /* .05, Q15: a smaller slope is none */
+    BYTE_ALWAYS = 64,    /* samples that each enter the mean; then every 8th */
+    BYTE_LATELY = 1000,  /* samples that a share of errors is about */
+    BYTE_STEEPEST = 24   /* largest exponent of a unit */
+};
+
+/* What follows from the parameters and the number of classes; constant in an exported model. */
+typedef struct {
+    int32_t n_features, n_kept, n_classes, n_vectors, n_directions;
+    int32_t has_mean;   /* whether the weights' mean is kept */
+    int32_t is_common;  /* whether all features have one scale, and mean 0 */
+    int32_t learns_directions;
+    int32_t counts;     /* whether samples are counted in the model, by class */
+    int32_t at_counts, at_scale, at_u, at_w, at_mean; /* bytes of the model */
+    uint32_t key;
+    int32_t angle[BYTE_WIDTHS];  /* of u.z >> angle_shift, 65536 to a turn */
+    int32_t angle_shift;
+    int32_t move[BYTE_WIDTHS];   /* .7 / sqrt(D) in the width's bytes, Q16 */
+    int32_t unit, unit_shift;    /* Q10 of a logit by A R, Q12 */
+    uint32_t stride[BYTE_STRIDES];
+} byte_shape;
+
+typedef struct { /* at the start of the model */
+    uint64_t H_amplitudes, H_directions;
+    int16_t tilt[BYTE_WIDTHS + 1];       /* log2 of an amplitude beside its first, Q12 */
+    uint16_t amplitude[BYTE_WIDTHS + 1]; /* Q12, mean square 1; the last is that of 1 */
+    uint16_t lapses[2];                  /* share of errors lately, Q16: of the weights, of both together */
+    uint8_t n_classes, unused;
+    uint32_t far_out;                    /* samples with a value far out */
+} byte_head;
+
+typedef struct { /* of a vector of weights */
+    uint32_t G;              /* Q10 */
+    uint8_t e, e_mean;       /* exponents of the units */
+    int8_t one, one_mean;    /* weights of 1 */
+} byte_row;
+
+typedef struct { /* of a feature: mean and deviation are m and s times 2^e; s is 0 before it varied */
+    int8_t e;
+    uint8_t s;
+    uint8_t m[3];
+} byte_scale;
+
+/* -- numbers ------------------------------------------------------------------------------------ */
+
+static inline uint32_t byte_mix(uint32_t h) { /* lowbias32, Wellons 2018 */
+    h = (h ^ h >> 16) * 0x7FEB352Du;
+    h = (h ^ h >> 15) * 0x846CA68Bu;
+    return h ^ h >> 16;
+}
+
+static inline uint32_t byte_hash(uint32_t key, uint32_t a, uint32_t b) {
+    return byte_mix(key + a * 0x9E3779B1u + b * 0x85EBCA6Bu);
+}
+
+static inline uint32_t byte_next(uint32_t s) { /* xorshift, Marsaglia 2003 */
+    s ^= s << 13;
+    s ^= s >> 17;
+    return s ^ s << 5;
+}
+
+static inline int32_t byte_clip(int32_t v, int32_t most) { return v > most ? most : v < -most ? -most : v; }
+
+static inline int64_t byte_clip_wide(int64_t v, int64_t most) { return v > most ? most : v < -most ? -most : v; }
+
+/* v 2^-n, rounded by chance: U has n bits */
+static inline int32_t byte_by_chance(int32_t v, int n, uint32_t U) {
+    return (v + (int32_t)(U & ((1u << n) - 1u))) >> n;
+}
+
+static uint32_t byte_root(uint32_t v) {
+    uint32_t r = 0, b = (uint32_t)1 << 30;
+    while (b > v) b >>= 2;
+    for (; b; b >>= 2) {
+        if (v >= r + b) {
+            v -= r + b;
+            r = (r >> 1) + b;
+        } else {
+            r >>= 1;
+        }
+    }
+    return r;
+}
+
+/* 2^31 / sqrt(v) = result * 2^-shift, the result of 16 bits */
+static uint32_t byte_inverse_root(uint64_t v, int *shift) {
+    int by = 0;
+    while (v >> 32) {
+        v >>= 2;
+        by++;
+    }
+    while (v < (uint64_t)1 << 30) {
+        v <<= 2;
+        by--;
+    }
+    *shift = by;
+    return 0x7FFFFFFFu / byte_root((uint32_t)v);
+}
+
+/* cos of i / 256 turns, 127 to one: the parabola 4 a (1 - |a|), once refined */
+static int byte_cos(int i) {
+    int a = ((i + 64) & 255) * 2 + 1, s, size; /* sin of a / 512 turns */
+    if (a >= 256) a -= 512;
+    s = a * (256 - (a < 0 ? -a : a));          /* 1 is 2^14 */
+    size = s < 0 ? -s : s;
+    s = (int)(((int32_t)s * (12698 + ((int32_t)size * 3686 >> 14))) >> 14);
+    return (int)(((int32_t)s * 127 + 8192) >> 14);
+}
+
+/* 2^t, Q14 of Q12, t <= 0 */
+static int32_t byte_exp2(int32_t t) {
+    int32_t rest = t & 4095, m = 4096 + (rest * (2687 + (rest * 1409 >> 12)) >> 12);
+    return t < -4096 * 15 ? 0 : m * 4 >> -(t >> 12);
+}
+
+/* sigma(logit), Q15 of Q10 */
+static int32_t byte_sigma(int32_t logit) {
+    int32_t size = byte_clip(logit < 0 ? -logit : logit, 10240);
+    int32_t odds = byte_exp2(-(size * 5909 >> 10)); /* exp(-size), log2(e) is 5909 / 4096 */
+    int32_t low = (int32_t)(((uint32_t)odds << 15) / (uint32_t)(16384 + odds));
+    return logit > 0 ? 32768 - low : low;
+}
+
+/* -- the layout ---------------------------------------------------------------------------------- */
+
+static int32_t byte_common(int32_t a, int32_t b) {
+    while (b) {
+        int32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The layout of n_bytes for this many classes: head, rows, counts of samples if there are more than two classes and
+ * they are counted here, scales, u, w, the mean of w. The mean is kept where 40 directions are left beside it (with several vectors 300). */
+static inline void byte_lay_out(
+    byte_shape *s, int32_t n_bytes, int32_t n_features, int32_t n_classes, int32_t is_common, int32_t learns_directions,
+    int32_t counts, uint32_t key) {
+    /* of widths .1, .5, 2.2 and 10 with one feature: 3.2 sqrt(2 w) / 127 is an entry of 1, in turns of z = 1, Q24 */
+    static const int32_t angle[BYTE_WIDTHS] = {940, 2102, 4410, 9403};
+    static const int32_t move[BYTE_WIDTHS] = {127223, 56896, 27124, 12722}; /* .7 / 32 of it, Q16 */
+    int32_t left, each, root, k;
+    s->n_features = n_features;
+    s->n_kept = n_features < BYTE_KEPT ? n_features : BYTE_KEPT;
+    s->n_classes = n_classes;
+    s->n_vectors = n_classes > 2 ? n_classes : 1;
+    s->is_common = is_common;
+    s->learns_directions = learns_directions;
+    s->key = key;
+    s->at_counts = (int32_t)sizeof(byte_head) + s->n_vectors * (int32_t)sizeof(byte_row);
+    s->counts = counts && n_classes > 2;
+    s->at_scale = s->at_counts + (s->counts ? 8 * n_classes : 0);
+    s->at_u = s->at_scale + (int32_t)sizeof(byte_scale) * (is_common ? 1 : n_features);
+    left = n_bytes > s->at_u ? n_bytes - s->at_u : 0;
+    each = s->n_kept + 2 * s->n_vectors;
+    s->n_directions = left / (each + 2 * s->n_vectors);
+    s->has_mean = s->n_directions >= (s->n_vectors == 1 ? 40 : 300);
+    if (!s->has_mean) s->n_directions = left / each;
+    s->at_w = s->at_u + s->n_directions * s->n_kept;
+    s->at_mean = s->at_w + s->n_directions * 2 * s->n_vectors;
+
+    s->angle_shift = s->n_kept > 4 ? 2 : s->n_kept > 2 ? 1 : 0; /* u.z has 16 bits then */
+    root = (int32_t)byte_root((uint32_t)s->n_kept << 16); /* Q8 */
+    for (k = 0; k < BYTE_WIDTHS; k++) s->angle[k] = ((angle[k] << s->angle_shift) + root / 2) / root;
+    root = (int32_t)byte_root(((uint32_t)s->n_kept << 24) / (uint32_t)n_features); /* of K / D, Q12 */
+    for (k = 0; k < BYTE_WIDTHS; k++) s->move[k] = (int32_t)((int64_t)move[k] * root >> 12);
+    root = (int32_t)byte_root((uint32_t)(s->n_directions > 0 ? 2 * s->n_directions : 1) << 10); /* of 2 P, Q5 */
+    s->unit = s->unit_shift = 0; /* 3 / (sqrt(2 P) 127^2) 2^10 / 2^12 */
+    while (s->unit < 1 << 15) s->unit = (int32_t)(((int64_t)24 << ++s->unit_shift) / (16129 * (int64_t)root));
+    s->stride[0] = 1;
+    for (k = 1; k < BYTE_STRIDES; k++) {
+        int32_t stride = 1 + (int32_t)((uint64_t)byte_hash(key, 0, (uint32_t)k) * (uint32_t)n_features >> 32);
+        while (byte_common(stride, n_features) != 1) stride++;
+        s->stride[k] = (uint32_t)(stride % n_features);
+    }
+}
+
+static inline byte_head *byte_head_of(char *model) { return (byte_head *)model; }
+static inline byte_row *byte_rows_of(char *model) { return (byte_row *)(model + sizeof(byte_head)); }
+
+/* -- the scale ----------------------------------------------------------------------------------- */
+
+static inline int32_t byte_mean_of(const byte_scale *f) {
+    return (int32_t)((uint32_t)f->m[0] << 8 | (uint32_t)f->m[1] << 16 | (uint32_t)f->m[2] << 24) >> 8;
+}
+
+enum { BYTE_MOST_MEAN = (1 << 23) - 1 };
+
+/* Set mean and deviation, in units of 2^e; the unit is changed until the deviation has 8 bits, where the mean has room. */
+static void byte_set_scale(byte_scale *f, int32_t e, int32_t m, int32_t s) {
+    while (s > 255 || m > BYTE_MOST_MEAN || m < -BYTE_MOST_MEAN) {
+        s = (s + 1) >> 1;
+        m = (m + 1) >> 1;
+        e++;
+    }
+    while (s && s < 128 && m <= BYTE_MOST_MEAN / 2 && m >= -BYTE_MOST_MEAN / 2 && e > -120) {
+        s *= 2;
+        m *= 2;
+        e--;
+    }
+    f->e = (int8_t)byte_clip(e, 127);
+    f->s = (uint8_t)s;
+    f->m[0] = (uint8_t)m;
+    f->m[1] = (uint8_t)(m >> 8);
+    f->m[2] = (uint8_t)(m >> 16);
+}
+
+/* Sign, exponent and 24 bits of a float that is finite: x = m 2^e */
+static inline int32_t byte_parts(float x, int32_t *e) {
+    uint32_t bits;
+    int32_t m, exponent;
+    memcpy(&bits, &x, 4);
+    exponent = (int32_t)(bits >> 23 & 255);
+    m = (int32_t)(bits & 0x7FFFFF) | (exponent ? 0x800000 : 0);
+    *e = (exponent ? exponent : 1) - 150;
+    return bits >> 31 ? -m : m;
+}
+
+/* x / 2^e rounded, at most 2^29 */
+static int32_t byte_units(float x, int32_t e) {
+    int32_t by, m = byte_parts(x, &by);
+    by -= e;
+    if (by > 5) return m > 0 ? 1 << 29 : m < 0 ? -(1 << 29) : 0;
+    if (by >= 0) return m * (1 << by);
+    return by < -25 ? 0 : (m + (1 << (-by - 1))) >> -by;
+}
+
+static inline int byte_is_finite(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    return (bits >> 23 & 255) != 255;
+}
+
+static int byte_all_finite(const byte_shape *s, const float *x) {
+    int32_t d;
+    for (d = 0; d < s->n_features; d++)
+        if (!byte_is_finite(x[d])) return 0;
+    return 1;
+}
+
+/* z of a sample */
+static void byte_scale_sample(const byte_shape *s, const char *model, const float *x, int8_t *z) {
+    const byte_scale *f = (const byte_scale *)(model + s->at_scale);
+    int32_t d;
+    for (d = 0; d < s->n_features; d++) {
+        int32_t v;
+        if (f->s) {
+            v = byte_clip(byte_units(x[d], f->e) - byte_mean_of(f), 4 * f->s);
+            z[d] = (int8_t)byte_clip((64 * v + (v > 0 ? f->s : -f->s)) / (2 * f->s), 127);
+        } else {
+            z[d] = 0;
+        }
+        if (!s->is_common) f++;
+    }
+}
+
+/* The one scale of all features follows the mean square of the n-th sample. */
+static void byte_learn_common(const byte_shape *s, byte_scale *f, const float *x, uint32_t n, int32_t bound) {
+    uint64_t sum = 0;
+    int32_t d, e, largest = -150, square;
+    if (!f->s) { /* the first that is not zero */
+        for (d = 0; d < s->n_features; d++)
+            if (byte_parts(x[d], &e) && e > largest) largest = e;
+        f->e = (int8_t)byte_clip(largest + 16, 120);
+        bound = 1 << 16;
+        n = 1;
+    } else {
+        bound *= f->s;
+    }
+    for (d = 0; d < s->n_features; d++) {
+        int64_t v = byte_clip(byte_units(x[d], f->e), bound);
+        sum += (uint64_t)(v * v);
+    }
+    square = (int32_t)(sum / (uint32_t)s->n_features > 0x7FFFFFFF ? 0x7FFFFFFF : sum / (uint32_t)s->n_features);
+    if (!f->s) {
+        int32_t root = (int32_t)byte_root((uint32_t)square);
+        if (square) byte_set_scale(f, f->e, 0, root ? root : 1);
+    } else {
+        int32_t more = (int32_t)((int64_t)(square / f->s - f->s) * 4096 / (int64_t)n);
+        int32_t spread = f->s + byte_by_chance(more, 13, byte_hash(s->key, n, 1));
+        byte_set_scale(f, f->e, 0, spread < 1 ? 1 : spread);
+    }
+}
+
+/* Mean and deviation of a feature follow its n-th value by Welford's recurrence, where it counts as at most `bound`
+ * deviations away. Returns whether it was further. */
+static int byte_learn_feature(byte_scale *f, float x, uint32_t n, int32_t bound, uint32_t chance) {
+    int32_t e = f->e, m = byte_mean_of(f), s = f->s, own, d, far_out;
+    if (n == 1) {
+        (void)byte_parts(x, &own);
+        e = byte_clip(own + 2, 120);
+        byte_set_scale(f, e, byte_units(x, e), 0);
+        return 0;
+    }
+    d = byte_units(x, e) - m;
+    if (!s) { /* it has not varied so far: the first other value counts in full */
+        int32_t size;
+        (void)byte_parts(x, &own);
+        own = byte_clip(own + 2, 120);
+        if (own > e && d) {
+            m = own - e > 30 ? 0 : m >> (own - e);
+            e = own;
+            d = byte_units(x, e) - m;
+        }
+        if (!d) return 0;
+        size = d < 0 ? -d : d;
+        s = (int32_t)(((uint64_t)(uint32_t)size * byte_root(n - 1 > 65535 ? 0xFFFF0000u : (n - 1) << 16) >> 8) / n);
+        byte_set_scale(f, e, m + d / (int32_t)n, s ? s : 1);
+        return 0;
+    }
+    if (n == 3) { /* one of the first two again, the other far away: this begins anew */
+        int32_t off = (d < 0 ? -d : d) - s;
+        if ((off < 0 ? -off : off) <= s / 64) {
+            (void)byte_parts(x, &own);
+            e = byte_clip(own + 2, 120);
+            byte_set_scale(f, e, byte_units(x, e), 0);
+            return 0;
+        }
+    }
+    far_out = d > bound * s || d < -bound * s;
+    d = byte_clip(d, bound * s);
+    m += byte_by_chance(d * 65536 / (int32_t)n, 16, chance);
+    d = (int32_t)((int64_t)(d * d / s) * (int32_t)(n - 1) / (int32_t)n) - s;
+    s += byte_by_chance((int32_t)((int64_t)d * 4096 / (int32_t)n), 13, chance >> 16);
+    byte_set_scale(f, e, m, s < 1 ? 1 : s);
+    return far_out;
+}
+
+static void byte_learn_scale(const byte_shape *s, char *model, const float *x, uint32_t n) {
+    byte_scale *f = (byte_scale *)(model + s->at_scale);
+    int32_t bound = (int32_t)(8 + (n < 1200 ? n : 1200) / 50), d; /* 16 min(1/2 + n / 800, 2) deviations */
+    int far_out = 0;
+    if (s->is_common) {
+        byte_learn_common(s, f, x, n, bound);
+        return;
+    }
+    for (d = 0; d < s->n_features; d++)
+        far_out |= byte_learn_feature(f + d, x[d], n, bound, byte_hash(s->key, n, (uint32_t)d));
+    if (far_out && n > 10 && byte_head_of(model)->far_out < 0xFFFFFFFFu) byte_head_of(model)->far_out++;
+}
+
+/* -- amplitudes ---------------------------------------------------------------------------------- */
+
+enum { BYTE_FAINTEST = -27206 }; /* of an amplitude, log2 Q12: 1 / 100 */
+
+static inline int32_t byte_first_tilt(int k) { return k < BYTE_WIDTHS ? -4096 * k : 0; } /* each width half of the one before */
+
+static void byte_find_amplitudes(byte_head *head) {
+    uint32_t a[BYTE_WIDTHS + 1], sum = 0;
+    int k;
+    for (k = 0; k <= BYTE_WIDTHS; k++) {
+        a[k] = (uint32_t)byte_exp2(byte_first_tilt(k) + head->tilt[k]);
+        sum += a[k] * a[k];
+    }
+    sum = byte_root(sum);
+    for (k = 0; k <= BYTE_WIDTHS; k++) head->amplitude[k] = (uint16_t)(a[k] * 9159u / sum); /* sqrt(5) Q12 */
+}
+
+/* parts: what each width, and 1, has in the logits, times the slopes; Q10 */
+static void byte_learn_amplitudes(byte_head *head, const int64_t *parts) {
+    int32_t tilt[BYTE_WIDTHS + 1], most = BYTE_FAINTEST;
+    uint64_t H = head->H_amplitudes;
+    uint32_t inverse;
+    int k, shift;
+    for (k = 0; k <= BYTE_WIDTHS; k++) {
+        int64_t part = byte_clip_wide(parts[k], 1 << 20);
+        H += (uint64_t)(part * part); /* Q20 */
+    }
+    if (H < head->H_amplitudes || H >> 62) H = (uint64_t)1 << 62;
+    head->H_amplitudes = H;
+    inverse = byte_inverse_root(H + (1 << 20), &shift);
+    for (k = 0; k <= BYTE_WIDTHS; k++) { /* .5 part / sqrt(1 + H), as log2 Q12: 2954 */
+        int64_t part = byte_clip_wide(parts[k], 1 << 20) * 2954 * (int64_t)inverse;
+        tilt[k] = head->tilt[k] + (int32_t)(part >> (31 + shift));
+        if (byte_first_tilt(k) + tilt[k] > most) most = byte_first_tilt(k) + tilt[k];
+    }
+    for (k = 0; k <= BYTE_WIDTHS; k++) { /* the largest is 1 here */
+        int32_t t = tilt[k] - most, least = BYTE_FAINTEST - byte_first_tilt(k);
+        head->tilt[k] = (int16_t)(t < least ? least : t);
+    }
+    byte_find_amplitudes(head);
+}
+
+/* -- directions and features ---------------------------------------------------------------------- */
+
+static inline int32_t byte_start(const byte_shape *s, int32_t p) {
+    uint32_t h = byte_hash(s->key, (uint32_t)p, 7);
+    return s->n_features <= BYTE_KEPT ? 0 : (int32_t)((uint64_t)h * (uint32_t)s->n_features >> 32);
+}
+
+/* z at the features of directions p to p + n - 1, which are in one block; entry j of all, then j + 1 */
+static inline void byte_gather(const byte_shape *s, const int8_t *z, int32_t p, int n, int8_t (*at)[BYTE_BLOCK]) {
+    int32_t stride = (int32_t)s->stride[p / BYTE_BLOCK % BYTE_STRIDES], D = s->n_features;
+    int l, j;
+    for (l = 0; l < n; l++) {
+        int32_t i = byte_start(s, p + l);
+        for (j = 0; j < s->n_kept; j++) {
+            at[j][l] = z[i];
+            i += stride;
+            if (i >= D) i -= D;
+        }
+    }
+}
+
+typedef struct { /* of a block */
+    int8_t z[BYTE_KEPT][BYTE_BLOCK];
+    int32_t c[BYTE_BLOCK], s[BYTE_BLOCK];
+} byte_block;
+
+/* The features of directions p to p + n - 1 */
+static inline void byte_find_features(
+    const byte_shape *s, const char *model, const int8_t *z, int32_t p, int n, byte_block *b) {
+    const int8_t *u = (const int8_t *)model + s->at_u + p * s->n_kept;
+    int32_t sum[BYTE_BLOCK] = {0};
+    int l, j, K = s->n_kept;
+    byte_gather(s, z, p, n, b->z);
+    for (j = 0; j < K; j++)
+        for (l = 0; l < n; l++) sum[l] += (int32_t)u[l * K + j] * b->z[j][l];
+    for (l = 0; l < n; l++) {
+        int32_t turns = ((sum[l] >> s->angle_shift) * s->angle[l % BYTE_WIDTHS] >> 8) & 255;
+        b->c[l] = byte_cos(turns);
+        b->s[l] = byte_cos(turns - 64);
+    }
+}
+
+/* R[v][k] = sum of w_c c + w_s s over the directions of width k */
+typedef int32_t byte_sums[BYTE_WIDTHS];
+
+static inline void byte_add_sums(
+    const byte_shape *s, const int8_t *w, const byte_block *b, int32_t p, int n, byte_sums *R) {
+    int l, v, V = s->n_vectors;
+    w += p * 2 * V;
+    for (l = 0; l < n; l++, w += 2 * V)
+        for (v = 0; v < V; v++) R[v][l % BYTE_WIDTHS] += w[2 * v] * b->c[l] + w[2 * v + 1] * b->s[l];
+}
+
+EDGESVM_CLONES
+static void byte_sum_up(
+    const byte_shape *s, const char *model, const int8_t *z, byte_sums *R, byte_sums *of_mean) {
+    const int8_t *w = (const int8_t *)model + s->at_w, *mean = (const int8_t *)model + s->at_mean;
+    int32_t p, P = s->n_directions;
+    byte_block b;
+    memset(R, 0, sizeof *R * (size_t)s->n_vectors);
+    if (of_mean) memset(of_mean, 0, sizeof *R * (size_t)s->n_vectors);
+    for (p = 0; p < P; p += BYTE_BLOCK) {
+        int n = P - p < BYTE_BLOCK ? P - p : BYTE_BLOCK;
+        byte_find_features(s, model, z, p, n, &b);
+        byte_add_sums(s, w, &b, p, n, R);
+        if (of_mean) byte_add_sums(s, mean, &b, p, n, of_mean);
+    }
+}
+
+/* -- logits ---------------------------------------------------------------------------------------- */
+
+enum { BYTE_MOST_LOGIT = 20480 }; /* 20, Q10 */
+
+static inline int64_t byte_part(const byte_head *head, int k, int32_t R, int32_t one) {
+    return (int64_t)head->amplitude[k] * (k < BYTE_WIDTHS ? R : one * 127);
+}
+
+/* A R of a unit 2^e as a logit, Q10 */
+static inline int64_t byte_as_logit(const byte_shape *s, int64_t AR, int e) {
+    return AR * s->unit >> (s->unit_shift - e);
+}
+
+static int32_t byte_logit(const byte_shape *s, const byte_head *head, const int32_t *R, int32_t one, int e) {
+    int64_t sum = 0;
+    int k;
+    for (k = 0; k <= BYTE_WIDTHS; k++) sum += byte_part(head, k, k < BYTE_WIDTHS ? R[k] : 0, one);
+    return (int32_t)byte_clip_wide(byte_as_logit(s, sum, e), BYTE_MOST_LOGIT);
+}
+
+/* Of two classes 0 or 1; of more, the largest of those that have been seen */
+static int byte_best(const byte_shape *s, const int32_t *logit, const int64_t *n_per_class) {
+    int v, best = 0;
+    if (s->n_vectors == 1) return logit[0] > 0;
+    for (v = 1; v < s->n_vectors; v++)
+        if (n_per_class[v] && (logit[v] > logit[best] || !n_per_class[best])) best = v;
+    return best;
+}
+
+/* Logits by the weights, and by these and twice their mean, of the sample z */
+static void byte_find_logits(
+    const byte_shape *s, char *model, const int8_t *z, byte_sums *R, int32_t *last, int32_t *both) {
+    const byte_head *head = byte_head_of(model);
+    const byte_row *row = byte_rows_of(model);
+    byte_sums of_mean[BYTE_MOST_VECTORS];
+    int v;
+    byte_sum_up(s, model, z, R, s->has_mean ? of_mean : 0);
+    for (v = 0; v < s->n_vectors; v++, row++) {
+        last[v] = byte_logit(s, head, R[v], row->one, row->e);
+        both[v] = last[v];
+        if (s->has_mean) both[v] += 2 * byte_logit(s, head, of_mean[v], row->one_mean, row->e_mean);
+    }
+}
+
+/* Whether the weights alone answer: where they with their mean were wrong 5/4 times as often lately */
+static inline int byte_is_last_better(const byte_head *head) {
+    return head->lapses[1] > head->lapses[0] + (head->lapses[0] >> 2);
+}
+
+/* The logits that answer, Q10 */
+static void byte_decide(const byte_shape *s, char *model, const float *x, int8_t *z, int32_t *logit) {
+    byte_sums R[BYTE_MOST_VECTORS];
+    int32_t both[BYTE_MOST_VECTORS];
+    int v;
+    byte_scale_sample(s, model, x, z);
+    byte_find_logits(s, model, z, R, logit, both);
+    if (s->has_mean && !byte_is_last_better(byte_head_of(model)))
+        for (v = 0; v < s->n_vectors; v++) logit[v] = both[v] / 3;
+    memset(z, 0, (size_t)s->n_features);
+}
+
+/* -- a step ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int32_t slope[BYTE_MOST_VECTORS];            /* g, Q15 */
+    int32_t turn[BYTE_MOST_VECTORS];             /* g 2^e beside the largest e, for the directions; Q8 */
+    int32_t step[BYTE_MOST_VECTORS][BYTE_WIDTHS + 1]; /* of a weight by f, Q16 */
+    uint8_t is_over[BYTE_MOST_VECTORS];          /* whether a weight met its limit */
+    int32_t e;                                   /* the largest of those that step; -1: none does */
+    int64_t parts[BYTE_WIDTHS + 1];
+} byte_step;
+
+/* The slopes of a sample, and how far the weights move; `weight` is Q8. */
+static void byte_find_step(
+    const byte_shape *s, char *model, byte_sums *R, const int32_t *logit, int y, int32_t weight, uint32_t n,
+    byte_step *t) {
+    const byte_head *head = byte_head_of(model);
+    byte_row *row = byte_rows_of(model);
+    uint64_t square = 0; /* mean of f^2, Q24 */
+    int v, k, shift;
+    memset(t, 0, sizeof *t);
+    t->e = -1;
+    for (k = 0; k <= BYTE_WIDTHS; k++)
+        square += (uint64_t)head->amplitude[k] * head->amplitude[k]
+            * (uint32_t)(k < BYTE_WIDTHS ? (s->n_directions + 3 - k) / BYTE_WIDTHS : 1);
+    square /= (uint32_t)(2 * s->n_directions + 1);
+    for (v = 0; v < s->n_vectors; v++, row++) {
+        int32_t is_its = s->n_vectors == 1 ? y : y == v, g = (is_its << 15) - byte_sigma(logit[v]);
+        uint64_t more;
+        uint32_t inverse;
+        if (g < BYTE_DEAD && g > -BYTE_DEAD) continue;
+        g = (int32_t)((int64_t)g * weight >> 8);
+        if (!g) continue;
+        t->slope[v] = g;
+        if (row->e > t->e) t->e = row->e;
+        more = ((uint64_t)((int64_t)g * g) >> 14) * (square >> 8); /* Q32 */
+        more = (more + (byte_hash(s->key, n, 100 + (uint32_t)v) & 0x3FFFFF)) >> 22;
+        row->G = row->G + more > 0xFFFFFFFFu ? 0xFFFFFFFFu : (uint32_t)(row->G + more);
+        inverse = byte_inverse_root(row->G ? row->G : 1, &shift); /* sqrt(G) is Q5 */
+        for (k = 0; k <= BYTE_WIDTHS; k++) { /* g A / (2 sqrt(G) 2^e) */
+            int64_t step = (int64_t)g * head->amplitude[k] * (int64_t)inverse >> (38 + shift + row->e);
+            t->step[v][k] = (int32_t)byte_clip_wide(step, 1 << 22);
+            t->parts[k] += byte_as_logit(s, byte_part(head, k, k < BYTE_WIDTHS ? R[v][k] : 0, row->one), row->e) * g >> 15;
+        }
+    }
+    row = byte_rows_of(model);
+    for (v = 0; v < s->n_vectors; v++, row++)
+        if (t->slope[v]) t->turn[v] = byte_clip(t->slope[v] >> 7, 511) >> (t->e - row->e);
+}
+
+/* A weight, moved; whether it met its limit */
+static inline int byte_move(int8_t *w, int32_t step, int32_t f, uint32_t chance) {
+    int32_t moved = *w + byte_by_chance(step * f, 16, chance);
+    *w = (int8_t)byte_clip(moved, 127);
+    return moved > 127 || moved < -127;
+}
+
+/* Move the weights of directions p to p + n - 1; e[l] = sum of g (w_s c - w_c s) */
+static inline void byte_move_weights(
+    const byte_shape *s, int8_t *w, const byte_block *b, int32_t p, int n, byte_step *t, uint32_t *chance, int32_t *e) {
+    int l, v, V = s->n_vectors;
+    w += p * 2 * V;
+    for (l = 0; l < n; l++, w += 2 * V) {
+        e[l] = 0;
+        for (v = 0; v < V; v++) {
+            int32_t step = t->step[v][l % BYTE_WIDTHS];
+            if (!t->slope[v]) continue;
+            e[l] += t->turn[v] * (w[2 * v + 1] * b->c[l] - w[2 * v] * b->s[l]);
+            chance[l] = byte_next(chance[l]);
+            t->is_over[v] |= (uint8_t)byte_move(w + 2 * v, step, b->c[l], chance[l]);
+            t->is_over[v] |= (uint8_t)byte_move(w + 2 * v + 1, step, b->s[l], chance[l] >> 16);
+        }
+    }
+}
+
+/* by[k]: of width k, how far an entry moves by e z; Q16 after a shift of 12 */
+static inline uint64_t byte_move_directions(
+    const byte_shape *s, int8_t *u, const byte_block *b, int32_t p, int n, const byte_head *head, int e_most,
+    const int32_t *by, uint32_t *chance, const int32_t *e) {
+    uint64_t squares = 0;
+    int32_t move[BYTE_BLOCK];
+    int l, j, K = s->n_kept;
+    u += p * K;
+    for (l = 0; l < n; l++) {
+        int64_t slope = ((int64_t)e[l] * head->amplitude[l % BYTE_WIDTHS] >> 20) * ((int64_t)1 << e_most);
+        squares += (uint64_t)(slope * slope);
+        move[l] = (int32_t)byte_clip_wide(slope * by[l % BYTE_WIDTHS] >> 12, 1 << 20);
+    }
+    for (j = 0; j < K; j++)
+        for (l = 0; l < n; l++) {
+            int32_t moved;
+            chance[l] = byte_next(chance[l]);
+            moved = u[l * K + j] + byte_by_chance(move[l] * b->z[j][l], 16, chance[l] >> 8);
+            u[l * K + j] = (int8_t)byte_clip(moved, 127);
+        }
+    return squares;
+}
+
+/* Halve a vector of weights; its unit doubles. */
+static void byte_halve(const byte_shape *s, int8_t *w, int8_t *one, uint8_t *e, int v, uint32_t chance) {
+    int32_t p, V = s->n_vectors;
+    for (p = 0; p < s->n_directions; p++) {
+        int8_t *both = w + (p * V + v) * 2;
+        chance = byte_next(chance | 1);
+        both[0] = (int8_t)byte_by_chance(both[0], 1, chance >> 8);
+        both[1] = (int8_t)byte_by_chance(both[1], 1, chance >> 9);
+    }
+    *one = (int8_t)byte_by_chance(*one, 1, chance >> 10);
+    if (*e < BYTE_STEEPEST) *e = (uint8_t)(*e + 1);
+}
+
+EDGESVM_CLONES
+static uint64_t byte_move_all(
+    const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const int32_t *by) {
+    int8_t *u = (int8_t *)model + s->at_u, *w = (int8_t *)model + s->at_w;
+    uint32_t chance[BYTE_BLOCK];
+    int32_t e[BYTE_BLOCK], p, P = s->n_directions;
+    uint64_t squares = 0;
+    byte_block b;
+    int l;
+    for (p = 0; p < P; p += BYTE_BLOCK) {
+        int in_block = P - p < BYTE_BLOCK ? P - p : BYTE_BLOCK;
+        byte_find_features(s, model, z, p, in_block, &b);
+        for (l = 0; l < in_block; l++) chance[l] = byte_hash(s->key, n, 1000 + (uint32_t)(p + l)) | 1;
+        byte_move_weights(s, w, &b, p, in_block, t, chance, e);
+        if (s->learns_directions)
+            squares += byte_move_directions(s, u, &b, p, in_block, byte_head_of(model), t->e, by, chance, e);
+    }
+    return squares;
+}
+
+static void byte_take_step(const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t) {
+    byte_head *head = byte_head_of(model);
+    byte_row *row = byte_rows_of(model);
+    int32_t by[BYTE_WIDTHS] = {0}, d;
+    uint64_t squares, zz = 0;
+    int v, k, shift;
+    if (head->H_directions) {
+        uint32_t inverse = byte_inverse_root(head->H_directions, &shift);
+        for (k = 0; k < BYTE_WIDTHS; k++) {
+            int64_t rate = (int64_t)s->move[k] * inverse; /* Q16, 2^-(31 + shift) */
+            by[k] = (int32_t)byte_clip_wide(19 + shift >= 0 ? rate >> (19 + shift) : rate, 1 << 24);
+        }
+    }
+    squares = byte_move_all(s, model, z, n, t, by);
+    for (d = 0; d < s->n_features; d++) zz += (uint64_t)(z[d] * z[d]);
+    squares = squares / (uint32_t)s->n_directions;
+    squares = (squares >> 40 ? (uint64_t)1 << 40 : squares) * (zz / (uint32_t)s->n_features) >> 10;
+    if (!((head->H_directions + squares) >> 62)) head->H_directions += squares;
+    for (v = 0; v < s->n_vectors; v++, row++) {
+        if (!t->slope[v]) continue;
+        t->is_over[v] |= (uint8_t)byte_move(&row->one, t->step[v][BYTE_WIDTHS], 127, byte_hash(s->key, n, 300 + (uint32_t)v));
+        if (t->is_over[v])
+            byte_halve(s, (int8_t *)model + s->at_w, &row->one, &row->e, v, byte_hash(s->key, n, 500 + (uint32_t)v));
+    }
+    byte_learn_amplitudes(head, t->parts);
+}
+
+/* The mean of the weights, in which sample n weighs n */
+EDGESVM_CLONES
+static void byte_learn_mean(const byte_shape *s, char *model, uint32_t n) {
+    const int8_t *w = (const int8_t *)model + s->at_w;
+    int8_t *mean = (int8_t *)model + s->at_mean;
+    byte_row *row = byte_rows_of(model);
+    int32_t share, V = s->n_vectors, p, v, i;
+    if (n >= BYTE_ALWAYS && n % 8) return;
+    share = (int32_t)((n < BYTE_ALWAYS ? 2u << 16 : 16u << 16) / (n + 1));
+    for (v = 0; v < V; v++, row++) {
+        int by = row->e - row->e_mean, is_over = 0;
+        int32_t up = by > 8 ? 256 : by > 0 ? 1 << by : 1, down = by < 0 ? -by : 0;
+        uint32_t chance = byte_hash(s->key, n, 700 + (uint32_t)v) | 1;
+        for (p = 0; p < s->n_directions; p++) {
+            chance = byte_next(chance);
+            for (i = 0; i < 2; i++) {
+                int32_t at = (p * V + v) * 2 + i;
+                int32_t off = byte_clip((w[at] * up >> down) - mean[at], 4096);
+                is_over |= byte_move(mean + at, off * share >> 4, 16, i ? chance >> 16 : chance);
+            }
+        }
+        chance = byte_next(chance);
+        is_over |= byte_move(&row->one_mean, byte_clip((row->one * up >> down) - row->one_mean, 4096) * share >> 4, 16, chance);
+        if (is_over) byte_halve(s, mean, &row->one_mean, &row->e_mean, v, chance);
+    }
+}
+
+static void byte_note_lapse(uint16_t *share, int is_wrong, uint32_t n) {
+    int32_t k = (int32_t)(n < BYTE_LATELY ? n : BYTE_LATELY);
+    *share = (uint16_t)(*share + ((is_wrong ? 65535 : 0) - *share) / k);
+}
+
+/* Learn the n-th sample, of class y and weight Q8, which is finite. */
+static void byte_learn(
+    const byte_shape *s, char *model, const float *x, int8_t *z, int y, int32_t weight, uint32_t n,
+    const int64_t *n_per_class) {
+    byte_head *head = byte_head_of(model);
+    byte_sums R[BYTE_MOST_VECTORS];
+    int32_t last[BYTE_MOST_VECTORS], both[BYTE_MOST_VECTORS];
+    byte_step step;
+    byte_learn_scale(s, model, x, n);
+    byte_scale_sample(s, model, x, z);
+    byte_find_logits(s, model, z, R, last, both);
+    byte_note_lapse(&head->lapses[0], byte_best(s, last, n_per_class) != y, n);
+    byte_note_lapse(&head->lapses[1], byte_best(s, both, n_per_class) != y, n);
+    byte_find_step(s, model, R, last, y, weight, n, &step);
+    if (step.e >= 0) byte_take_step(s, model, z, n, &step);
+    if (s->has_mean) byte_learn_mean(s, model, n);
+    memset(z, 0, (size_t)s->n_features);
+}
+
+/* An empty model: the directions as they are drawn */
+static void byte_reset(const byte_shape *s, char *model) {
+    int8_t *u = (int8_t *)model + s->at_u;
+    int32_t i;
+    byte_find_amplitudes(byte_head_of(model));
+    byte_head_of(model)->n_classes = (uint8_t)s->n_classes;
+    for (i = 0; i < s->n_directions * s->n_kept; i++) { /* four bytes' sum is nearly normal, of deviation 147.8 */
+        uint32_t h = byte_hash(s->key, (uint32_t)i, 3);
+        int32_t sum = (int32_t)((h & 255) + (h >> 8 & 255) + (h >> 16 & 255) + (h >> 24)) - 510;
+        u[i] = (int8_t)byte_clip((sum * 275 + 512) >> 10, 127); /* 127 is 3.2 deviations */
+    }
+}
+
+/* -- more classes ---------------------------------------------------------------------------------- */
+
+/* Give each direction's weights, of `was` bytes, the room of all vectors, nearer to the end of the model. */
+static void byte_widen(const byte_shape *s, char *model, int32_t at, int32_t from, int32_t was) {
+    int32_t p, size = 2 * s->n_vectors;
+    for (p = s->n_directions - 1; p >= 0; p--) {
+        int8_t *w = (int8_t *)model + at + p * size;
+        memmove(w, model + from + p * was, (size_t)was);
+        memset(w + was, 0, (size_t)(size - was));
+        if (was == 2) { /* the one vector was the second class's; the first has its opposite */
+            memcpy(w + 2, w, 2);
+            w[0] = (int8_t)-w[0];
+            w[1] = (int8_t)-w[1];
+        }
+    }
+}
+
+/* Lay a model out for more classes: the last directions make room. The rest goes to the front first, then each part
+ * to its new place, the last part first. */
+static void byte_grow(const byte_shape *s, const byte_shape *before, char *model, const int64_t *n_per_class) {
+    byte_row row[BYTE_MOST_VECTORS];
+    int64_t count[BYTE_MOST_VECTORS] = {0};
+    int32_t P = s->n_directions, of_u = P * s->n_kept, was = 2 * before->n_vectors;
+    int32_t w = before->at_u + of_u, mean = w + P * was;
+    memset(row, 0, sizeof row);
+    memcpy(row, byte_rows_of(model), sizeof(byte_row) * (size_t)before->n_vectors);
+    memcpy(count, n_per_class, sizeof(int64_t) * (size_t)before->n_classes);
+    if (before->n_vectors == 1) {
+        row[1] = row[0];
+        row[0].one = (int8_t)-row[0].one;
+        row[0].one_mean = (int8_t)-row[0].one_mean;
+    }
+    memmove(model + w, model + before->at_w, (size_t)(P * was));
+    if (s->has_mean) {
+        memmove(model + mean, model + before->at_mean, (size_t)(P * was));
+        byte_widen(s, model, s->at_mean, mean, was);
+    }
+    byte_widen(s, model, s->at_w, w, was);
+    memmove(model + s->at_u, model + before->at_u, (size_t)of_u);
+    memmove(model + s->at_scale, model + before->at_scale, (size_t)(before->at_u - before->at_scale));
+    if (s->counts) memcpy(model + s->at_counts, count, sizeof(int64_t) * (size_t)s->n_classes);
+    memcpy(byte_rows_of(model), row, sizeof(byte_row) * (size_t)s->n_vectors);
+    byte_head_of(model)->n_classes = (uint8_t)s->n_classes;
+}
+
+/* What no stream of samples can have left in a model, as a text; NULL: nothing */
+static const char *byte_fault(const byte_shape *s, char *model) {
+    const byte_head *head = byte_head_of(model);
+    const byte_row *row = byte_rows_of(model);
+    const byte_scale *f = (const byte_scale *)(model + s->at_scale);
+    int32_t d;
+    int v, k;
+    if (head->H_amplitudes >> 62 > 1 || head->H_directions >> 62) return "a sum of squares is too large";
+    for (k = 0; k <= BYTE_WIDTHS; k++)
+        if (head->tilt[k] < BYTE_FAINTEST - byte_first_tilt(k) || head->tilt[k] > -BYTE_FAINTEST)
+            return "the snapshot's amplitudes are out of range";
+    for (v = 0; v < s->n_vectors; v++)
+        if (row[v].e > BYTE_STEEPEST || row[v].e_mean > BYTE_STEEPEST) return "a unit is out of range";
+    for (d = 0; d < (s->is_common ? 1 : s->n_features); d++)
+        if (f[d].e < -120 || f[d].e > 120) return "a scale is out of range";
+    return 0;
+}
+
+#endif

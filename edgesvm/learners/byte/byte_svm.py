@@ -1,0 +1,221 @@
+"""ByteSVM: the public class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from edgesvm.contract.labels import MOST_CLASSES
+from edgesvm.contract.params import flag, one_of, whole
+from edgesvm.contract.registry import registered
+from edgesvm.learner import Learner
+from edgesvm.learners.byte._byte_svm import ByteSVMCore
+from edgesvm.learners.fourier._directions import key_of
+
+__all__ = ["ByteSVM"]
+
+Self = TypeVar("Self", bound="ByteSVM")
+
+FEWEST_DIRECTIONS = 4
+MOST_BYTES = 1 << 20
+KEPT = 8  # features of a direction
+HEAD = 56
+PER_CLASS = 16  # a row, and a count
+
+
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class ByteSVM(Learner):
+    """Logistic regression on random features that learn, in weights of one byte; the default.
+
+    It scales its samples itself, takes any number of classes as they come, and computes in integers
+    only, so that a board without a floating-point unit learns the same bits.
+
+    Parameters
+    ----------
+    n_bytes : int, default 4096
+        Bytes of the model: scale, directions and weights; at most 1 MiB. `within` makes it as large
+        as fits.
+    n_classes : int, optional
+        Largest number of classes, 2 to 127, for which room is kept from the first sample on.
+        None: classes are added as they come, each for some of the directions, as long as there are
+        4; within a wrapper, 2.
+    scale : {"auto", "each", "common"}, default "auto"
+        "each": by mean and deviation of each feature, 5 bytes each. "common": by the mean square of
+        all, for pixels. "auto": "each" if it takes at most 60 % of `n_bytes`.
+    learn_directions : bool, default True
+        Whether directions follow the gradient. Only models with fixed ones can be merged.
+    seed : int, default 0
+        Seed of the directions and of the roundings, 0 to 2^32 - 1.
+    class_weight : {None, "balanced"}, default None
+        "balanced" multiplies a sample's weight by n / (K n_k), where n samples and n_k of its class
+        have been learned so far, the sample included; K is the number of classes so far.
+    dtype : {"float32"}
+        Type of samples.
+
+    Attributes
+    ----------
+    n_directions_ : int
+    answers_ : str, "both" or "last": whether the weights' mean answers with the last weights
+    amplitudes_ : ndarray of shape (5,), of the features of the four widths and of 1
+    mean_, scale_ : ndarray of shape (n_features,), float64
+    far_out_ : int, samples learned after the first 10 with a value far out, see `Standardized`
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    A sample x is scaled to bytes z, 32 to a deviation. Direction p has K = min(8, n_features)
+    entries u, of a width by p mod 4, and looks at K features. Its features are c and s, cosine and
+    sine of u.z (Rahimi & Recht 2007), 127 to one. With P directions and amplitudes A the logit of
+    class v is 3 2^e / (sqrt(2 P) 127^2) sum_p A_p (w_c c + w_s s). A sample of class y moves::
+
+        g_v  = [y = v] - sigma(logit_v), 0 if |g_v| < .05
+        G_v += g_v^2 mean f^2        w_v += 1.5 / sqrt(2 P) g_v f / sqrt(G_v)
+        e_p  = sum_v g_v (w_s c - w_c s)
+        H   += mean e^2 |z|^2 / D    u_p += .7 / sqrt(D) e_p z / sqrt(H)
+
+    (AdaGrad; Duchi, Hazan & Singer 2011). A sum is rounded to a byte by chance, so that small steps
+    are kept in the mean (Gupta et al. 2015). Where a weight passes 127, the weights of its class
+    are halved, and e grows by one. Amplitudes follow the slope of the loss by their logarithms.
+    The mean of the weights, in which sample t weighs t, is kept where 40 directions remain beside
+    it, with more than two classes 300. Its logits count twice and those of the last weights once,
+    unless that was wrong 5/4 times as often as the last weights in about the last 1,000 samples.
+
+    Mean and deviation follow a value as in `Standardized` with its default `clip`.
+
+    Bytes: n_bytes + n_features + 40, and padding; of n_bytes, 56 + 8 V + 5 n_features, where V is
+    1 for two classes, 8 for each of more than two classes, and K + 2 V or K + 4 V a direction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import ByteSVM
+    >>> X = np.random.default_rng(0).standard_normal((2000, 2)).astype(np.float32)
+    >>> inside = (X**2).sum(axis=1) < 1.4
+    >>> model = ByteSVM.within("2KiB", n_features=2).partial_fit(X, inside)
+    >>> model.score(X, inside) > 0.95
+    True
+    """
+
+    _capacity = "n_bytes"
+    _compiled = ByteSVMCore
+
+    n_bytes: int = 4096
+    n_classes: int | None = None
+    scale: str = "auto"
+    learn_directions: bool = True
+    seed: int = 0
+    class_weight: str | None = None
+    dtype: str = "float32"
+
+    def _check_params(self) -> None:
+        whole("n_bytes", self.n_bytes, self._least_bytes(1), MOST_BYTES)
+        if self.n_classes is not None:
+            whole("n_classes", self.n_classes, 2, MOST_CLASSES)
+        one_of("scale", self.scale, "auto", "each", "common")
+        one_of("dtype", self.dtype, "float32")
+        flag("learn_directions", self.learn_directions)
+        whole("seed", self.seed, 0, (1 << 32) - 1)
+
+    # -- classes -----------------------------------------------------------------------------------
+
+    @property
+    def n_classes_planned(self) -> int:
+        """Largest number of classes; of one that is not said, what the bytes can hold."""
+        if self.n_classes is not None:
+            return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
+        room = int(self.n_bytes) - HEAD - 5 - FEWEST_DIRECTIONS * KEPT
+        return min(max(room // (PER_CLASS + 2 * FEWEST_DIRECTIONS), 2), MOST_CLASSES)
+
+    @property
+    def _n_counted(self) -> int:
+        return 2 if self.n_classes is None else self.n_classes_planned
+
+    def wrapped(self: Self) -> Self:
+        if self.n_classes is not None:
+            return self
+        return type(self)(**self.get_params(deep=False) | {"n_classes": 2})
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    def _is_common(self, n_features: int) -> bool:
+        if self.scale == "auto":
+            return 5 * n_features > 0.6 * self.n_bytes
+        return self.scale == "common"
+
+    def _least_bytes(self, n_features: int) -> int:
+        n_classes = self.n_classes or 2
+        n_vectors = n_classes if n_classes > 2 else 1
+        scaled = 5 * n_features if self.scale == "each" else 5
+        kept = min(KEPT, n_features)
+        return HEAD + 8 * n_vectors + scaled + FEWEST_DIRECTIONS * (kept + 2 * n_vectors)
+
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
+        return self._least_bytes(n_features), MOST_BYTES
+
+    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        if self.n_bytes < self._least_bytes(n_features):
+            raise ValueError(
+                f"n_bytes={self.n_bytes}: {n_features} features need at least"
+                f" {self._least_bytes(n_features)}"
+            )
+        several = self.n_classes is not None and self.n_classes > 2
+        return [
+            ("model", "u1", (int(self.n_bytes),)),
+            ("coded", "i1", (n_features,)),
+            *([("scores", "f8", (self.n_classes,))] if several else []),
+        ]
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return {
+            "n_classes": self.n_classes or 0,
+            "is_common": self._is_common(n_features),
+            "learns_directions": self.learn_directions,
+            "key": key_of(int(self.seed)),
+        }
+
+    # -- what was learned --------------------------------------------------------------------------
+
+    @property
+    def n_directions_(self) -> int:
+        """Directions, with the classes so far."""
+        return int(self.core.layout["n_directions"])
+
+    @property
+    def answers_(self) -> str:
+        """Whether the weights' mean answers: "both", or "last"."""
+        answers: str = self.core.answers
+        return answers
+
+    @property
+    def amplitudes_(self) -> np.ndarray:
+        """Amplitudes of the features of the four widths, widest first, and of 1; the mean of their
+        squares is 1. ndarray of shape (5,), float64."""
+        amplitudes: np.ndarray = self.core.amplitudes
+        return amplitudes
+
+    @property
+    def far_out_(self) -> int:
+        """Samples learned after the first 10 with a value far out."""
+        return int(self.core.far_out)
+
+    @property
+    def _scales(self) -> np.ndarray:
+        core = self.core
+        n = 1 if core.layout["is_common"] else core.n_features
+        kind = np.dtype([("e", "i1"), ("s", "u1"), ("m", "u1", 3)])
+        at = core.layout["at_scale"]
+        return np.resize(core.views["model"][at : at + 5 * n].view(kind), core.n_features)
+
+    @property
+    def mean_(self) -> np.ndarray:
+        """Mean of each feature, ndarray of shape (n_features,), float64."""
+        m = self._scales["m"].astype(np.int64) @ [1, 1 << 8, 1 << 16]
+        return np.ldexp((m ^ 1 << 23) - (1 << 23), self._scales["e"])
+
+    @property
+    def scale_(self) -> np.ndarray:
+        """Standard deviation of each feature, ndarray of shape (n_features,), float64."""
+        return np.ldexp(self._scales["s"].astype(float), self._scales["e"])
