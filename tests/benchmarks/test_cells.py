@@ -5,8 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.common import cells  # noqa: E402
-from edgesvm import FourierSVM  # noqa: E402, F401
+from benchmarks.common import cells
+from edgesvm import FourierSVM  # noqa: F401
 
 
 def test_every_compiled_module_that_is_imported_counts():
