@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
-from benchmarks.common.data import QUICK, Task
-from benchmarks.common.every import EVERY, absent
+from benchmarks.common.data import QUICK, Task, missing
+from benchmarks.common.every import EVERY, FILES, absent
 from benchmarks.common.progress import progress
 from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
 from benchmarks.rivals import contestants
@@ -275,7 +275,7 @@ def main() -> None:
     parser.add_argument("--learners", nargs="+", help="only these")
     parser.add_argument("--sets", nargs="+", help="only these")
     args = parsed(parser)
-    tasks = [task for task in EVERY if all(not why.startswith(task.name + ".") for why in absent())]
+    tasks = [task for task in EVERY if task.name not in FILES or not missing(task.name)]
     many, names = of_developers(), [*KINDS, NYSTROEM, *others()]
     if args.quick:
         tasks, many, args.rows = [QUICK], [THREE_WAVES], 200
