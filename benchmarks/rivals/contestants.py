@@ -85,6 +85,14 @@ def allocated(
     return whole.allocate(n_features, classes=classes)
 
 
+def n_directions(learner: Learner) -> int:
+    """Random directions of a learner, or of the one inside; each gives a cosine and a sine."""
+    plain: Any = learner
+    while not hasattr(plain, "n_directions"):
+        plain = plain.inner
+    return int(plain.n_directions)
+
+
 # -- what a user would take instead ----------------------------------------------------------------
 
 
