@@ -124,9 +124,9 @@ def long_table(name: str, n: int, cells: Cells) -> Table:
 
 def elec2_table(cells: Cells) -> Table:
     y = read("elec2")["y"]
-    half = len(y) // 2
     same = y[1:] == y[:-1]
-    body = [["label before", "", *(f"{100 * part.mean():.2f}" for part in (same, same[half:]))]]
+    halves = same, same[len(same) // 2 :]
+    body = [["label before", "", *(f"{100 * part.mean():.2f}" for part in halves)]]
     for learner in OF_MANY:
         for budget in BUDGETS:
             found = cells["elec2", 0, budget, learner]
