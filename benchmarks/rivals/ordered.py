@@ -4,8 +4,10 @@ learned in order, later ones are tested. The same rows shuffled are beside it.
 Raw rows, all classes. At most `--rows` are learned, 70 % of a set, and as many of the next are
 tested. scikit-learn's random features with averaged SGD stand beside ours: one pass, scaled by what
 was seen so far, with two features for each direction that the first of ours has in those bytes.
-"Falls" is what is lost by a larger budget. kdd99_10pct is left out: the rows that would be tested are
-98 % of one class, and the others mostly of classes not seen before.
+"Falls" is what is lost by a larger budget.
+
+kdd99_10pct is left out: the rows that would be tested are 98 % of one class, and the others mostly
+of classes not seen before.
 """
 
 from __future__ import annotations
