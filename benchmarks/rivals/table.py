@@ -210,18 +210,25 @@ class Figures:
         return Table(f"{budget}: all {len(self.tasks)} sets", columns, rows, note)
 
     def means(self, names: list[str], title: str) -> Table:
-        """A row for each learner; what does not fit is counted in brackets."""
-        rows = []
-        for name in names:
-            cells = []
-            for budget in BUDGETS:
-                before, after = (self.all(budget, [name], what) for what in ("before", "after"))
-                n_missing = int(np.isnan(after).sum())
-                less = f" ({n_missing})" if n_missing else ""
-                cells.append(f"{shown(np.nanmean, before)} / {shown(np.nanmean, after)}{less}")
-            rows.append([name, *cells])
-        note = "In brackets: sets that it does not fit, which the mean leaves out."
-        return Table(title, ["learner", *BUDGETS], rows, note)
+        """Two rows for each learner: all sets that it fits, and those that all of them fit."""
+        body: list[list[str]] = []
+        right = np.array(
+            [[self.all(b, names, what) for b in BUDGETS] for what in ("before", "after")]
+        )  # (2, budgets, tasks, names)
+        everywhere = ~np.isnan(right).any(axis=(0, 3))  # (budgets, tasks)
+        for which in ("that it fits", "that all fit"):
+            for k, name in enumerate(names):
+                shares = right[..., k]
+                if which == "that all fit":
+                    shares = np.where(everywhere, shares, np.nan)
+                counts = (~np.isnan(shares[1])).sum(axis=1)
+                means = [
+                    f"{shown(np.nanmean, shares[0, j])} / {shown(np.nanmean, shares[1, j])} ({n})"
+                    for j, n in enumerate(counts)
+                ]
+                body.append([which, name, *means])
+        note = "In brackets: the number of sets that the mean is of."
+        return Table(title, ["sets", "learner", *BUDGETS], body, note)
 
 
 def picture(figures: Figures, names: list[str], path: Path) -> None:
