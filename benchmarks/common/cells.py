@@ -8,16 +8,32 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import edgesvm
 
 
+def compiled_modules() -> dict[str, Path]:
+    """The compiled modules of edgesvm by name, where Python imports them from: beside the sources,
+    or, in an editable install, in the folder of the build.
+    """
+    found = {}
+    for module in walk_packages(edgesvm.__path__, "edgesvm."):
+        spec = find_spec(module.name)
+        if spec and spec.origin and spec.origin.endswith(tuple(EXTENSION_SUFFIXES)):
+            found[module.name] = Path(spec.origin)
+    return found
+
+
 def build_id() -> str:
-    """Of the compiled modules of the installed package, which are one file."""
+    """Of the compiled modules; a change in Python alone leaves it."""
     digest = hashlib.sha256()
-    for path in sorted(Path(edgesvm.__file__).parent.glob("*.so")):
+    for name, path in sorted(compiled_modules().items()):
+        digest.update(name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -1,7 +1,8 @@
 """Who competes, and how each runs: predict a sample, then learn it; once labels stop, predict only.
 
-Ours stand behind `Standardized` and are as large as fits; the others are given rows that are scaled
-in the same way, which costs them neither time nor bytes.
+Ours are as large as fits, and are given raw rows: they stand behind `Standardized`, or scale them
+themselves. The others are given rows that are scaled in the same way, which costs them neither time
+nor bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from benchmarks.common.clock import since
 from benchmarks.common.rivals import NystroemSGD, vectors_within
 from benchmarks.common.scores import float_bytes
 from benchmarks.rivals.streams import running
-from edgesvm import Standardized
+from edgesvm import FourierSVM, Standardized
 from edgesvm.cli.learner_options import DEFAULTS, class_of
 from edgesvm.learner import Learner
 
@@ -62,11 +63,34 @@ def ours(learner: Learner, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, lim
     return Found(before, learner.predict(X_test), learner.nbytes, seconds)
 
 
-def allocated(kind: str, budget: int, n_features: int) -> Learner:
+def standardized_fourier(budget: int, n_features: int, n_classes: int) -> Learner:
+    plain = FourierSVM(n_classes=n_classes)
+    return Standardized.within(budget, n_features=n_features, learner=plain)
+
+
+# Ours that learn any number of classes: (bytes, features, classes) to the largest that fits. The
+# name is that of the command line.
+OF_MANY: dict[str, Callable[[int, int, int], Learner]] = {"fourier": standardized_fourier}
+
+
+def allocated(
+    kind: str, budget: int, n_features: int, *, n_classes: int = 2, classes: Any = None
+) -> Learner:
     """The largest of its kind; MemoryBudgetError if none fits."""
-    plain = class_of(kind)(**DEFAULTS.get(kind, {}))
-    whole: Learner = Standardized(learner=plain).fitted_into(budget, n_features)
-    return whole.allocate(n_features, classes=[False, True])
+    if kind in OF_MANY:
+        whole = OF_MANY[kind](budget, n_features, n_classes)
+    else:
+        plain = class_of(kind)(**DEFAULTS.get(kind, {}))
+        whole = Standardized(learner=plain).fitted_into(budget, n_features)
+    return whole.allocate(n_features, classes=classes)
+
+
+def n_directions(learner: Learner) -> int:
+    """Random directions of a learner, or of the one inside; each gives a cosine and a sine."""
+    plain: Any = learner
+    while not hasattr(plain, "n_directions"):
+        plain = plain.inner
+    return int(plain.n_directions)
 
 
 # -- what a user would take instead ----------------------------------------------------------------
@@ -121,7 +145,7 @@ def nystroem(budget: int, X: Any, y: Any, X_test: Any, limit: float) -> Found:
     model.partial_fit(X[:warm], y[:warm], classes=[False, True])
 
     def learn(x: np.ndarray, label: bool) -> None:
-        model.partial_fit(x[None], [label], classes=[False, True])
+        model.partial_fit(x[None], np.array([label]), classes=[False, True])
 
     first = larger_so_far(y[:warm])
     rest, _ = prequential(lambda x: model.predict(x[None])[0], learn, X[warm:], y[warm:], limit)

@@ -1,5 +1,6 @@
-"""Every learner, and what a user would take instead, on every data set at 2, 16 and 64 KiB: right
-while labels come (predict, then learn), and once they stop (the model stands still).
+"""Every learner, and what a user would take instead, on every data set from 1 to 64 KiB: right
+while labels come (predict, then learn), and once they stop (the model stands still). Learners of
+many classes also on the developers' 19 sets, with all classes.
 
 Every learner has its defaults, and is as large as fits. Raw rows are scaled by what was seen so
 far. `--learners` and `--sets` take a part of it; finished cells are kept.
@@ -18,21 +19,28 @@ import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
-from benchmarks.common.data import QUICK, Task
-from benchmarks.common.every import EVERY, absent
+from benchmarks.common.data import QUICK, Task, missing
+from benchmarks.common.every import EVERY, FILES, absent
 from benchmarks.common.progress import progress
 from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
 from benchmarks.rivals import contestants
-from benchmarks.rivals.contestants import Found, OutOfTime
-from benchmarks.rivals.streams import IN_TIME, stream
+from benchmarks.rivals.contestants import OF_MANY, Found, OutOfTime, allocated
+from benchmarks.rivals.streams import (
+    IN_TIME,
+    MOST_DRAWN,
+    MOST_TESTED,
+    THREE_WAVES,
+    of_developers,
+    stream,
+)
 from edgesvm.cli.learner_options import KINDS
 from edgesvm.errors import MemoryBudgetError
 
-BUDGETS = {"2 KiB": 2 << 10, "16 KiB": 16 << 10, "64 KiB": 64 << 10}
+BUDGETS = {f"{k} KiB": k << 10 for k in (1, 2, 4, 8, 16, 64)}
 NYSTROEM = "Nyström + SGD"
 UNBOUND = "no limit"  # of bytes
 LIMIT_S = 120.0
-MAIN = {"fourier": "#c1440e", "auto": "#1f5fa8"}  # colour in the picture
+MAIN = {"byte": "#1a7f37", "fourier": "#c1440e", "auto": "#1f5fa8"}  # colour in the picture
 Run = Callable[[Any, Any, Any, float], Found]
 
 
@@ -84,11 +92,11 @@ def outcome(run: Callable[[], Found], y: np.ndarray, y_test: np.ndarray) -> dict
 
 
 def baselines(y: np.ndarray, y_test: np.ndarray) -> dict[str, dict[str, Any]]:
-    larger = y.mean() > 0.5
+    labels, counts = np.unique(y, return_counts=True)
     return {
         "larger class": {
-            "before": 100 * max(y.mean(), 1 - y.mean()),
-            "after": 100 * float((y_test == larger).mean()),
+            "before": 100 * float(counts.max() / len(y)),
+            "after": 100 * float((y_test == labels[counts.argmax()]).mean()),
         },
         "label before": {
             "before": 100 * float((y[1:] == y[:-1]).mean()),
@@ -125,8 +133,10 @@ def measure(cells: Both, task: Task, order: int, rows: int, names: list[str]) ->
 
 def of_ours(name: str, budget: int, data: Any, same: dict[str, Any]) -> dict[str, Any]:
     X, y, X_test, y_test = data
+    labels = np.unique(y)
+    classes = [False, True] if y.dtype == bool else None  # of many none is said in advance
     try:
-        learner = contestants.allocated(name, budget, X.shape[1])
+        learner = allocated(name, budget, X.shape[1], n_classes=len(labels), classes=classes)
     except MemoryBudgetError:
         return {"why": "does not fit"}
     described = repr(learner)
@@ -199,6 +209,27 @@ class Figures:
         note = f"Sets without a figure: {missing or 'none'}. Medians and means are of the others."
         return Table(f"{budget}: all {len(self.tasks)} sets", columns, rows, note)
 
+    def means(self, names: list[str], title: str) -> Table:
+        """Two rows for each learner: all sets that it fits, and those that all of them fit."""
+        body: list[list[str]] = []
+        right = np.array(
+            [[self.all(b, names, what) for b in BUDGETS] for what in ("before", "after")]
+        )  # (2, budgets, tasks, names)
+        everywhere = ~np.isnan(right).any(axis=(0, 3))  # (budgets, tasks)
+        for which in ("that it fits", "that all fit"):
+            for k, name in enumerate(names):
+                shares = right[..., k]
+                if which == "that all fit":
+                    shares = np.where(everywhere, shares, np.nan)
+                counts = (~np.isnan(shares[1])).sum(axis=1)
+                means = [
+                    f"{shown(np.nanmean, shares[0, j])} / {shown(np.nanmean, shares[1, j])} ({n})"
+                    for j, n in enumerate(counts)
+                ]
+                body.append([which, name, *means])
+        note = "In brackets: the number of sets that the mean is of."
+        return Table(title, ["sets", "learner", *BUDGETS], body, note)
+
 
 def picture(figures: Figures, names: list[str], path: Path) -> None:
     """Accuracy once labels stop against bytes, medians over the sets on which FourierSVM and Auto
@@ -246,17 +277,20 @@ def shown(f: Callable[[np.ndarray], float], values: np.ndarray, form: str = ".1f
 
 
 def main() -> None:
-    parser = arguments(__doc__, orders=1)
+    parser = arguments(__doc__, orders=3)
     parser.add_argument("--rows", type=int, default=5000, help="most rows to learn (default 5000)")
     parser.add_argument("--learners", nargs="+", help="only these")
     parser.add_argument("--sets", nargs="+", help="only these")
     args = parsed(parser)
-    tasks = [task for task in EVERY if all(not why.startswith(task.name + ".") for why in absent())]
-    names = [*KINDS, NYSTROEM, *others()]
+    tasks = [task for task in EVERY if task.name not in FILES or not missing(task.name)]
+    many, names = of_developers(), [*KINDS, NYSTROEM, *others()]
     if args.quick:
-        tasks, args.rows = [QUICK], 200
-    tasks = [task for task in tasks if not args.sets or task.name in args.sets]
+        tasks, many, args.rows = [QUICK], [THREE_WAVES], 200
+    if args.sets:
+        tasks = [task for task in tasks if task.name in args.sets]
+        many = [task for task in many if task.name.split(",")[0] in args.sets]
     names = [name for name in names if not args.learners or name in args.learners]
+    names_of_many = [name for name in OF_MANY if name in names]
     kept = [args.cells / f"rivals_table.{whose}.jsonl" for whose in ("ours", "others")]
     if args.quick:
         for path in kept:
@@ -264,16 +298,27 @@ def main() -> None:
     build = build_id()
     cells = Both(Cells(kept[0], build), Cells(kept[1], build=""))
     for order in range(args.orders):
+        for task in many:
+            measure(cells, task, order, MOST_DRAWN, names_of_many)
         for task in tasks:
             measure(cells, task, order, args.rows, names)
     figures = Figures(cells, tasks, args.orders, args.rows)
-    listed = ["larger class", "label before", *names]
-    tables = [figures.summary(budget, listed) for budget in BUDGETS]
+    of_many = Figures(cells, many, args.orders, MOST_DRAWN)
+    listed, few = (["larger class", "label before", *these] for these in (names, names_of_many))
+    right = "% right while labels come / once they stop"
+    tables = [
+        of_many.means(few, f"Means of the developers' {len(many)} sets, all classes: {right}")
+    ]
+    tables += [figures.summary(budget, listed) for budget in BUDGETS]
+    tables += [of_many.each_set(budget, few) for budget in BUDGETS]
     tables += [figures.each_set(budget, listed) for budget in BUDGETS]
     about = [
         f"At most {args.rows:,} rows to learn, and as many to test; mean of {args.orders} orders."
         f" In the order of time: {', '.join(IN_TIME)}; the others at random. Two classes each"
         " (`benchmarks/common/every.py`).",
+        f"The developers' sets: all classes, at most {MOST_DRAWN:,} rows to learn, always the same,"
+        f" in random orders, and {MOST_TESTED:,} to test; defaults were chosen on them"
+        " (`benchmarks/rivals/streams.py`).",
         "Seconds are of the processor, predicting and learning a row at a time; a cell that takes"
         f" more than {LIMIT_S:g} s is left out. Bytes of river are those of its objects, of SVC"
         " those of the rows it keeps, of SGD and Nyström those of their arrays.",
@@ -282,7 +327,7 @@ def main() -> None:
     picture(figures, names, folder / "rivals_table.png")
     pictures = [("accuracy against bytes", os.path.relpath(folder / "rivals_table.png", args.out))]
     raw = [[*key, cells[key]] for key in cells]
-    title = "Every learner at 2, 16 and 64 KiB, and what a user would take instead"
+    title = "Every learner from 1 to 64 KiB, and what a user would take instead"
     publish(Report("rivals/table", title, tables, about, raw, absent(), pictures), args.out)
 
 

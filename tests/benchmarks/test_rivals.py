@@ -12,8 +12,16 @@ svm = pytest.importorskip("sklearn.svm")
 pytest.importorskip("liblinear")
 
 from benchmarks.common.rivals import Liblinear  # noqa: E402
-from benchmarks.rivals.contestants import larger_so_far, ours  # noqa: E402
-from benchmarks.rivals.streams import running  # noqa: E402
+from benchmarks.rivals.contestants import (  # noqa: E402
+    OF_MANY,
+    allocated,
+    larger_so_far,
+    n_directions,
+    ours,
+)
+from benchmarks.rivals.long import Again  # noqa: E402
+from benchmarks.rivals.ordered import fall, shuffled  # noqa: E402
+from benchmarks.rivals.streams import THREE_WAVES, running  # noqa: E402
 from edgesvm import Standardized, StreamSVM  # noqa: E402
 from edgesvm.data import Source  # noqa: E402
 from edgesvm.evaluation import PredictThenLearn  # noqa: E402
@@ -63,3 +71,35 @@ def test_what_is_scored_is_what_the_loop_of_the_package_scores():
 def test_the_larger_class_so_far():
     y = np.array([True, False, False, True])
     assert larger_so_far(y).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("name", OF_MANY)
+def test_a_learner_of_many_classes_is_as_large_as_fits(name):
+    X, y, X_test, y_test = THREE_WAVES.split(0)
+    small, large = (allocated(name, n << 10, X.shape[1], n_classes=3) for n in (4, 16))
+    assert small.nbytes <= 4 << 10 < large.nbytes <= 16 << 10
+    assert 0 < n_directions(small) < n_directions(large)
+    assert large.partial_fit(X, y).score(X_test, y_test) > 0.7
+
+
+def test_shuffled_rows_are_the_same_rows():
+    split = THREE_WAVES.split(0)
+    X, y, X_test, y_test = shuffled(split, 0)
+    assert len(X) == len(split[0])
+    kept = [np.column_stack([*pair]) for pair in ((X, y), (X_test, y_test))]
+    given = [np.column_stack([*pair]) for pair in (split[:2], split[2:])]
+    assert sorted(map(tuple, np.vstack(kept))) == sorted(map(tuple, np.vstack(given)))
+    assert not np.array_equal(X, split[0])
+
+
+def test_the_largest_fall_to_a_larger_budget():
+    rising = np.array([50.0, 60.0, np.nan, 60.0, 70.0, 80.0])
+    assert fall(rising) == "no"
+    assert fall(np.array([90.0, 91.0, 89.0, np.nan, 88.5, 90.5])) == "2.5, 2 KiB to 16 KiB"
+
+
+def test_again_gives_each_row_once_a_round():
+    rows = Again(np.arange(10.0)[:, None], np.arange(10))
+    first, second = (np.concatenate([rows.read(n)[1] for n in (3, 7)]) for _ in range(2))
+    assert sorted(first) == sorted(second) == list(range(10))
+    assert first.tolist() != second.tolist()
