@@ -62,7 +62,7 @@ typedef struct { /* at the start of the model */
     int16_t tilt[BYTE_WIDTHS + 1];       /* log2 of an amplitude beside its first, Q12 */
     uint16_t amplitude[BYTE_WIDTHS + 1]; /* Q12, mean square 1; the last is that of 1 */
     uint16_t lapses[2];                  /* share of errors lately, Q16: of the weights, of both together */
-    uint8_t n_classes, unused;
+    uint8_t n_classes, n_features[3];
     uint32_t far_out;                    /* samples with a value far out */
 } byte_head;
 
@@ -773,6 +773,7 @@ static void byte_reset(const byte_shape *s, char *model) {
     memset(byte_head_of(model)->tilt, 0, sizeof byte_head_of(model)->tilt);
     byte_find_amplitudes(byte_head_of(model));
     byte_head_of(model)->n_classes = (uint8_t)s->n_classes;
+    for (i = 0; i < 3; i++) byte_head_of(model)->n_features[i] = (uint8_t)(s->n_features >> 8 * i);
     for (i = 0; i < s->n_directions * s->n_kept; i++) u[i] = byte_draw(s, i);
 }
 
@@ -837,6 +838,8 @@ static const char *byte_fault(const byte_shape *s, char *model) {
     byte_head same = *head;
     int32_t d;
     int v, k;
+    for (k = 0; k < 3; k++)
+        if (head->n_features[k] != (uint8_t)(s->n_features >> 8 * k)) return "the snapshot is of other features";
     if (head->H_amplitudes >> 62 > 1 || head->H_directions >> 62) return "a sum of squares is too large";
     for (k = 0; k <= BYTE_WIDTHS; k++)
         if (head->tilt[k] < BYTE_FAINTEST - byte_first_tilt(k) || head->tilt[k] > -byte_first_tilt(k))
