@@ -5,6 +5,7 @@ planned takes its room from the last directions.
 """
 
 from libc.math cimport rint
+from libc.string cimport memset
 
 import numpy as np
 
@@ -60,7 +61,10 @@ cdef class ByteSVMCore(LearnerCore):
         self.is_common, self.learns_directions, self.key = is_common, learns_directions, key
         self.most_classes = most_classes
         n_laid_out = byte_head_of(self.model).n_classes
-        planned = n_classes or min(max(2, self.labels.n), most_classes)
+        planned = n_classes or (self.labels.n if self.labels.closed else 2)
+        if n_laid_out not in (0, planned) and self.common.n_seen == 0:      # the classes are new
+            memset(self.model, 0, self.n_bytes)
+            n_laid_out = 0
         has_grown = self.grows and 2 <= n_laid_out <= most_classes
         self.lay_out(n_laid_out if has_grown else planned)
         if n_laid_out == 0:
