@@ -23,8 +23,8 @@ from registry import BY_NAME
 
 cases = {{}}
 for name in {names}:
-    for dtype in ("float32", "float64"):
-        entry = BY_NAME[name]
+    entry = BY_NAME[name]
+    for dtype in entry.dtypes:
         X, y = entry.stream(600, dtype)
         rows, labels = list(X), y.tolist()
         learned = entry.make(dtype).partial_fit(X, y)
