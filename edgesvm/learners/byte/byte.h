@@ -296,9 +296,10 @@ static void byte_scale_sample(const byte_shape *s, const char *model, const floa
 static void byte_learn_common(const byte_shape *s, byte_scale *f, const float *x, uint32_t n, int32_t bound) {
     uint64_t sum = 0;
     int32_t d, e, largest = -150, square;
+    for (d = 0; d < s->n_features; d++)
+        if (byte_parts(x[d], &e) && e > largest) largest = e;
+    if (n == 2 && f->s && largest > -150 && largest + 22 < f->e) f->s = 0; /* the first was far out */
     if (!f->s) { /* the first that is not zero */
-        for (d = 0; d < s->n_features; d++)
-            if (byte_parts(x[d], &e) && e > largest) largest = e;
         f->e = (int8_t)byte_clip(largest + 16, 120);
         bound = 1 << 16;
         n = 1;
@@ -840,7 +841,7 @@ static const char *byte_fault(const byte_shape *s, char *model) {
     int v, k;
     for (k = 0; k < 3; k++)
         if (head->n_features[k] != (uint8_t)(s->n_features >> 8 * k)) return "the snapshot is of other features";
-    if (head->H_amplitudes >> 62 > 1 || head->H_directions >> 62) return "a sum of squares is too large";
+    if (head->H_amplitudes > (uint64_t)1 << 62 || head->H_directions >> 62) return "a sum of squares is too large";
     for (k = 0; k <= BYTE_WIDTHS; k++)
         if (head->tilt[k] < BYTE_FAINTEST - byte_first_tilt(k) || head->tilt[k] > -byte_first_tilt(k))
             return "the snapshot's amplitudes are out of range";
