@@ -1,0 +1,279 @@
+"""ByteSVM: the twin's bytes, classes as they come, bytes used up, scale, hostile models."""
+
+import pickle
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from each import each
+
+import edgesvm
+from edgesvm import ByteSVM, CorruptModelError
+from edgesvm.data import Checkerboard
+from edgesvm.persist.format import pack, unpack
+
+
+def clouds(n, n_features, n_classes, seed=0):
+    """Clouds of unequal scale about places that differ by class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    places = rng.standard_normal((n_classes, n_features)) * 2
+    X = (rng.standard_normal((n, n_features)) + places[y]) * 10.0 ** (np.arange(n_features) % 5 - 2)
+    return (X + 3.0).astype(np.float32), y
+
+
+# -- against the twin ------------------------------------------------------------------------------
+
+ODD = {
+    "usual": lambda X: None,
+    "first far out": lambda X: X.__setitem__((0, 0), 1e20),
+    "spikes": lambda X: np.multiply(X, np.float32(1e12), out=X, where=np.quantile(X, 0.98) < X),
+    "constant": lambda X: X.__setitem__((slice(2, 50), slice(None, None, 2)), 3.0),
+    "zero at first": lambda X: X.__setitem__(slice(5), 0.0),
+    "subnormal": lambda X: np.multiply(X, np.float32(1e-40), out=X),
+    "largest": lambda X: np.copyto(X, np.sign(X - 3) * np.finfo(np.float32).max),
+}
+SETTINGS = [
+    ({}, 5, 2),
+    ({"n_bytes": 200, "seed": 3}, 5, 2),  # without a mean
+    ({"n_classes": 2, "n_bytes": 101}, 12, 2),  # the least
+    ({"n_classes": 4}, 5, 4),
+    ({}, 5, 4),
+    ({"n_bytes": 6150}, 8, 4),  # the fourth class ends the mean, and adds directions
+    ({"scale": "common"}, 20, 3),
+    ({"learn_directions": False, "class_weight": "balanced", "n_bytes": 700}, 40, 3),
+    ({}, 1, 3),
+]
+
+
+@each("params, n_features, n_classes", SETTINGS)
+@each("odd, weighted", [(odd, i % 2) for i, odd in enumerate(ODD)])
+def test_every_byte_is_the_twins_after_each_row(params, n_features, n_classes, odd, weighted):
+    n = 80
+    X, y = clouds(n, n_features, n_classes)
+    y = y if weighted else np.arange(n) // 15 % n_classes  # at random, or one after the other
+    ODD[odd](X)
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 40.0], n) if weighted else np.ones(n)
+    fast, plain = ByteSVM(**params), ByteSVM(**params)
+    plain._engine = "reference"
+    for row in range(n):
+        for learner in (fast, plain):
+            learner.partial_fit(X[row : row + 1], y[row : row + 1], sample_weight=weight[[row]])
+        assert bytes(fast.arena) == bytes(plain.arena), row
+    found, expected = fast.decision_function(X), plain.decision_function(X)
+    assert found.tolist() == expected.tolist()
+
+
+# -- classes ---------------------------------------------------------------------------------------
+
+
+@each("n_bytes", [2048, 6150])
+def test_classes_that_come_are_learned_as_if_said_at_the_start(n_bytes):
+    X, y = clouds(6000, 8, 5)
+    late = np.arange(6000) // 600  # class k comes with row 600 k
+    X, y = X[y <= late], y[y <= late]
+    grown = ByteSVM(n_bytes=n_bytes).partial_fit(X[:-1000], y[:-1000])
+    said = ByteSVM(n_bytes=n_bytes, n_classes=5).partial_fit(X[:-1000], y[:-1000])
+    right, at_best = (model.score(X[-1000:], y[-1000:]) for model in (grown, said))
+    assert right > at_best - 0.02 and right > 0.9
+    assert grown.core.layout["n_classes"] == 5
+
+
+def test_what_was_learned_stays_when_a_class_comes():
+    """Its first sample takes a part of its neighbourhood; few others take that back."""
+    X, y = clouds(1500, 6, 3)
+    two = y < 2
+    X, y, x = X[two], y[two], X[~two][0]
+    model = ByteSVM().partial_fit(X, y)
+    before = model.score(X, y)
+    model.learn_one(x, 2)
+    assert sorted(model.core.counts.tolist()) == sorted([*np.bincount(y), 1])
+    assert model.score(X, y) > 0.8
+    assert model.partial_fit(X[:50], y[:50]).score(X, y) > before - 0.03
+
+
+@each("n_features, scale", [(400, "auto"), (400, "each"), (3, "auto"), (60, "common")])
+@each("n_bytes", [900, 2200, 4096])
+def test_each_class_that_fits_has_its_directions(n_bytes, n_features, scale):
+    learner = ByteSVM(n_bytes=max(n_bytes, 2150 if scale == "each" else 0), scale=scale)
+    x = np.ones(n_features, np.float32)
+    most = learner._most_classes(n_features)
+    for label in range(most):
+        learner.learn_one(x * (label + 1), label)
+    layout = learner.core.layout
+    assert layout["n_directions"] >= 4 and layout["at_mean"] <= learner.n_bytes
+    assert layout["n_classes"] == max(most, 2)
+    if most > 2:
+        refused = bytes(learner.arena)
+        with pytest.raises(ValueError, match=f"{most - 1}.*larger n_classes, or .*larger budget"):
+            learner.learn_one(x, most)
+        with pytest.raises(ValueError, match=r"row 0 .*larger budget"):
+            learner.partial_fit(x[None], [most])
+        assert bytes(learner.arena) == refused
+
+
+@each("n_features", [1, 7, 12, 60, 819])
+def test_the_least_bytes_hold_the_model(n_features):
+    """With one feature more a scale for each would have taken the room of the directions."""
+    for n_classes in (2, 127):
+        model = ByteSVM(n_classes=n_classes)
+        model.n_bytes = model._least_bytes(n_features)
+        X, y = clouds(30, n_features, 2)
+        layout = model.partial_fit(X, y).core.layout
+        assert layout["n_directions"] == 4 and layout["at_mean"] <= model.n_bytes
+        model.n_bytes -= 1
+        with pytest.raises(ValueError, match="n_bytes"):
+            model.plan(n_features)
+
+
+def test_balanced_weights_of_a_class_that_comes():
+    """Its first sample counts as of K classes, as where all are said."""
+    X, y = clouds(300, 4, 3)
+    order = np.argsort(y == 2, kind="stable")
+    learner = ByteSVM(class_weight="balanced").partial_fit(X[order], y[order])
+    plain = ByteSVM(class_weight="balanced")
+    plain._engine = "reference"
+    assert bytes(learner.arena) == bytes(plain.partial_fit(X[order], y[order]).arena)
+
+
+def test_one_more_label_of_weight_zero_has_the_last_place():
+    X, y = clouds(200, 3, 2)
+    learner = ByteSVM().partial_fit(X, y)
+    learner.learn_one(X[0], 7, weight=0.0)
+    assert learner.core.layout["n_classes"] == 2 and learner.classes_.tolist() == [0, 1, 7]
+    assert (learner.decision_function(X).argmax(axis=1) < 2).all()
+
+
+# -- decisions -------------------------------------------------------------------------------------
+
+
+@each("n_classes", [2, 3])
+@each("labels", [(0, 1, 2), ("b", "a", "c")])
+def test_all_ways_to_decide_agree(n_classes, labels):
+    X, y = clouds(400, 5, n_classes)
+    words = np.array(labels)[y]
+    model = ByteSVM().partial_fit(X, words)
+    values, predicted = model.decision_function(X), model.predict(X)
+    assert np.array([model.decision_one(x) for x in X]).tolist() == values.tolist()
+    assert [model.predict_one(x) for x in X] == predicted.tolist()
+    if n_classes == 2:
+        assert (predicted == model.classes_[(values > 0).astype(int)]).all()
+    else:
+        assert (predicted == model.classes_[values.argmax(axis=1)]).all()
+    assert (predicted == words).mean() > 0.9
+
+
+def test_a_positive_score_is_of_the_larger_label_whichever_came_first():
+    X, y = clouds(400, 3, 2)
+    first, second = np.array(["a", "b"])[y], np.array(["b", "a"])[y]
+    one, other = (ByteSVM().partial_fit(X, words) for words in (first, second))
+    assert one.decision_function(X).tolist() == (-other.decision_function(X)).tolist()
+    assert ((one.decision_function(X) > 0) == (first == "b")).mean() > 0.9
+
+
+# -- scale -----------------------------------------------------------------------------------------
+
+
+def test_mean_and_scale_are_near_the_true_ones():
+    X, y = clouds(20_000, 6, 2)
+    model = ByteSVM().partial_fit(X, y)
+    deviation = X.std(axis=0, dtype=float)
+    assert (abs(model.mean_ - X.mean(axis=0, dtype=float)) < 0.15 * deviation).all()
+    np.testing.assert_allclose(model.scale_, deviation, rtol=0.08)
+    model = ByteSVM(scale="common").partial_fit(X[:, :1], y)
+    assert model.mean_ == 0
+    np.testing.assert_allclose(
+        model.scale_, np.sqrt((X[:, :1].astype(float) ** 2).mean()), rtol=0.08
+    )
+
+
+@each("row", [1, 2, 3, 50, 2000])
+def test_one_spike_does_not_spoil_it(row):
+    X, y = Checkerboard(seed=1).read(10_000)
+    X = X * np.float32(3.0) + np.float32(20.0)
+    scale, mean = X[:, 0].std(), X[:, 0].mean()
+    for size in (1e2, -1e4, 1e30):
+        X[row - 1, 0] = 20.0 + size * scale
+        model = ByteSVM().partial_fit(X, y)
+        assert model.score(X[-2000:], y[-2000:]) > 0.92, size
+        assert 0.9 * scale < model.scale_[0] < 1.5 * scale, size
+        assert abs(model.mean_[0] - mean) < 0.15 * scale, size
+        assert model.far_out_ == (row > 10), size
+
+
+@each("row", [1, 2, 3, 2000])
+def test_one_spike_does_not_spoil_the_common_scale(row):
+    X, y = Checkerboard(seed=1).read(10_000)
+    clean = ByteSVM(scale="common").partial_fit(X, y)
+    for size in (1e2, 1e30):
+        spiked = X.copy()
+        spiked[row - 1, 0] = size
+        model = ByteSVM(scale="common").partial_fit(spiked, y)
+        assert model.scale_[0] < 1.35 * clean.scale_[0], size
+        assert model.score(X[-4000:], y[-4000:]) > 0.86, size
+
+
+def test_one_heavy_weight_does_not_spoil_it():
+    X, y = Checkerboard(seed=1).read(20_000)
+    for row in (1, 200, 19_000):
+        weight = np.ones(len(X))
+        weight[row] = 255.0
+        model = ByteSVM().partial_fit(X, y, sample_weight=weight)
+        assert model.score(X[-4000:], y[-4000:]) > 0.88, row
+
+
+# -- hostile snapshots -----------------------------------------------------------------------------
+
+HEAD = {
+    "classes 0": (40, "B", 0),
+    "classes 1": (40, "B", 1),
+    "classes of no label": (40, "B", 3),
+    "too many classes": (40, "B", 255),
+    "other features": (41, "B", 9),
+    "squares of slopes": (0, "Q", 2**63 - 1),
+    "squares of directions": (8, "Q", 2**62),
+    "a tilt above": (16, "h", 1),
+    "a tilt below": (24, "h", -27207),
+    "an amplitude": (26, "H", 60_000),
+    "a unit": (52, "B", 25),
+    "the mean's unit": (53, "B", 255),
+    "a scale": (56, "b", -121),
+}
+
+
+@each("at, code, value", HEAD.values(), ids=HEAD)
+@each("n_classes", [None, 2])
+def test_a_head_that_no_stream_leaves_is_refused(at, code, value, n_classes, tmp_path):
+    X, y = clouds(100, 5, 2)
+    model = ByteSVM(n_bytes=900, n_classes=n_classes).partial_fit(X, y)
+    model.save(tmp_path / "m.esvm")
+    snapshot = unpack((tmp_path / "m.esvm").read_bytes())
+    arena = bytearray(snapshot.arena)
+    begin = next(a.offset for a in model.plan(5).arrays if a.name == "model")
+    struct.pack_into(f"<{code}", arena, begin + at, value)
+    (tmp_path / "m.esvm").write_bytes(pack(replace(snapshot, arena=bytes(arena))))
+    with pytest.raises(CorruptModelError):
+        edgesvm.load(tmp_path / "m.esvm")
+
+
+def test_a_model_laid_out_for_fewer_classes_than_said_is_refused(tmp_path):
+    X, y = clouds(100, 5, 3)
+    ByteSVM(n_bytes=900, n_classes=3).partial_fit(X, y).save(tmp_path / "m.esvm")
+    snapshot = unpack((tmp_path / "m.esvm").read_bytes())
+    arena = bytearray(snapshot.arena)
+    arena[40 + 40] = 2  # n_per_class has three numbers
+    (tmp_path / "m.esvm").write_bytes(pack(replace(snapshot, arena=bytes(arena))))
+    with pytest.raises(CorruptModelError, match="other classes"):
+        edgesvm.load(tmp_path / "m.esvm")
+
+
+def test_a_second_learner_goes_on_in_a_grown_arena():
+    X, y = clouds(900, 8, 4)
+    y = np.sort(y)  # class after class
+    whole = ByteSVM(n_bytes=6150).partial_fit(X, y)
+    model = ByteSVM(n_bytes=6150).partial_fit(X[:700], y[:700])
+    for cut in (750, 900):
+        model = pickle.loads(pickle.dumps(model))
+        model.partial_fit(X[model.n_seen_ : cut], y[model.n_seen_ : cut])
+    assert bytes(model.arena) == bytes(whole.arena)
