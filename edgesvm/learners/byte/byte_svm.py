@@ -177,11 +177,11 @@ class ByteSVM(Learner):
                 f"n_bytes={self.n_bytes}: {n_features} features need at least"
                 f" {self._least_bytes(n_features)}"
             )
-        several = self.n_classes is not None and self.n_classes > 2
+        n_scores = self.n_classes or 2
         return [
             ("model", "u1", (int(self.n_bytes),)),
             ("coded", "i1", (n_features,)),
-            *([("scores", "f8", (self.n_classes,))] if several else []),
+            *([("scores", "f8", (n_scores,))] if n_scores > 2 else []),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
@@ -229,7 +229,7 @@ class ByteSVM(Learner):
     @property
     def mean_(self) -> np.ndarray:
         """Mean of each feature, ndarray of shape (n_features,), float64."""
-        m = self._scales["m"].astype(np.int64) @ [1, 1 << 8, 1 << 16]
+        m = self._scales["m"].astype(np.int64) @ np.array([1, 1 << 8, 1 << 16])
         return np.ldexp((m ^ 1 << 23) - (1 << 23), self._scales["e"])
 
     @property
