@@ -154,6 +154,7 @@ class Learner(Estimator, Saved):
 
     dtype: str
     class_weight: str | None = None  # a parameter of some
+    scales_itself: ClassVar[bool] = False  # a scaler in front would only take memory
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature

@@ -23,8 +23,8 @@ KINDS = catalogue.commands(*catalogue.LEARNERS)
 OF_MANY = catalogue.commands("multiclass")
 SCALERS = catalogue.commands("scaler")
 LINEAR = catalogue.commands("plane")
-DEFAULT_SCALE = "deviation"
-DEFAULT_KIND = "fourier"
+DEFAULT_SCALE = "deviation"  # of a learner that does not scale its samples itself
+DEFAULT_KIND = "byte"
 DEFAULT_MEMORY = "16KiB"
 KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
 
@@ -33,7 +33,7 @@ KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Li
 DEFAULTS: dict[str, dict[str, object]] = {"batch": {"when_full": "oldest"}}
 CAPACITIES = (
     *("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins"),
-    "n_directions",
+    *("n_directions", "n_bytes"),
 )
 
 
@@ -118,6 +118,10 @@ class LearnerSettings:
             parameters=parameters.given(options),
             decision=Decision.of(options),
         )
+        if settings.raw and class_of(settings.chosen).scales_itself:
+            raise ValueError(
+                f"--raw: {settings.chosen} scales its samples itself; choose another --learner"
+            )
         if settings.fourier and settings.chosen not in LINEAR:
             raise ValueError(f"--fourier does not apply to --learner {settings.chosen}")
         return settings
@@ -181,6 +185,8 @@ class LearnerSettings:
         asked = self.classes
         if self.multiclass is None and isinstance(inner, GradientLearner):
             return inner.set_params(n_classes=asked or max(n_classes, 2))
+        if self.multiclass is None and is_a(inner, "ByteSVM"):
+            return inner.set_params(n_classes=asked or (n_classes if n_classes > 2 else None))
         if self.multiclass is None and asked in {None, 2}:
             return inner
         if asked is None and n_classes < 2:
@@ -191,8 +197,9 @@ class LearnerSettings:
         return kind(learner=inner, n_classes=n_classes if asked is None else asked)
 
     def scaled(self, inner: Learner) -> Learner:
-        """`inner` behind the requested scaler, or itself with ``--raw``."""
-        if self.raw:
+        """`inner` behind the requested scaler, or itself with ``--raw`` and where it scales its
+        samples itself."""
+        if self.raw or (self.scale is None and innermost(inner).scales_itself):
             return inner
         return kind_of(SCALERS[self.scale or DEFAULT_SCALE])(learner=inner)
 

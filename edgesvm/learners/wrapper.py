@@ -158,7 +158,7 @@ class Shell(Wrapper):
 
     @staticmethod
     def _default() -> Learner:
-        return kind_of("FourierSVM")()
+        return kind_of("ByteSVM")()
 
     def _width(self, n_features: int) -> int:
         """Number of features that the inner learner gets."""
