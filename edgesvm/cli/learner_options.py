@@ -118,10 +118,6 @@ class LearnerSettings:
             parameters=parameters.given(options),
             decision=Decision.of(options),
         )
-        if settings.raw and class_of(settings.chosen).scales_itself:
-            raise ValueError(
-                f"--raw: {settings.chosen} scales its samples itself; choose another --learner"
-            )
         if settings.fourier and settings.chosen not in LINEAR:
             raise ValueError(f"--fourier does not apply to --learner {settings.chosen}")
         return settings
@@ -199,7 +195,10 @@ class LearnerSettings:
     def scaled(self, inner: Learner) -> Learner:
         """`inner` behind the requested scaler, or itself with ``--raw`` and where it scales its
         samples itself."""
-        if self.raw or (self.scale is None and innermost(inner).scales_itself):
+        scales_itself = innermost(inner).scales_itself
+        if self.raw and scales_itself:
+            raise ValueError(f"--raw: {self.chosen} scales its samples; name another --learner")
+        if self.raw or (self.scale is None and scales_itself):
             return inner
         return kind_of(SCALERS[self.scale or DEFAULT_SCALE])(learner=inner)
 
@@ -218,7 +217,7 @@ class LearnerSettings:
             return [(f"--learner {kind}", f"--learner {self.learner}")]
         found = self.decision.contradicted(learner)
         scaled = decision_options.within(learner)
-        if self.raw and isinstance(scaled, Scaler):
+        if self.raw and (isinstance(scaled, Scaler) or inner.scales_itself):
             found.append(("standardized features", "--raw"))
         stage = scaled.inner if isinstance(scaled, Scaler) else scaled
         features = stage if is_a(stage, "FourierFeatures") else None

@@ -108,11 +108,14 @@ def _row(asked: LearnerSettings, n_features: int, name: str) -> dict:
     kind = learner_options.class_of(name)
     own = parameters.types_of(kind)
     given = {name: text for name, text in asked.parameters.items() if name in own}
+    if kind.scales_itself:
+        given.pop("dtype", None)  # it has one only
     one = replace(asked, learner=name, parameters=given)
     row: dict = {"learner": name}
     for how in ("raw", "standardized"):
         try:
-            fitting = replace(one, raw=asked.raw or how == "raw").build(n_features)
+            raw = (asked.raw or how == "raw") and not kind.scales_itself
+            fitting = replace(one, raw=raw).build(n_features)
             inner = learner_options.innermost(fitting)
             capacity = kind._capacity
             row[how] = {

@@ -106,8 +106,8 @@ class Classifier(Named, base.Classifier):
     since a learner never takes more bytes than planned. So give `n_features` where features come
     late.
 
-    ``predict_proba_one`` gives probabilities with `Calibrated` and `ByteSVM`; with others shares that
-    follow the decision values, which river's ensembles and drift wrappers need, and which
+    ``predict_proba_one`` gives probabilities with `Calibrated` and `ByteSVM`; with others shares
+    that follow the decision values, which river's ensembles and drift wrappers need, and which
     are too near 0 and 1. With two classes, False and True count as known before they are seen.
 
     Examples

@@ -201,3 +201,15 @@ class Shell(Wrapper):
         ``learner_.n_given_up_`` or ``learner_.update()``. It sees samples as they are passed on to
         it: scaled ones behind a scaler."""
         return self._inner_at_work(self.core.inner)
+
+
+def found_within(learner: Any, name: str) -> Any:
+    """An attribute of the learner, or of the first learner within that has it; None before the
+    first sample, and if none has it."""
+    inner = learner if getattr(learner, "is_fitted", True) else None
+    while inner is not None:
+        try:
+            return getattr(inner, name)
+        except AttributeError:
+            inner = inner.learner_ if isinstance(inner, Shell) else None
+    return None
