@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.export.dual import Dual, dual_of
-from edgesvm.export.sources import Model, comment, rows
+from edgesvm.export.sources import Model, comment, rows, sorted_labels
 from edgesvm.export.units import number
 from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
@@ -26,8 +26,8 @@ class Fixed:
     prefix: str
     title: str
     dtype: str
-    labels: tuple[Any, ...]  # by class index
-    order: tuple[int, ...]
+    labels: tuple[Any, ...]  # by class index, sorted
+    only: int  # class index of the only one that was ever seen, or -1
     coef: np.ndarray  # (values, features), or (rows,)
     intercept: np.ndarray  # (values,)
     n_features: int
@@ -42,10 +42,10 @@ class Fixed:
         """None for a learner whose decision is neither."""
         core = learner.core
         labels, per_class = core.labels, core.views["n_per_class"]
-        order = labels.sorted_slots
-        if len(per_class) == 2 and not per_class.all():  # only this class was ever seen
-            order = 2 * (int(per_class.argmax()),)
-        given = (prefix, repr(learner), learner.dtype, labels.in_slots, order)
+        only = -1
+        if len(per_class) == 2 and not per_class.all():
+            only = labels.sorted_slots.index(int(per_class.argmax()))
+        given = (prefix, repr(learner), learner.dtype, sorted_labels(labels), only)
         n_features = learner.n_features_in_
         outer: Any = learner
         inner: Any = outer.learner_ if isinstance(learner, Scaler) else learner
@@ -101,7 +101,7 @@ def header(model: Fixed) -> str:
 
 def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str = "") -> str:
     """The text of NAME.h"""
-    listed = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(model.labels)) or "1 is normal"
+    listed = ", ".join(f"{index} is {y!r}" for index, y in enumerate(model.labels)) or "1 is normal"
     return HEADER.format(
         p=model.prefix,
         P=model.prefix.upper(),
@@ -134,8 +134,7 @@ def source(model: Fixed) -> str:
         f'#include "{p}.h"\n#define ESVM_IS_FLOAT32 {int(model.dtype == "float32")}',
         '#include "edgesvm/floor.h"',
         f"#define ESVM_NAME(f) {p}_##f\n#define ESVM_VALUES {model.n_values}\n"
-        f"#define ESVM_FEATURES {model.n_features}",
-        f"static const signed char {p}_order[] = {{{', '.join(map(str, model.order))}}};",
+        f"#define ESVM_FEATURES {model.n_features}\n#define ESVM_ONLY ({model.only})",
     ]
     wide = "esvm_real" if dual is None else "double"
     parts.append(table(f"{p}_coef", wide, model.coef, model.dtype))

@@ -26,6 +26,7 @@ OF_ALL = (
     "tiled.h",
     "waves.h",
     "types.h",
+    "classes.h",
     "model.h",
     "chain.h",
     "fixed.h",

@@ -45,6 +45,7 @@ def compiled(chain, tmp_path):
     library.size.restype = ctypes.c_ulong
     memory = np.zeros(library.size() // 8, np.uint64)
     library.restart(at(memory))
+    memory[: chain.nbytes // 8] = np.frombuffer(bytes(chain.arena), np.uint64)
     return library, memory
 
 
@@ -72,6 +73,23 @@ def chain_of(dtype, bands, label, learner):
     return Chain(windows=windows, learner=behind, label=label).allocate(3, classes)
 
 
+def test_classes_are_counted_as_they_sort(tmp_path):
+    windows = WindowFeatures(rate=100, window=8, hop=8, features=["mean", "std"])
+    chain = Chain(windows=windows, learner=StreamSVM())
+    x = np.random.default_rng(0).standard_normal((400, 1)).astype(np.float32)
+    label = 9 - 5 * (np.arange(400) // 8 % 2)  # 9 comes first
+    x[:, 0] += label
+    for i in range(80):
+        chain.push(x[i], label[i])
+    library, memory = compiled(chain, tmp_path)
+    predicted, score = np.zeros(1, np.int32), np.zeros(1)
+    for i in range(80, 400):
+        library.push(at(memory), at(x[i]), int(label[i] == 9), at(predicted), at(score))
+        if (answer := chain.push(x[i], label[i])) is not None:
+            assert ([4, 9][predicted[0]], score[0]) == answer
+    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+
+
 @each(
     "dtype, bands, label, learner",
     [
@@ -83,7 +101,7 @@ def chain_of(dtype, bands, label, learner):
 def test_a_chain_takes_raw_samples_as_the_host(dtype, bands, label, learner, tmp_path):
     chain = chain_of(dtype, bands, label, learner)
     library, memory = compiled(chain, tmp_path)
-    labels = chain.learner_.core.labels.in_slots
+    labels = chain.learner_.classes_
     predicted, score, refused, answered = np.zeros(1, np.int32), np.zeros(1), 0, 0
     for i, (x, slot) in enumerate(zip(*raw_samples(dtype), strict=True)):
         if i in GAPS:
