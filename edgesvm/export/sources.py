@@ -204,6 +204,7 @@ def header(model: Model) -> str:
         title=comment(model.title),
         labels=comment(labels),
         values=values,
+        index=(NO_LABELS if model.is_novelty else A_LABEL).format(P=P, labels=comment(labels)),
         n_features=model.n_features,
         n_values=model.n_values,
         n_labels=max(len(model.labels), 1),
@@ -268,7 +269,7 @@ void {p}_reset({p}_t *model);
 
 /** Learn one sample.
  * @param x      {n_features} numbers
- * @param index  class index, 0 to {P}_N_LABELS - 1: {labels}
+ * @param index  {index}
  * @return ESVM_UNCHANGED or ESVM_CHANGED if it was learned; otherwise it left no trace
  */
 esvm_status {p}_learn({p}_t *model, const {p}_value *x, int index);
@@ -310,6 +311,11 @@ esvm_status {p}_exchange({p}_t *model, uint8_t *bytes, uint32_t n);
 #endif
 """
 
+A_LABEL = "class index, 0 to {P}_N_LABELS - 1: {labels}"
+NO_LABELS = """\
+always 1: this model has no labels, and finds out itself whether the sample is
+ *               normal (1) or an alarm (0). Nobody can teach an alarm: 0 is refused, as
+ *               ESVM_UNKNOWN_LABEL"""
 
 PROBABILITIES = """\
 /** The probabilities of one sample's labels.

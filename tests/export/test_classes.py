@@ -10,6 +10,7 @@ from on_host import Compiled, at, built
 from edgesvm import (
     AdaGradSVM,
     Calibrated,
+    GaussianNovelty,
     KernelStreamSVM,
     OneVsRest,
     Standardized,
@@ -60,3 +61,18 @@ def test_the_only_class_seen_is_counted_as_it_sorts(tmp_path):
     learner.partial_fit(np.ones((3, 2), np.float32), [9, 9, 9])
     x = np.ones(2, np.float32)
     assert built(learner, tmp_path).predict(at(x), at(np.zeros(1))) == 1
+
+
+def test_a_model_without_labels_learns_index_1_alone(tmp_path):
+    compiled = Compiled(GaussianNovelty().allocate(2), tmp_path)
+    said = " ".join((tmp_path / "mod.h").read_text().replace(" *", " ").split())
+    assert "@param index always 1: this model has no labels" in said
+    assert "0 is refused, as ESVM_UNKNOWN_LABEL" in said
+    X, weights = np.ones((4, 2), np.float32), np.ones(4)
+    before = compiled.arena.tobytes()
+    _, _, learned = compiled.run(X, np.array([0, 2, -1, -128], np.int8), weights)
+    assert learned.tolist() == [4, 4, 4, 4]
+    assert compiled.arena.tobytes() == before
+    _, _, learned = compiled.run(X, np.ones(4, np.int8), weights)
+    assert max(learned) <= 1
+    assert compiled.arena.tobytes() != before
