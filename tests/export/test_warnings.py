@@ -3,11 +3,12 @@
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from each import each
 from exported import ATTACKED, SETTINGS
 
-from edgesvm import StreamSVM
+from edgesvm import GaussianNovelty, StreamSVM
 from edgesvm.export.folder import export
 from rig.boards import STRICT, hard_samples, run_here
 
@@ -53,6 +54,22 @@ def test_a_learner_that_only_decides(name, tmp_path):
     run_here(learner, *hard_samples(60, n_features, "float32", 1, classes))
     export(learner, tmp_path, "mod", inference=True)
     assert complaints(tmp_path) == []
+
+
+def test_no_pointer_leaves_an_array(tmp_path):
+    """A diagonal has no scratch for a factor. GCC looks when it inlines."""
+    model = GaussianNovelty(covariance="diagonal").allocate(6)
+    model.partial_fit(np.random.default_rng(0).standard_normal((300, 6)).astype(np.float32))
+    for inference in (False, True):
+        export(model, tmp_path, "mod", inference=inference)
+        command = ["gcc", "-O2", *STRICT, "-Warray-bounds", f"-I{tmp_path}"]
+        done = subprocess.run(
+            [*command, "-c", tmp_path / "mod.c", "-o", tmp_path / "mod.o"],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.stderr == ""
 
 
 def test_the_control_is_found(tmp_path):
