@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.export import windows
 from edgesvm.export.dual import Dual, dual_of
 from edgesvm.export.sources import Model, comment, rows, sorted_labels
-from edgesvm.export.units import number
+from edgesvm.export.units import Unit, number
 from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.scaler import Scaler
@@ -36,6 +37,7 @@ class Fixed:
     scale: np.ndarray | None = None
     clip: float = math.inf  # of a scaled value
     limits: np.ndarray | None = None  # (2, features): of a linear machine's sample
+    windows: Unit | None = None  # ahead of a chain's learner
 
     @classmethod
     def of(cls, learner: Learner, prefix: str) -> Fixed | None:
@@ -114,7 +116,7 @@ def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str =
         flash=flash,
         ram=ram,
         note=note,
-        more=more,
+        more=more + windows.header(model.prefix, model.windows),
     )
 
 
@@ -153,6 +155,7 @@ def source(model: Fixed) -> str:
         parts.append(f"#define ESVM_CLIP {number(model.clip)}")
         parts.append('#include "edgesvm/dual.h"')
     parts.append('#include "edgesvm/fixed.h"')
+    parts += windows.source(model.windows)
     return "\n\n".join(parts) + "\n"
 
 
@@ -177,6 +180,8 @@ HEADER = """\
  */
 #ifndef EDGESVM_MODEL_{P}_H
 #define EDGESVM_MODEL_{P}_H
+
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {{

@@ -398,26 +398,35 @@ NAMES = """\
 
 
 def macros(model: Model, unit: Unit, scratch: Mapping[str, int] | None = None) -> str:
-    """The attributes of a core, and where its arrays are; `scratch`: where some are instead."""
-    plan, n_labels, sign, slots = model.behind, len(model.labels), model.sign, model.order
-    if unit.plan is not None:
-        plan = unit.plan
+    """A core's attributes and labels, and where its arrays are; `scratch`: where some are
+    instead."""
+    plan = unit.plan or model.behind
+    if unit is model.windows:
+        return attributes(unit, plan)
+    n_labels, sign, slots = len(model.labels), model.sign, model.order
     if unit.is_part:
         n_labels, sign, slots = 2, 1, (0, 1)
     order = ", ".join(map(str, slots))
-    given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
-    lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
-    if unit is not model.windows:
-        lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
-    offsets = {**plan.offsets, **model.beside}
+    lines = [
+        f"#define {unit.name}_labels_n {n_labels}",
+        f"#define {unit.name}_labels_sign {number(sign)}",
+        f"static const signed char {unit.name}_labels_order[] = {{{order}}};",
+    ]
+    elsewhere = {**model.beside, **(scratch or {})}
+    return "\n".join([*lines, attributes(unit, plan, elsewhere)])
+
+
+def attributes(unit: Unit, plan: MemoryPlan, elsewhere: Mapping[str, int] | None = None) -> str:
+    """A core's attributes, and where its arrays are: in the plan, or `elsewhere`."""
+    lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in unit.macros.items()]
     for name in unit.asked["at"]:
-        at = (scratch or {}).get(name, offsets.get(unit.stored(name), 0))
+        at = (elsewhere or {}).get(name, plan.offsets.get(unit.stored(name), 0))
         lines.append(f"#define {unit.name}_AT_{name} {at}")
     shapes = {array.name: array.shape for array in plan.arrays}
     for name in unit.asked["len"]:
         lines.append(f"#define {unit.name}_LEN_{name} {shapes.get(name, (0,))[0]}")
     for name in unit.asked["has"]:
-        lines.append(f"#define {unit.name}_HAS_{name} {int(unit.stored(name) in offsets)}")
+        lines.append(f"#define {unit.name}_HAS_{name} {int(unit.stored(name) in plan.offsets)}")
     return "\n".join(lines)
 
 

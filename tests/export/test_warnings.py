@@ -56,6 +56,16 @@ def test_a_learner_that_only_decides(name, tmp_path):
     assert complaints(tmp_path) == []
 
 
+@each("which", [0, 1])
+def test_a_chain_that_only_decides(which, tmp_path):
+    make, n_channels, _ = ATTACKED["Chain"][which]
+    chain = make("float32").allocate(n_channels)
+    for i, x in enumerate(np.random.default_rng(0).standard_normal((90, n_channels))):
+        chain.push(x.astype(np.float32), i // 50)
+    export(chain, tmp_path, "mod", inference=True)
+    assert complaints(tmp_path) == []
+
+
 def test_no_pointer_leaves_an_array(tmp_path):
     """A diagonal has no scratch for a factor. GCC looks when it inlines."""
     model = GaussianNovelty(covariance="diagonal").allocate(6)
