@@ -8,7 +8,7 @@ import pytest
 from each import each
 from exported import ATTACKED, SETTINGS
 
-from edgesvm import GaussianNovelty, StreamSVM
+from edgesvm import StreamSVM
 from edgesvm.export.folder import export
 from rig.boards import STRICT, hard_samples, run_here
 
@@ -66,15 +66,17 @@ def test_a_chain_that_only_decides(which, tmp_path):
     assert complaints(tmp_path) == []
 
 
-def test_no_pointer_leaves_an_array(tmp_path):
-    """A diagonal has no scratch for a factor. GCC looks when it inlines."""
-    model = GaussianNovelty(covariance="diagonal").allocate(6)
-    model.partial_fit(np.random.default_rng(0).standard_normal((300, 6)).astype(np.float32))
+@each("name", ["gaussian novelty, diagonal", "calibrated, of four"])
+def test_no_pointer_leaves_an_array(name, tmp_path):
+    """A diagonal has no scratch for a factor, and class -1 no score. GCC looks when it inlines."""
+    make, n_features, classes = SETTINGS[name]
+    learner = make("float32").allocate(n_features, classes=classes)
+    run_here(learner, *hard_samples(60, n_features, "float32", 1, classes))
     for inference in (False, True):
-        export(model, tmp_path, "mod", inference=inference)
-        command = ["gcc", "-O2", *STRICT, "-Warray-bounds", f"-I{tmp_path}"]
+        export(learner, tmp_path, "mod", inference=inference)
+        command = ["gcc", "-O2", *STRICT, "-Warray-bounds", f"-I{tmp_path}", "-c"]
         done = subprocess.run(
-            [*command, "-c", tmp_path / "mod.c", "-o", tmp_path / "mod.o"],
+            [*command, tmp_path / "mod.c", "-o", tmp_path / "mod.o"],
             check=False,
             capture_output=True,
             text=True,
