@@ -52,6 +52,7 @@ STUDIES = (
     "enclosing/figures",
     "online/table",
     "rivals/table",
+    "rivals/parts",
     "rivals/speed",
     "fourier/features",
     "novelty/table",
