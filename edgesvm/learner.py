@@ -193,6 +193,11 @@ class Learner(Estimator, Saved):
         """Number of samples after which the next one is refused; None if there is no limit."""
         return None
 
+    @property
+    def _caution(self) -> str | None:
+        """That it would answer little better than chance, as it is planned; else None."""
+        return None
+
     def _warn_of_an_early_end(self) -> None:
         """Warn, as the last thing in `fit`, that ``max_iter`` was reached."""
         warnings.warn(
@@ -364,6 +369,11 @@ class Learner(Estimator, Saved):
         ------
         MemoryBudgetError
             Not even the smallest capacity fits; ``.required`` is the number of bytes it needs.
+
+        Warns
+        -----
+        UserWarning
+            What fits would answer little better than chance: a multiclass learner of tiny parts.
         """
         learner = cls(**params)
         return learner.fitted_into(budget, n_features, fixed=cls._capacity in params)
@@ -373,6 +383,12 @@ class Learner(Estimator, Saved):
 
         It is `within` for an existing learner, and raises `MemoryBudgetError` in the same cases.
         """
+        fitted = self._fitted_into(budget, n_features, fixed=fixed)
+        if (caution := fitted._caution) is not None:
+            warnings.warn(caution, stacklevel=2)
+        return fitted
+
+    def _fitted_into(self: Self, budget: int | str, n_features: int, *, fixed: bool) -> Self:
         n_bytes = parse_bytes(budget)
         least, most = self._capacity_range(n_features)
         smallest = self if fixed else self.with_capacity(least)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -174,7 +177,8 @@ class LearnerSettings:
         """The learner with the given capacity or the largest that fits the memory. Raises as
         `requested` does, and `MemoryBudgetError` if it does not fit."""
         learner, fixed = self.requested(n_classes)
-        return learner.fitted_into(self.memory, n_features, fixed=fixed)
+        with said():
+            return learner.fitted_into(self.memory, n_features, fixed=fixed)
 
     def of_many(self, inner: Learner, n_classes: int = 0) -> Learner:
         """`inner` for the requested number of classes; `n_classes` is the source's."""
@@ -234,6 +238,16 @@ class LearnerSettings:
                 option = f"--{name}" if asked is True else f"--{name} {asked}"
                 found.append((f"--{name} {held}" if held else f"no --{name}", option))
         return found
+
+
+@contextlib.contextmanager
+def said() -> Iterator[None]:
+    """Warnings within become lines on stderr."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        print(f"edgesvm: {warning.message}", file=sys.stderr)
 
 
 def _parsed(kind: type, given: Mapping[str, str]) -> dict[str, object]:

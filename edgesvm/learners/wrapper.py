@@ -171,6 +171,11 @@ class Shell(Wrapper):
     def n_classes_planned(self) -> int:
         return self.inner.n_classes_planned
 
+    @property
+    def _caution(self) -> str | None:
+        caution: str | None = self.inner._caution
+        return caution
+
     def _part(self, n_features: int) -> MemoryPlan | None:
         return self.inner._part(self._width(n_features))
 

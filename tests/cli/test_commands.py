@@ -170,6 +170,23 @@ def test_plan_of_one_learner_lists_its_arrays(capsys):
     assert str(plan) in said(capsys, *argv)
 
 
+def test_parts_too_small_to_be_of_use_are_marked(capsys):
+    argv = ["plan", "64KiB", "--features", 64, "--classes", 10]
+    text = said(capsys, *argv)
+    assert "max_twins=1 * " in text
+    assert text.count("*: little better than chance; take --multiclass one-vs-rest") == 1
+    rows = {row["learner"]: row for row in said_json(capsys, *argv)["learners"]}
+    assert "little better than chance" in rows["twin"]["raw"]["caution"]
+    assert rows["fourier"]["raw"]["caution"] is None
+    assert "*" not in said(capsys, "plan", "64KiB", "--features", 64)
+    assert main([*map(str, argv), "--learner", "twin"]) == 0
+    errors = capsys.readouterr().err.splitlines()
+    assert errors == [
+        "edgesvm: OneVsOne with max_twins=1 in each of its 45 parts answers little better than"
+        " chance: take OneVsRest, FourierSVM or more memory, for max_twins=3"
+    ]
+
+
 @pytest.mark.parametrize(
     ("options", "capacity"),
     [(["--lookahead", "3"], "lookahead=3"), (["--n-balls", "4"], "n_balls=4")],
