@@ -58,7 +58,7 @@ def add_to(
         "--learner",
         choices=KINDS,
         metavar="NAME",
-        help=f"{DEFAULT_KIND} (default), stream, twin, auto, ...",
+        help=f"{DEFAULT_KIND} (default), stream, twin, fourier, ...",
     )
     parameters.add_to(group)
     group.add_argument(
