@@ -305,7 +305,7 @@ class Learner(Estimator, Saved):
         """
         plan = self.plan(n_features)
         plan.check_buffer(buffer, f"{self!r} with {n_features} features")
-        labels = Labels(classes, self.n_classes_planned)
+        labels = Labels(classes, self._most_classes(n_features))
         arena = Arena(plan.total, buffer)
         with self._guard:
             self._adopt(plan, arena, labels, n_features)
@@ -342,6 +342,10 @@ class Learner(Estimator, Saved):
     @property
     def _n_counted(self) -> int:
         """Number of classes whose samples the common arrays count."""
+        return self.n_classes_planned
+
+    def _most_classes(self, n_features: int) -> int:
+        """Largest number of classes with so many features."""
         return self.n_classes_planned
 
     def wrapped(self: Self) -> Self:
@@ -476,7 +480,7 @@ class Learner(Estimator, Saved):
             labels = Labels.restore(known.in_slots, known.closed, known.room)
         else:
             labels = Labels(known.in_slots if known.closed else None, known.room)
-        if plan.total != core.arena.nbytes or labels.room != self.n_classes_planned:
+        if plan.total != core.arena.nbytes or labels.room != self._most_classes(core.n_features):
             self._state = None
         else:
             self._adopt(plan, core.arena, labels, core.n_features)
@@ -622,7 +626,7 @@ class Learner(Estimator, Saved):
                 return self
             core = self._state.core
             if classes is not None and not core.labels.in_slots:
-                named = guard.call(Labels, classes, self.n_classes_planned)
+                named = guard.call(Labels, classes, self._most_classes(core.n_features))
                 with self._first_samples():
                     self._adopt(self.plan(core.n_features), core.arena, named, core.n_features)
                     self._learn_rows(rows, labels, weights)
@@ -695,7 +699,7 @@ class Learner(Estimator, Saved):
                 " required."
             )
         y = as_labels(y, len(rows), owner)
-        check_labels(y, owner, self.n_classes_planned)
+        check_labels(y, owner, self._most_classes(rows.shape[1]))
         weights = as_weights(sample_weight, len(rows))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row: nothing to learn")
@@ -951,7 +955,7 @@ class Learner(Estimator, Saved):
     def _load(
         self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
     ) -> None:
-        restored = Labels.restore(labels, closed, self.n_classes_planned)
+        restored = Labels.restore(labels, closed, self._most_classes(n_features))
         before = zlib.crc32(arena.memory)
         with self._guard:
             self._adopt(plan, arena, restored, n_features)

@@ -171,11 +171,12 @@ cdef class LearnerCore:
     cdef double class_weight(self, double y) noexcept nogil:
         """n / (K n_k): samples learned, classes, and samples of this one, the sample included"""
         cdef int slot = <int> y if self.several else y > 0.0, other, n_classes = 2
+        cdef int64_t before = self.n_per_class[slot] if slot < self.n_classes else 0
         if self.several:
-            n_classes = 0
+            n_classes = before == 0
             for other in range(self.n_classes):
-                n_classes += self.n_per_class[other] > 0 or other == slot
-        return (self.n_learned() + 1) / (<double> n_classes * (self.n_per_class[slot] + 1))
+                n_classes += self.n_per_class[other] > 0
+        return (self.n_learned() + 1) / (<double> n_classes * (before + 1))
 
     cdef int64_t n_learned(self) noexcept nogil:
         cdef int64_t total = self.n_per_class[0] + self.n_per_class[1]

@@ -21,6 +21,7 @@ ctypedef fused word:
     uint64_t
 
 MOST_CLASSES = MAX_CLASSES
+MORE_ROOM = "give a larger n_classes, or where it is not given a larger budget"
 MAX_TEXT = 1024     # UTF-8 bytes of a string in a snapshot
 cdef int UNKNOWN = -1
 
@@ -150,7 +151,10 @@ cdef class Labels:
         """The exception for a refused `sample` of label y; as `errors.refusal`."""
         why = unfit(as_object(y)) if status == Status.UNKNOWN_LABEL else None
         if why is None:
-            return refusal(status, sample, dtype, self.in_slots, weight, mean_weight)
+            error = refusal(status, sample, dtype, self.in_slots, weight, mean_weight)
+            if status == Status.UNKNOWN_LABEL and not self.closed and 2 < self.room == self.n:
+                return SampleRefused(f"{error}: no room for more; {MORE_ROOM}", status)
+            return error
         so_far = f"; those so far are {self.in_slots}" if self.n else ""
         return SampleRefused(f"{sample} has no valid label: {why}{so_far}", status)
 
@@ -335,7 +339,7 @@ def unfit_label(label, row, owner, known, dtype, room=2):
             f" use OneVsOne(learner={owner}(...), n_classes=...) for more than two")
     return ValueError(
         f"{owner}: row {row} has {label!r} in addition to {known}:"
-        f" more than n_classes={room} labels")
+        f" more than n_classes={room} labels; {MORE_ROOM}")
 
 
 def as_object(y):

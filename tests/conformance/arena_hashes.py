@@ -18,13 +18,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from registry import REGISTERED
+from registry import DTYPES, REGISTERED
 
 from edgesvm import GaussianNovelty, KernelNovelty
 from edgesvm.learner import Learner
 
 FILE = Path(__file__).with_suffix(".txt")
-DTYPES = ("float32", "float64")
 WIDTHS = (3, 16, 37)  # features: less than a vector of lanes.h, whole ones, a tail
 N = 600
 
@@ -87,7 +86,7 @@ def lines() -> list[str]:
     return [
         " ".join([name, dtype, *(digest(name, dtype, width) for width in WIDTHS)])
         for name in NAMES
-        for dtype in DTYPES
+        for dtype in (DTYPES if name in NOVELTY else ENTRIES[name].dtypes)
     ]
 
 

@@ -19,9 +19,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from registry import RAW, REGISTERED, Registered, RegisteredRaw
-
-DTYPES = ("float32", "float64")
+from registry import DTYPES, RAW, REGISTERED, Registered, RegisteredRaw
 
 
 @dataclass(frozen=True)
@@ -61,11 +59,11 @@ def pytest_generate_tests(metafunc):
         in_both = mark.args[:1] or in_both
 
     def is_long(subject: Subject) -> bool:
-        name = subject.entry.name
+        name, usual = subject.entry.name, dtype if dtype in subject.entry.dtypes else DTYPES[0]
         return (
             subject.engine == "reference"
             or name not in names
-            or (subject.dtype != dtype and name not in in_both)
+            or (subject.dtype != usual and name not in in_both)
         )
 
     if of_raw:
@@ -81,7 +79,11 @@ def pytest_generate_tests(metafunc):
     for fixture, engines in (("subject", ("compiled", "reference")), ("compiled", ("compiled",))):
         if f"every_{fixture}" not in metafunc.fixturenames:
             continue
-        subjects = [Subject(*each) for each in product(entries, DTYPES, engines)]
+        subjects = [
+            Subject(entry, *each)
+            for entry in entries
+            for each in product(entry.dtypes, engines)
+        ]
         usual = [subject for subject in subjects if not is_long(subject)]
         if quick and not metafunc.config.option.keyword:
             items = [pytest.param(usual, id="all")]

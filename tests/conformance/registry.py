@@ -28,6 +28,7 @@ from edgesvm import (
     Auto,
     BallVectorMachine,
     BatchSVM,
+    ByteSVM,
     Calibrated,
     Chain,
     CoreVectorMachine,
@@ -63,6 +64,7 @@ from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 
 LABELS = (-1, 1, 4, 9)  # of a stream, as many as an entry has classes
+DTYPES = ("float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Registered:
     by_label: bool = False  # a parameter names labels of the stream: others have other effects
     one_pass: bool = True  # `fit` is `reset` and `partial_fit`
     tuned: str = "C"  # a parameter that is a number > 0; "" if it has none
+    dtypes: tuple[str, ...] = DTYPES  # that the learner has
     unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
     # counts of the way to a solution, which the last bit of float32 decides where steps leave two
     # values level
@@ -128,6 +131,16 @@ class Registered:
         """Under which name the learner of `kind` is a parameter of the whole; "" where it is it."""
         names = [kind._param_names()[0] for kind in (self.outer, self.wrapper) if kind is not None]
         return "__".join(names)
+
+    @property
+    def grows(self) -> bool:
+        """Whether classes are added as they come, in the order of the stream."""
+        return self.kind is ByteSVM and self.wrapper is None and "n_classes" not in self.params
+
+    @property
+    def squares(self) -> bool:
+        """Whether a number is refused whose square overflows."""
+        return self.kind is not ByteSVM or self.wrapper is not None
 
     def taught(self, learner: Any, X: np.ndarray, y: Any) -> Any:
         return learner.partial_fit(X, y)
@@ -204,6 +217,7 @@ class RegisteredRaw:
     label: str = "majority"
     n_features: int = 3  # channels
     n_classes: int = 2
+    dtypes: tuple[str, ...] = DTYPES
 
     @property
     def family(self) -> tuple[Any, ...]:
@@ -310,6 +324,10 @@ WAVES: dict[str, Any] = {
     "tuned": "learning_rate",
     "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
 }
+
+# Integers only: the twin has the same bytes, and samples are float32.
+BYTES: dict[str, Any] = {"tuned": "", "dtypes": ("float32",), "twin_rtol": {"float32": 0.0}}
+CALIBRATED_BYTES = BYTES | {"twin_rtol": {"float32": 1e-12}}
 
 
 def features(n_directions: int, **around: Any) -> dict[str, Any]:
@@ -666,6 +684,21 @@ REGISTERED = [
         37,
         **WAVES,
     ),
+    Registered("ByteSVM", ByteSVM, {"n_bytes": 900}, **BYTES),
+    Registered("ByteSVM-classes", ByteSVM, {"n_classes": 4}, n_classes=4, **BYTES),
+    Registered("ByteSVM-grows", ByteSVM, {"n_bytes": 6150}, 8, n_classes=4, **BYTES),
+    Registered("ByteSVM-fills", ByteSVM, {"n_bytes": 200, "scale": "common"}, 8, n_classes=4, **BYTES),
+    Registered(
+        "ByteSVM-common",
+        ByteSVM,
+        {"n_bytes": 400, "scale": "common", "class_weight": "balanced"},
+        37,
+        n_classes=3,
+        **BYTES,
+    ),
+    Registered("ByteSVM-fixed", ByteSVM, {"n_bytes": 700, "learn_directions": False}, 3, **BYTES),
+    Registered("Standardized-ByteSVM", ByteSVM, {"n_bytes": 500}, wrapper=Standardized, **BYTES),
+    Registered("OneVsOne-ByteSVM", ByteSVM, {"n_bytes": 300}, **MANY[OneVsOne, 3], **BYTES),
     Registered("Auto", Auto, {"max_bytes": 3000}, **CANDIDATES),
     Registered("Standardized-Auto", Auto, {"max_bytes": 900}, wrapper=Standardized, **CANDIDATES),
     Registered("AdaGradSVM", AdaGradSVM, tuned="learning_rate"),
@@ -731,6 +764,15 @@ REGISTERED = [
         by_label=True,
         unread=("n_classes",),
         **WAVES,
+    ),
+    Registered("Calibrated-ByteSVM", ByteSVM, {"n_bytes": 500}, wrapper=Calibrated, **CALIBRATED_BYTES),
+    Registered(
+        "Calibrated-ByteSVM-classes",
+        ByteSVM,
+        {"n_bytes": 900, "n_classes": 3},
+        n_classes=3,
+        wrapper=Calibrated,
+        **CALIBRATED_BYTES,
     ),
     Registered("Calibrated-Standardized", StreamSVM, wrapper=Standardized, outer=Calibrated),
     Registered("Calibrated-OneVsOne", StreamSVM, **MANY[OneVsOne, 3], outer=Calibrated),
@@ -820,6 +862,7 @@ DOORS = (
     "BallVectorMachine",
     "Standardized",
     "FourierSVM-classes",
+    "ByteSVM-fills",  # adds classes as they come
     "FourierFeatures",
     "OneVsOne",
     "OneVsRest-BatchSVM",
@@ -858,6 +901,10 @@ CHECKS = (
     "Calibrated-recall",
     "FourierSVM-classes",
     "AdaGradSVM",
+    "ByteSVM",
+    "ByteSVM-classes",
+    "ByteSVM-grows",
+    "ByteSVM-common",
     "Auto",
     "FourierFeatures-orthogonal",
     "OneVsOne-lookahead",

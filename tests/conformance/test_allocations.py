@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from each import each, each_of, first_of
-from registry import CHECKS, DOORS, REGISTERED
+from registry import BY_NAME, CHECKS, DOORS, REGISTERED
 
 from firmware_sim.limits import _alloc_hooks
 from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
@@ -23,8 +23,8 @@ from registry import BY_NAME
 
 cases = {{}}
 for name in {names}:
-    for dtype in ("float32", "float64"):
-        entry = BY_NAME[name]
+    entry = BY_NAME[name]
+    for dtype in entry.dtypes:
         X, y = entry.stream(600, dtype)
         rows, labels = list(X), y.tolist()
         learned = entry.make(dtype).partial_fit(X, y)
@@ -69,7 +69,8 @@ def together(usual):
 
 
 def n_cases(names):
-    return sum(16 if name.startswith("Calibrated") else 14 for name in names)
+    each = {name: 8 if name.startswith("Calibrated") else 7 for name in names}
+    return sum(n * len(BY_NAME[name].dtypes) for name, n in each.items())
 
 
 @pytest.mark.parametrize("names", together(CORES))

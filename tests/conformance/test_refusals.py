@@ -41,6 +41,8 @@ def refuses(learner, call, *needles, error=ValueError):
 @each_of("subject", learner=learned)
 @each("bad", BAD_VALUES)
 def test_values_that_are_not_finite(subject, learner, bad):
+    if bad == "overflow" and not subject.entry.squares:
+        pytest.skip("it takes every finite number")
     row = spoil(subject.stream(1)[0][0], bad)
     refuses(learner, lambda: learner.learn_one(row, 1), "NaN")
     refuses(learner, lambda: learner.partial_fit([row], [1]), "row 0", "NaN")
@@ -161,6 +163,8 @@ def test_rows_before_the_refused_one_are_learned(subject, k, culprit):
     weights = np.ones(N)
     if "nan" in culprit:
         X[k, 0] = np.nan
+    if culprit == "overflow" and not subject.entry.squares:
+        pytest.skip("it takes every finite number")
     if "overflow" in culprit:
         X[k] = spoil(X[k], "overflow")
     if "label" in culprit:
@@ -225,6 +229,8 @@ def test_fit_refuses_before_it_forgets(subject, learner, case):
 @each_of("subject")
 def test_a_dtype_changed_since_does_not_change_what_is_read(subject):
     """The memory is of the old dtype until the learner is fitted anew."""
+    if len(subject.entry.dtypes) == 1:
+        pytest.skip("it has one dtype")
     X, y = subject.stream(N)
     learner = subject.learned(N)
     inner = subject.entry.inner(learner)

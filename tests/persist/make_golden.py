@@ -19,6 +19,7 @@ from edgesvm import (
     Auto,
     BallVectorMachine,
     BatchSVM,
+    ByteSVM,
     Calibrated,
     CoreVectorMachine,
     Forgetron,
@@ -65,7 +66,7 @@ def stream(n: int, dtype: str, n_classes: int = 2) -> tuple[np.ndarray, list[str
             row.append(((state >> 16) % 33 - 16) / 4)
         rows.append(row)
         labels.append("hot" if row[0] + 0.5 * row[1] > 0.25 else "cold")
-        if n_classes == 3 and row[2] > abs(row[0]):
+        if n_classes > 2 and row[2] > abs(row[0]):
             labels[-1] = "mild"
     return np.array(rows, dtype=dtype), labels
 
@@ -208,6 +209,9 @@ GOLDEN: dict[str, Learner] = {
         max_vectors=9, alarm_rate=0.05, warm_up=50, storage="exact", stuck="learn"
     ),
     "kernel_novelty_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50, stuck="learn"),
+    "byte_f32": ByteSVM(n_bytes=400, n_classes=2),
+    "byte_classes_f32": ByteSVM(n_bytes=400, n_classes=3, scale="common", learn_directions=False),
+    "byte_grows_f32": ByteSVM(n_bytes=500, class_weight="balanced"),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 # A learner of the catalogue that is not above gets a file with its defaults, in a small store.

@@ -14,6 +14,7 @@ from edgesvm import (
     Auto,
     BallVectorMachine,
     BatchSVM,
+    ByteSVM,
     Calibrated,
     CoreVectorMachine,
     Forgetron,
@@ -42,6 +43,7 @@ from edgesvm import (
     WindowFeatures,
 )
 from edgesvm.contract.registry import LEARNERS, kind_of
+from edgesvm.learners.fourier._directions import key_of
 
 TEXT = (Path(__file__).parents[2] / "docs" / "FORMATS.md").read_text()
 TYPES = {
@@ -87,6 +89,8 @@ SETTINGS = [
         {"K": 4, "V": 4, "P": 70, "W": 140 + D + 1, "O": 16},
     ),
     (FourierSVM(n_classes=3, dtype="float64"), {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1}),
+    (ByteSVM(n_bytes=901), {"K": 2, "B": 901}),
+    (ByteSVM(n_classes=3), {"K": 3, "B": 4096}),
     (Auto(max_bytes=3000), {}),
     (AdaGradSVM(), {"K": 2, "V": 1, "W": D + 1}),
     (AdaGradSVM(n_classes=4, dtype="float64"), {"K": 4, "V": 4, "W": D + 1}),
@@ -300,6 +304,80 @@ def test_scoring(learner, formula):
     memory = learner.core.arena.memory
     v = {a.name: np.ndarray(a.shape, a.dtype, memory.tobytes(), a.offset) for a in arrays}
     assert np.abs(formula(v, X, KERNEL) - f).max() <= 1e-5 * np.abs(f).max()
+
+
+def places_of(D, P, k, key):
+    """Features that each direction of ByteSVM looks at."""
+
+    def h(a, b):
+        v = key + a * 0x9E3779B1 + b * 0x85EBCA6B & 0xFFFFFFFF
+        v = (v ^ v >> 16) * 0x7FEB352D & 0xFFFFFFFF
+        v = (v ^ v >> 15) * 0x846CA68B & 0xFFFFFFFF
+        return v ^ v >> 16
+
+    t = [1] + [1 + (h(0, j) * D >> 32) for j in range(1, 8)]
+    t = [next(n for n in range(n, n + D + 1) if math.gcd(n, D) == 1) for n in t]
+    starts = [h(p, 7) * D >> 32 if D > 8 else 0 for p in range(P)]
+    return [[(s + i * t[p // 8 % 8]) % D for i in range(k)] for p, s in enumerate(starts)]
+
+
+def cut(a, b):
+    return abs(a) // b * (1 if a >= 0 else -1)
+
+
+def cosine(i):
+    a = 2 * ((i + 64) % 256) + 1
+    a -= 512 * (a >= 256)
+    b = a * (256 - abs(a))
+    b = b * (12698 + (abs(b) * 3686 >> 14)) >> 14
+    return 127 * b + 8192 >> 14
+
+
+def in_bytes(model, D, key, X):
+    """The decision values of ByteSVM, each feature with its scale, of two classes."""
+    k, P, has_mean = min(8, D), (len(model) - 56 - 5 * D) // (min(8, D) + 4), True
+    if P < 40:
+        P, has_mean = (len(model) - 56 - 5 * D) // (k + 2), False
+    amplitude = model[26:36].view("<u2").astype(int).tolist()
+    lapses = model[36:40].view("<u2").astype(int).tolist()
+    e, units = model[52:54].tolist(), model[54:56].view("i1").astype(int).tolist()
+    scales = model[56 : 56 + 5 * D].reshape(D, 5)
+    u = model[56 + 5 * D :][: P * k].view("i1").astype(int).reshape(P, k)
+    w = model[56 + 5 * D + P * k :][: 4 * P].view("i1").astype(int)
+    w = w[: 2 * P * (1 + has_mean)].reshape(-1, P, 2)
+    q, r = (2 if k > 4 else 1 if k > 2 else 0), math.isqrt(65536 * k)
+    angle = [(2**q * c + r // 2) // r for c in (940, 2102, 4410, 9403)]
+    root = math.isqrt(2048 * P)
+    f = next(f for f in range(1, 64) if (24 << f) // (16129 * root) >= 2**15)
+    places = places_of(D, P, k, key)
+    for x in X:
+        z = []
+        for value, (se, s, *m) in zip(x.tolist(), scales.tolist(), strict=True):
+            v = math.floor(value / 2.0 ** (se - 256 * (se > 127)) + 0.5)
+            v = max(-(1 << 29), min(v, 1 << 29)) - int.from_bytes(m, "little", signed=True)
+            v = max(-4 * s, min(v, 4 * s))
+            z.append(max(-127, min(cut(64 * v + (s if v > 0 else -s), 2 * s), 127)))
+        A = [amplitude[4] * 127 * one for one in units]
+        for p in range(P):
+            uz = sum(int(u[p, j]) * z[i] for j, i in enumerate(places[p]))
+            i = ((uz >> q) * angle[p % 4] >> 8) % 256
+            for part in range(1 + has_mean):
+                c, s = w[part, p].tolist()
+                A[part] += amplitude[p % 4] * (c * cosine(i) + s * cosine(i - 64))
+        g = (24 << f) // (16129 * root)
+        last, mean = (max(-20480, min(a * g >> f - b, 20480)) for a, b in zip(A, e, strict=True))
+        both = has_mean and lapses[1] <= lapses[0] + lapses[0] // 4
+        yield (cut(last + 2 * mean, 3) if both else last) / 1024
+
+
+@each("n_bytes, D", [(300, 3), (700, 3), (900, 13)])
+def test_scoring_in_bytes(n_bytes, D):
+    rng = np.random.default_rng(8)
+    X = (rng.standard_normal((300, D)) * 10.0 ** rng.integers(-3, 4, D)).astype(np.float32)
+    y = X[:, 0] > 0
+    learner = ByteSVM(n_bytes=n_bytes, seed=3).partial_fit(X, y, classes=[False, True])
+    found = in_bytes(learner.core.views["model"], D, key_of(3), X[:40])
+    assert learner.decision_function(X[:40]).tolist() == list(found)
 
 
 @each("moved", [{}, {"cost": {True: 20.0}}, {"min_recall": {False: 0.9}}])

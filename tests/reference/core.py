@@ -87,8 +87,8 @@ class ReferenceCore:
         """`step`, by the weight of the sample's class: n / (K n_k), the sample included."""
         if self.balanced:
             slot = y if self.is_multiclass else int(y > 0)
-            counts = self.views["n_per_class"].copy()
-            counts[slot] += 1
+            counts = np.bincount([slot], minlength=len(self.views["n_per_class"]))
+            counts[: len(self.views["n_per_class"])] += self.views["n_per_class"]
             n_classes = (counts > 0).sum() if self.is_multiclass else 2
             weight *= counts.sum() / (n_classes * counts[slot])
         return self.step(x, y, weight)
@@ -128,6 +128,14 @@ class ReferenceCore:
     # -- decisions as users see them: one value for two classes, else one per class, sorted --------
 
     @property
+    def n_scores(self):
+        return len(self.views["scores"])
+
+    @property
+    def is_fitted(self):
+        return bool(self.views["n_per_class"].any())
+
+    @property
     def n_columns(self):
         n = len(self.labels.in_slots)
         return n if self.is_multiclass and n > 2 else 1
@@ -138,7 +146,7 @@ class ReferenceCore:
             decided = self.decide(x)
         if not self.is_multiclass:
             return np.array([self.labels.sign * decided])
-        scores = np.broadcast_to(decided, self.views["scores"].shape)  # NaN if refused
+        scores = np.broadcast_to(decided, (self.n_scores,))  # NaN if refused
         known = scores[list(self.labels.sorted_slots)]
         return known if len(known) > 2 else known[-1:] - known[:1]
 

@@ -29,6 +29,7 @@ cdef class ByteSVMCore(LearnerCore):
     cdef int8_t *z
     cdef readonly bint grows        # whether classes that were not planned are added
     cdef int32_t n_bytes, is_common, learns_directions
+    cdef int most_classes           # that leave directions
     cdef uint32_t key
 
     cdef void lay_out(self, int n_classes) noexcept nogil

@@ -5,12 +5,13 @@ planned takes its room from the last directions.
 """
 
 from libc.math cimport rint
+from libc.string cimport memset
 
 import numpy as np
 
 from edgesvm.contract.labels cimport MAX_CLASSES
 from edgesvm.core.logistic cimport sigmoid
-from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, UNKNOWN_LABEL, Status
 from edgesvm.contract.core cimport LearnerCore
 
 cdef extern from *:
@@ -46,11 +47,12 @@ cdef class ByteSVMCore(LearnerCore):
     Parameters
     ----------
     n_classes : int, planned; 0: classes are added as they come
+    most_classes : int, for which the bytes have room
     is_common, learns_directions : bool
     key : int
     """
 
-    def __init__(self, *common, n_classes, is_common, learns_directions, key):
+    def __init__(self, *common, n_classes, most_classes, is_common, learns_directions, key):
         super().__init__(*common)
         self.grows = n_classes == 0
         self.several |= self.grows
@@ -58,9 +60,14 @@ cdef class ByteSVMCore(LearnerCore):
         self.z = <int8_t *> self.array("coded")
         self.n_bytes = len(self.views["model"])
         self.is_common, self.learns_directions, self.key = is_common, learns_directions, key
+        self.most_classes = most_classes
         n_laid_out = byte_head_of(self.model).n_classes
-        planned = n_classes or max(2, self.labels.n)
-        self.lay_out(n_laid_out if 2 <= n_laid_out <= self.labels.room else planned)
+        planned = n_classes or (self.labels.n if self.labels.closed else 2)
+        if n_laid_out not in (0, planned) and self.common.n_seen == 0:      # the classes are new
+            memset(self.model, 0, self.n_bytes)
+            n_laid_out = 0
+        has_grown = self.grows and 2 <= n_laid_out <= most_classes
+        self.lay_out(n_laid_out if has_grown else planned)
         if n_laid_out == 0:
             byte_reset(&self.shape, self.model)
 
@@ -102,6 +109,8 @@ cdef class ByteSVMCore(LearnerCore):
         cdef int64_t n = min(self.n_learned() + 1, MOST_COUNTED)
         if not byte_all_finite(&self.shape, <const float *> x):
             return NOT_FINITE
+        if slot >= self.most_classes:
+            return UNKNOWN_LABEL
         if slot >= self.shape.n_classes:
             before = self.shape
             byte_lay_out(

@@ -62,7 +62,7 @@ typedef struct { /* at the start of the model */
     int16_t tilt[BYTE_WIDTHS + 1];       /* log2 of an amplitude beside its first, Q12 */
     uint16_t amplitude[BYTE_WIDTHS + 1]; /* Q12, mean square 1; the last is that of 1 */
     uint16_t lapses[2];                  /* share of errors lately, Q16: of the weights, of both together */
-    uint8_t n_classes, unused;
+    uint8_t n_classes, n_features[3];
     uint32_t far_out;                    /* samples with a value far out */
 } byte_head;
 
@@ -589,8 +589,9 @@ static void byte_find_step(
         inverse = byte_inverse_root(row->G ? row->G : 1, &shift); /* sqrt(G) is Q5 */
         for (k = 0; k <= BYTE_WIDTHS; k++) { /* g A / (2 sqrt(G) 2^e) */
             int64_t step = (int64_t)g * head->amplitude[k] * (int64_t)inverse >> (38 + shift + row->e);
+            int64_t part = byte_part(head, k, k < BYTE_WIDTHS ? R[v][k] : 0, row->one);
             t->step[v][k] = (int32_t)byte_clip_wide(step, 1 << 22);
-            t->parts[k] += byte_as_logit(s, byte_part(head, k, k < BYTE_WIDTHS ? R[v][k] : 0, row->one), row->e) * g >> 15;
+            t->parts[k] += byte_clip_wide(byte_as_logit(s, part, row->e), 1 << 30) * g >> 15;
         }
     }
     row = byte_rows_of(model);
@@ -633,6 +634,7 @@ static inline uint64_t byte_move_directions(
     u += p * K;
     for (l = 0; l < n; l++) {
         int64_t slope = ((int64_t)e[l] * head->amplitude[l % BYTE_WIDTHS] >> 20) * ((int64_t)1 << e_most);
+        slope = byte_clip_wide(slope, 1 << 22);
         squares += (uint64_t)(slope * slope);
         move[l] = (int32_t)byte_clip_wide(slope * by[l % BYTE_WIDTHS] >> 12, 1 << 20);
     }
@@ -757,25 +759,31 @@ static void byte_learn(
     memset(z, 0, (size_t)s->n_features);
 }
 
+/* Entry i of all directions, as it is drawn: four bytes' sum is nearly normal, of deviation 147.8. */
+static int8_t byte_draw(const byte_shape *s, int32_t i) {
+    uint32_t h = byte_hash(s->key, (uint32_t)i, 3);
+    int32_t sum = (int32_t)((h & 255) + (h >> 8 & 255) + (h >> 16 & 255) + (h >> 24)) - 510;
+    return (int8_t)byte_clip((sum * 275 + 512) >> 10, 127); /* 127 is 3.2 deviations */
+}
+
 /* An empty model: the directions as they are drawn */
 static void byte_reset(const byte_shape *s, char *model) {
     int8_t *u = (int8_t *)model + s->at_u;
     int32_t i;
+    memset(byte_head_of(model)->tilt, 0, sizeof byte_head_of(model)->tilt);
     byte_find_amplitudes(byte_head_of(model));
     byte_head_of(model)->n_classes = (uint8_t)s->n_classes;
-    for (i = 0; i < s->n_directions * s->n_kept; i++) { /* four bytes' sum is nearly normal, of deviation 147.8 */
-        uint32_t h = byte_hash(s->key, (uint32_t)i, 3);
-        int32_t sum = (int32_t)((h & 255) + (h >> 8 & 255) + (h >> 16 & 255) + (h >> 24)) - 510;
-        u[i] = (int8_t)byte_clip((sum * 275 + 512) >> 10, 127); /* 127 is 3.2 deviations */
-    }
+    for (i = 0; i < 3; i++) byte_head_of(model)->n_features[i] = (uint8_t)(s->n_features >> 8 * i);
+    for (i = 0; i < s->n_directions * s->n_kept; i++) u[i] = byte_draw(s, i);
 }
 
 /* -- more classes ---------------------------------------------------------------------------------- */
 
-/* Give each direction's weights, of `was` bytes, the room of all vectors, nearer to the end of the model. */
-static void byte_widen(const byte_shape *s, char *model, int32_t at, int32_t from, int32_t was) {
+/* Give the weights of P directions, of `was` bytes each, the room of all vectors, nearer to the end of the model. */
+static void byte_widen(const byte_shape *s, char *model, int32_t at, int32_t from, int32_t was, int32_t P) {
     int32_t p, size = 2 * s->n_vectors;
-    for (p = s->n_directions - 1; p >= 0; p--) {
+    memset(model + at + P * size, 0, (size_t)((s->n_directions - P) * size));
+    for (p = P - 1; p >= 0; p--) {
         int8_t *w = (int8_t *)model + at + p * size;
         memmove(w, model + from + p * was, (size_t)was);
         memset(w + was, 0, (size_t)(size - was));
@@ -787,12 +795,17 @@ static void byte_widen(const byte_shape *s, char *model, int32_t at, int32_t fro
     }
 }
 
-/* Lay a model out for more classes: the last directions make room. The rest goes to the front first, then each part
- * to its new place, the last part first. */
+static inline int32_t byte_end(const byte_shape *s) { /* of what is laid out */
+    return s->at_mean + (s->has_mean ? s->at_mean - s->at_w : 0);
+}
+
+/* Lay a model out for more classes: the last directions make room, or where the mean does, new ones follow, whose
+ * weights are 0. The rest goes to the front first, then each part to its new place, the last part first. */
 static void byte_grow(const byte_shape *s, const byte_shape *before, char *model, const int64_t *n_per_class) {
     byte_row row[BYTE_MOST_VECTORS];
     int64_t count[BYTE_MOST_VECTORS] = {0};
-    int32_t P = s->n_directions, of_u = P * s->n_kept, was = 2 * before->n_vectors;
+    int32_t P = s->n_directions < before->n_directions ? s->n_directions : before->n_directions;
+    int32_t of_u = P * s->n_kept, was = 2 * before->n_vectors, i;
     int32_t w = before->at_u + of_u, mean = w + P * was;
     memset(row, 0, sizeof row);
     memcpy(row, byte_rows_of(model), sizeof(byte_row) * (size_t)before->n_vectors);
@@ -805,10 +818,12 @@ static void byte_grow(const byte_shape *s, const byte_shape *before, char *model
     memmove(model + w, model + before->at_w, (size_t)(P * was));
     if (s->has_mean) {
         memmove(model + mean, model + before->at_mean, (size_t)(P * was));
-        byte_widen(s, model, s->at_mean, mean, was);
+        byte_widen(s, model, s->at_mean, mean, was, P);
     }
-    byte_widen(s, model, s->at_w, w, was);
+    byte_widen(s, model, s->at_w, w, was, P);
     memmove(model + s->at_u, model + before->at_u, (size_t)of_u);
+    for (i = of_u; i < s->n_directions * s->n_kept; i++) model[s->at_u + i] = byte_draw(s, i);
+    if (byte_end(s) < byte_end(before)) memset(model + byte_end(s), 0, (size_t)(byte_end(before) - byte_end(s)));
     memmove(model + s->at_scale, model + before->at_scale, (size_t)(before->at_u - before->at_scale));
     if (s->counts) memcpy(model + s->at_counts, count, sizeof(int64_t) * (size_t)s->n_classes);
     memcpy(byte_rows_of(model), row, sizeof(byte_row) * (size_t)s->n_vectors);
@@ -820,16 +835,22 @@ static const char *byte_fault(const byte_shape *s, char *model) {
     const byte_head *head = byte_head_of(model);
     const byte_row *row = byte_rows_of(model);
     const byte_scale *f = (const byte_scale *)(model + s->at_scale);
+    byte_head same = *head;
     int32_t d;
     int v, k;
+    for (k = 0; k < 3; k++)
+        if (head->n_features[k] != (uint8_t)(s->n_features >> 8 * k)) return "the snapshot is of other features";
     if (head->H_amplitudes >> 62 > 1 || head->H_directions >> 62) return "a sum of squares is too large";
     for (k = 0; k <= BYTE_WIDTHS; k++)
-        if (head->tilt[k] < BYTE_FAINTEST - byte_first_tilt(k) || head->tilt[k] > -BYTE_FAINTEST)
+        if (head->tilt[k] < BYTE_FAINTEST - byte_first_tilt(k) || head->tilt[k] > -byte_first_tilt(k))
             return "the snapshot's amplitudes are out of range";
+    byte_find_amplitudes(&same);
+    if (memcmp(same.amplitude, head->amplitude, sizeof same.amplitude))
+        return "the snapshot's amplitudes are not those of its tilts";
     for (v = 0; v < s->n_vectors; v++)
         if (row[v].e > BYTE_STEEPEST || row[v].e_mean > BYTE_STEEPEST) return "a unit is out of range";
     for (d = 0; d < (s->is_common ? 1 : s->n_features); d++)
-        if (f[d].e < -120 || f[d].e > 120) return "a scale is out of range";
+        if (f[d].e < -120) return "a scale is out of range";
     return 0;
 }
 
