@@ -49,23 +49,23 @@ typedef struct {
 } byte_walks;
 
 static void byte_walk(const byte_shape *s, const int8_t *z, byte_walks *t) {
-    int32_t D = s->n_features, k, j;
+    byte_lanes at = _mm256_setzero_si256(), stride;
+    int32_t i[BYTE_STRIDES], D = s->n_features, k, j;
     t->z = z;
     t->is_short = D > BYTE_MOST_WALKED || (D > BYTE_KEPT && s->n_directions < 2 * D);
     if (t->is_short) return;
-    for (k = 0; k < BYTE_STRIDES && k * BYTE_BLOCK < s->n_directions; k++) {
-        int32_t stride = (int32_t)s->stride[k], i = 0;
-        for (j = 0; j < D; j++) {
-            t->walk[k][j] = z[i];
-            t->place[k][i] = (uint16_t)j;
-            i += stride;
-            if (i >= D) i -= D;
+    stride = _mm256_loadu_si256((const __m256i *)s->stride);
+    for (j = 0; j < D; j++) {
+        _mm256_storeu_si256((__m256i *)i, at);
+        for (k = 0; k < BYTE_STRIDES; k++) {
+            t->walk[k][j] = z[i[k]];
+            t->place[k][i[k]] = (uint16_t)j;
         }
-        if (s->n_kept < BYTE_KEPT)
-            memset(t->walk[k] + D, 0, BYTE_KEPT);
-        else
-            memcpy(t->walk[k] + D, t->walk[k], BYTE_KEPT);
+        at = _mm256_add_epi32(at, stride);
+        at = _mm256_sub_epi32(at, _mm256_and_si256(_mm256_cmpgt_epi32(at, byte_all(D - 1)), byte_all(D)));
     }
+    for (k = 0; k < BYTE_STRIDES; k++)
+        for (j = 0; j < BYTE_KEPT; j++) t->walk[k][D + j] = s->n_kept < BYTE_KEPT ? 0 : t->walk[k][j];
 }
 
 typedef struct { /* a word of 8 bytes for each direction: of 0, 1, 4, 5 and of 2, 3, 6, 7 */
@@ -126,31 +126,39 @@ BYTE_LANES_INLINE byte_words byte_gather_lanes(const byte_shape *s, const byte_w
 
 /* u of a block; of fewer than 8 entries a word goes on into what follows, where z is 0 */
 BYTE_LANES_INLINE byte_words byte_load_u(const int8_t *u, int K) {
+    const __m128i *two = (const __m128i *)u;
     byte_words w;
+    if (K == BYTE_KEPT) {
+        w.a = _mm256_set_m128i(_mm_loadu_si128(two + 2), _mm_loadu_si128(two));
+        w.b = _mm256_set_m128i(_mm_loadu_si128(two + 3), _mm_loadu_si128(two + 1));
+        return w;
+    }
     w.a = _mm256_setr_epi64x(byte_word(u), byte_word(u + K), byte_word(u + 4 * K), byte_word(u + 5 * K));
     w.b = _mm256_setr_epi64x(byte_word(u + 2 * K), byte_word(u + 3 * K), byte_word(u + 6 * K), byte_word(u + 7 * K));
     return w;
 }
 
 BYTE_LANES_INLINE void byte_store_u(int8_t *u, int K, byte_lanes lower, byte_lanes upper) {
+    byte_lanes a = _mm256_unpacklo_epi32(lower, upper), b = _mm256_unpackhi_epi32(lower, upper); /* 0 1 4 5, 2 3 6 7 */
+    byte_lanes first = _mm256_permute2x128_si256(a, b, 0x20), last = _mm256_permute2x128_si256(a, b, 0x31);
     int64_t word[BYTE_BLOCK];
-    int l;
-    __m256i a = _mm256_unpacklo_epi32(lower, upper), b = _mm256_unpackhi_epi32(lower, upper); /* 0 1 4 5, 2 3 6 7 */
-    _mm256_storeu_si256((__m256i *)word, _mm256_permute2x128_si256(a, b, 0x20));
-    _mm256_storeu_si256((__m256i *)(word + 4), _mm256_permute2x128_si256(a, b, 0x31));
+    int l, j;
     if (K == BYTE_KEPT) {
-        memcpy(u, word, sizeof word);
+        _mm256_storeu_si256((__m256i *)u, first);
+        _mm256_storeu_si256((__m256i *)(u + 32), last);
         return;
     }
+    _mm256_storeu_si256((__m256i *)word, first);
+    _mm256_storeu_si256((__m256i *)(word + 4), last);
     for (l = 0; l < BYTE_BLOCK - 1; l++) memcpy(u + l * K, &word[l], 8); /* the next one writes over its rest */
-    memcpy(u + l * K, &word[l], (size_t)K);
+    for (j = 0; j < K; j++) u[l * K + j] = (int8_t)((uint64_t)word[l] >> 8 * j);
 }
 
 /* -- features ------------------------------------------------------------------------------------------ */
 
 /* c and s of a block, pairs of 16 bits */
 BYTE_LANES_INLINE byte_lanes byte_find_pairs(const byte_shape *s, const int8_t *u, byte_words z) {
-    byte_words w = byte_load_u(u, s->n_kept == BYTE_KEPT ? BYTE_KEPT : s->n_kept);
+    byte_words w = byte_load_u(u, s->n_kept);
     byte_lanes one = _mm256_set1_epi16(1), x, a, size, by;
     /* u z = |u| (z sign u); two of them have 16 bits, 2 128 127 < 2^15 */
     w.a = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_abs_epi8(w.a), _mm256_sign_epi8(z.a, w.a)), one);
@@ -184,20 +192,21 @@ BYTE_LANES_INLINE __m128i byte_pack_pairs(byte_lanes w) {
 enum { BYTE_CHUNKS = (BYTE_MOST_VECTORS + 7) / 8 }; /* of eight vectors */
 
 BYTE_LANES_INLINE void byte_add_chunks(
-    const int8_t *w, const int32_t *pair, int V, byte_lanes (*R)[BYTE_CHUNKS]) {
-    int k, i;
-    for (k = 0; k < BYTE_WIDTHS; k++, w += 2 * V)
-        for (i = 0; i * 8 < V; i++) {
-            byte_lanes a = _mm256_madd_epi16(byte_load_pairs(w + 16 * i), byte_all(pair[k]));
-            byte_lanes b = _mm256_madd_epi16(byte_load_pairs(w + 8 * V + 16 * i), byte_all(pair[k + 4]));
-            R[k][i] = _mm256_add_epi32(R[k][i], _mm256_add_epi32(a, b));
+    const int8_t *w, const int32_t *pair, int V, byte_lanes (*R)[BYTE_WIDTHS]) {
+    int i, k;
+    for (i = 0; i * 8 < V; i++)
+        for (k = 0; k < BYTE_WIDTHS; k++) {
+            const int8_t *at = w + 16 * i + k * 2 * V;
+            byte_lanes a = _mm256_madd_epi16(byte_load_pairs(at), byte_all(pair[k]));
+            byte_lanes b = _mm256_madd_epi16(byte_load_pairs(at + BYTE_WIDTHS * 2 * V), byte_all(pair[k + BYTE_WIDTHS]));
+            R[i][k] = _mm256_add_epi32(R[i][k], _mm256_add_epi32(a, b));
         }
 }
 
-BYTE_LANES_INLINE void byte_put_chunks(byte_sums *R, byte_lanes (*from)[BYTE_CHUNKS], int V) {
+BYTE_LANES_INLINE void byte_put_chunks(byte_sums *R, byte_lanes (*from)[BYTE_WIDTHS], int V) {
     int v, k;
     for (v = 0; v < V; v++)
-        for (k = 0; k < BYTE_WIDTHS; k++) memcpy(&R[v][k], (const char *)from[k] + 4 * v, 4);
+        for (k = 0; k < BYTE_WIDTHS; k++) memcpy(&R[v][k], (const char *)&from[v / 8][k] + 4 * (v % 8), 4);
 }
 
 BYTE_LANES_INLINE void byte_put_sums(byte_sums *R, byte_lanes sum) {
@@ -222,10 +231,10 @@ static void byte_sum_up_lanes(
         byte_put_sums(R, sum);
         if (mean) byte_put_sums(of_mean, sum_of_mean);
     } else {
-        byte_lanes sums[2][BYTE_WIDTHS][BYTE_CHUNKS];
+        byte_lanes sums[2][BYTE_CHUNKS][BYTE_WIDTHS];
         int32_t pair[BYTE_BLOCK];
-        for (p = 0; p < 2 * BYTE_WIDTHS; p++)
-            memset(sums[p / BYTE_WIDTHS][p % BYTE_WIDTHS], 0, sizeof(byte_lanes) * (size_t)((V + 7) / 8));
+        memset(sums[0], 0, sizeof sums[0][0] * (size_t)((V + 7) / 8));
+        memset(sums[1], 0, sizeof sums[0][0] * (size_t)((V + 7) / 8));
         for (p = 0; p < P; p += BYTE_BLOCK) {
             byte_lanes f = byte_find_pairs(s, u + p * s->n_kept, byte_gather_lanes(s, t, p));
             _mm256_storeu_si256((__m256i *)pair, f);
@@ -266,7 +275,7 @@ BYTE_LANES_INLINE byte_lanes byte_move_four(byte_lanes u, byte_lanes z, byte_lan
         if (j >= n) continue;
         *chance = byte_next_lanes(*chance);
         moved[j] = _mm256_mullo_epi32(move, _mm256_srai_epi32(_mm256_slli_epi32(z, 24 - 8 * j), 24));
-        moved[j] = _mm256_add_epi32(moved[j], _mm256_srli_epi32(_mm256_slli_epi32(*chance, 8), 16));
+        moved[j] = _mm256_add_epi32(moved[j], _mm256_and_si256(_mm256_srli_epi32(*chance, 8), byte_all(0xFFFF)));
     }
     even = _mm256_srai_epi16(_mm256_slli_epi16(u, 8), 8);
     odd = _mm256_srai_epi16(u, 8);
@@ -275,11 +284,14 @@ BYTE_LANES_INLINE byte_lanes byte_move_four(byte_lanes u, byte_lanes z, byte_lan
     return _mm256_or_si256(_mm256_and_si256(even, _mm256_set1_epi16(255)), _mm256_slli_epi16(odd, 8));
 }
 
-typedef struct { /* how far the directions of one vector move; of each width */
+typedef struct { /* how far directions move, by width */
     byte_lanes amplitude, most, high, low;
 } byte_rates;
 
-/* e A >> 20 =: q moves by q 2^e_most by >> 12 = q M >> 12, at most 2^20: so q counts up to 2^32 / M. */
+/* q := e A >> 20 moves by q 2^e_most by >> 12 = q M >> 12, at most 2^20: so q counts up to 2^32 / M. Products stay below
+ * 2^31 where |q| is below 2^19: where the turns are at most BYTE_FEW_TURNS, as |w_s c - w_c s| is below 2^15. */
+enum { BYTE_FEW_TURNS = 1700 };
+
 BYTE_LANES_INLINE byte_rates byte_find_rates(const byte_head *head, int e_most, const int32_t *by) {
     int32_t amplitude[BYTE_WIDTHS], most[BYTE_WIDTHS], high[BYTE_WIDTHS], low[BYTE_WIDTHS], k;
     byte_rates r;
@@ -287,7 +299,7 @@ BYTE_LANES_INLINE byte_rates byte_find_rates(const byte_head *head, int e_most, 
         int64_t M = (int64_t)by[k] << e_most, limit = (int64_t)1 << 32;
         if (M > limit) M = limit;
         amplitude[k] = head->amplitude[k];
-        most[k] = M && limit / M < 1 << 18 ? (int32_t)(limit / M) + 1 : 1 << 18;
+        most[k] = M && limit / M < 1 << 19 ? (int32_t)(limit / M) + 1 : 1 << 19;
         high[k] = (int32_t)(M >> 12);
         low[k] = (int32_t)(M & 4095);
     }
@@ -298,7 +310,7 @@ BYTE_LANES_INLINE byte_rates byte_find_rates(const byte_head *head, int e_most, 
     return r;
 }
 
-/* q, in two steps of 10 bits: |e| is at most 511 2 128 127 < 2^24 */
+/* q, in two steps of 10 bits */
 BYTE_LANES_INLINE byte_lanes byte_find_slopes(byte_lanes e, byte_rates r) {
     byte_lanes low = _mm256_mullo_epi32(_mm256_and_si256(e, byte_all(1023)), r.amplitude);
     byte_lanes high = _mm256_mullo_epi32(_mm256_srai_epi32(e, 10), r.amplitude);
@@ -318,77 +330,94 @@ BYTE_LANES_INLINE byte_lanes byte_add_squares(byte_lanes sum, byte_lanes q) {
     return _mm256_add_epi64(sum, _mm256_add_epi64(_mm256_mul_epi32(q, q), _mm256_mul_epi32(odd, odd)));
 }
 
-/* Weights 2 V apart */
-BYTE_LANES_INLINE byte_lanes byte_load_apart(const int8_t *w, int V) {
-    int16_t pair[BYTE_BLOCK];
-    int l;
-    for (l = 0; l < BYTE_BLOCK; l++) memcpy(&pair[l], w + l * 2 * V, 2);
-    return _mm256_cvtepi8_epi16(
-        _mm_setr_epi16(pair[0], pair[1], pair[2], pair[3], pair[4], pair[5], pair[6], pair[7]));
+/* 8 x 8 of 16 bits: weights of eight vectors in eight directions, in the other order */
+BYTE_LANES_INLINE void byte_transpose(__m128i *r) {
+    __m128i t[8];
+    int round, i;
+    for (round = 0; round < 3; round++) { /* each moves the upper half of the rows between the lower ones */
+        for (i = 0; i < 4; i++) {
+            t[2 * i] = _mm_unpacklo_epi16(r[i], r[i + 4]);
+            t[2 * i + 1] = _mm_unpackhi_epi16(r[i], r[i + 4]);
+        }
+        for (i = 0; i < 8; i++) r[i] = t[i];
+    }
 }
 
-BYTE_LANES_INLINE void byte_store_apart(int8_t *w, int V, __m128i pairs) {
-#define PUT(l) do { int16_t pair = (int16_t)_mm_extract_epi16(pairs, l); memcpy(w + l * 2 * V, &pair, 2); } while (0)
-    PUT(0); PUT(1); PUT(2); PUT(3); PUT(4); PUT(5); PUT(6); PUT(7);
-#undef PUT
+typedef struct { /* of a block and its sample */
+    byte_lanes f, turned; /* c and s; -s and c */
+    byte_lanes chance, e;
+} byte_moving;
+
+/* The weights of vector v in eight directions, moved */
+BYTE_LANES_INLINE __m128i byte_move_vector(__m128i weights, byte_moving *b, const byte_step *t, int v, byte_lanes *over) {
+    byte_lanes pairs = _mm256_cvtepi8_epi16(weights);
+    b->e = _mm256_add_epi32(b->e, _mm256_mullo_epi32(_mm256_madd_epi16(pairs, b->turned), byte_all(t->turn[v])));
+    b->chance = byte_next_lanes(b->chance);
+    pairs = byte_move_pairs(pairs, byte_by_width(t->step[v]), b->f, b->chance);
+    *over = _mm256_max_epi16(*over, _mm256_abs_epi16(pairs));
+    return byte_pack_pairs(byte_clip_pairs(pairs));
+}
+
+/* The weights of vectors v to v + 7. Where there are fewer, a row goes on into the next one's, which is stored later. */
+BYTE_LANES_INLINE void byte_move_vectors(int8_t *w, int V, byte_moving *b, const byte_step *t, int v, byte_lanes *over) {
+    __m128i r[8];
+    int l, is_still = 1;
+    for (l = v; l < V && l < v + 8; l++) is_still &= !t->slope[l];
+    if (is_still) return;
+    for (l = 0; l < 8; l++) r[l] = _mm_loadu_si128((const __m128i *)(w + 2 * (l * V + v)));
+    byte_transpose(r);
+    for (l = 0; l < 8 && v + l < V; l++)
+        if (t->slope[v + l]) r[l] = byte_move_vector(r[l], b, t, v + l, &over[v + l]);
+    byte_transpose(r);
+    for (l = 0; l < 8; l++) _mm_storeu_si128((__m128i *)(w + 2 * (l * V + v)), r[l]);
 }
 
 static uint64_t byte_move_lanes(
     const byte_shape *s, char *model, const int8_t *z, int32_t P, uint32_t n, byte_step *t, const int32_t *by) {
     int8_t *u = (int8_t *)model + s->at_u, *w = (int8_t *)model + s->at_w;
-    int32_t p, V = s->n_vectors, K = s->n_kept, v, i, n_moving = 0;
+    int32_t p, V = s->n_vectors, K = s->n_kept, v, turns = 0;
     byte_rates rates = byte_find_rates(byte_head_of(model), t->e, by);
-    byte_lanes sum = _mm256_setzero_si256(), over[BYTE_MOST_VECTORS];
-    byte_lanes turned = _mm256_setr_epi16(-1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1);
-    uint8_t moving[BYTE_MOST_VECTORS];
+    byte_lanes sum = _mm256_setzero_si256(), over[BYTE_MOST_VECTORS], sign = byte_all(0x1FFFF); /* -1, 1 */
     uint64_t part[4], squares = 0;
     byte_walks walks;
     byte_walk(s, z, &walks);
-    for (v = 0; v < V; v++)
-        if (t->slope[v]) {
-            over[n_moving] = _mm256_setzero_si256();
-            moving[n_moving++] = (uint8_t)v;
-        }
-    for (p = 0; p < P; p += BYTE_BLOCK) {
+    for (v = 0; v < V; v++) {
+        over[v] = _mm256_setzero_si256();
+        turns += t->turn[v] < 0 ? -t->turn[v] : t->turn[v];
+    }
+    for (p = 0; p < P; p += BYTE_BLOCK, u += BYTE_BLOCK * K, w += BYTE_BLOCK * 2 * V) {
         byte_words at = byte_gather_lanes(s, &walks, p), was;
-        byte_lanes f = byte_find_pairs(s, u + p * K, at), e = _mm256_setzero_si256(), move, lower, upper;
-        byte_lanes swapped = _mm256_or_si256(_mm256_slli_epi32(f, 16), _mm256_srli_epi32(f, 16));
-        byte_lanes chance = byte_count_lanes(
-            s->key + n * 0x9E3779B1u + (1000 + (uint32_t)p) * 0x85EBCA6Bu, 0x85EBCA6Bu);
-        chance = _mm256_or_si256(byte_mix_lanes(chance), byte_all(1));
-        swapped = _mm256_sign_epi16(swapped, turned); /* -s, c */
-        for (i = 0; i < n_moving; i++) {
-            int8_t *here = w + (p * V + (v = V == 1 ? 0 : moving[i])) * 2;
-            byte_lanes pairs = V == 1 ? byte_load_pairs(here) : byte_load_apart(here, V);
-            e = _mm256_add_epi32(e, _mm256_mullo_epi32(_mm256_madd_epi16(pairs, swapped), byte_all(t->turn[v])));
-            chance = byte_next_lanes(chance);
-            pairs = byte_move_pairs(pairs, byte_by_width(t->step[v]), f, chance);
-            over[i] = _mm256_max_epi16(over[i], _mm256_abs_epi16(pairs));
-            pairs = byte_clip_pairs(pairs);
-            if (V == 1)
-                _mm_storeu_si128((__m128i *)here, byte_pack_pairs(pairs));
-            else
-                byte_store_apart(here, V, byte_pack_pairs(pairs));
-        }
+        byte_lanes move, lower, upper;
+        byte_moving b;
+        b.f = byte_find_pairs(s, u, at);
+        b.turned = _mm256_or_si256(_mm256_slli_epi32(b.f, 16), _mm256_srli_epi32(b.f, 16));
+        b.turned = _mm256_sign_epi16(b.turned, sign);
+        b.chance = byte_count_lanes(s->key + n * 0x9E3779B1u + (1000 + (uint32_t)p) * 0x85EBCA6Bu, 0x85EBCA6Bu);
+        b.chance = _mm256_or_si256(byte_mix_lanes(b.chance), byte_all(1));
+        b.e = _mm256_setzero_si256();
+        if (V == 1)
+            _mm_storeu_si128((__m128i *)w, byte_move_vector(_mm_loadu_si128((const __m128i *)w), &b, t, 0, over));
+        else
+            for (v = 0; v < V; v += 8) byte_move_vectors(w, V, &b, t, v, over);
         if (!s->learns_directions) continue;
-        if (V == 1) {
-            byte_lanes q = byte_find_slopes(e, rates);
+        if (turns <= BYTE_FEW_TURNS) {
+            byte_lanes q = byte_find_slopes(b.e, rates);
             sum = byte_add_squares(sum, q);
             move = byte_find_move_lanes(q, rates);
-        } else { /* e has 31 bits */
-            int32_t es[BYTE_BLOCK], moves[BYTE_BLOCK];
-            _mm256_storeu_si256((__m256i *)es, e);
-            squares += byte_find_moves(byte_head_of(model), t->e, by, BYTE_BLOCK, es, moves);
+        } else {
+            int32_t e[BYTE_BLOCK], moves[BYTE_BLOCK];
+            _mm256_storeu_si256((__m256i *)e, b.e);
+            squares += byte_find_moves(byte_head_of(model), t->e, by, BYTE_BLOCK, e, moves);
             move = _mm256_loadu_si256((const __m256i *)moves);
         }
-        was = byte_load_u(u + p * K, K == BYTE_KEPT ? BYTE_KEPT : K);
-        lower = byte_move_four(byte_lower(was), byte_lower(at), move, &chance, K);
-        upper = K > 4 ? byte_move_four(byte_upper(was), byte_upper(at), move, &chance, K - 4) : byte_upper(was);
-        byte_store_u(u + p * K, K, lower, upper);
+        was = byte_load_u(u, K);
+        lower = byte_move_four(byte_lower(was), byte_lower(at), move, &b.chance, K);
+        upper = K > 4 ? byte_move_four(byte_upper(was), byte_upper(at), move, &b.chance, K - 4) : byte_upper(was);
+        byte_store_u(u, K, lower, upper);
     }
+    for (v = 0; v < V; v++)
+        t->is_over[v] |= _mm256_movemask_epi8(_mm256_cmpgt_epi16(over[v], _mm256_set1_epi16(127))) != 0;
     _mm256_storeu_si256((__m256i *)part, sum);
-    for (i = 0; i < n_moving; i++)
-        t->is_over[moving[i]] |= (uint8_t)(_mm256_movemask_epi8(_mm256_cmpgt_epi16(over[i], _mm256_set1_epi16(127))) != 0);
     return squares + ((part[0] + part[1] + part[2] + part[3]) << (2 * t->e));
 }
 
@@ -441,8 +470,9 @@ static void byte_learn_mean_lanes(
 
 #pragma GCC pop_options
 
-/* How many directions lanes take: whole blocks, of which loads of 16 bytes stay within the model. */
+/* How many directions lanes take: whole blocks, before so many directions that weights of eight vectors are within the
+ * model. */
 static inline int32_t byte_in_lanes(const byte_shape *s) {
-    int32_t P = s->n_directions - (s->n_vectors > 1 ? BYTE_BLOCK : 0);
+    int32_t V = s->n_vectors, P = s->n_directions - (V > 1 ? (16 * ((V + 7) / 8) - 1) / (2 * V) : 0);
     return P < BYTE_BLOCK || s->n_features > 0xFFFF || !__builtin_cpu_supports("avx2") ? 0 : P & ~(BYTE_BLOCK - 1);
 }
