@@ -14,12 +14,6 @@ from edgesvm.core.logistic cimport sigmoid
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, UNKNOWN_LABEL, Status
 from edgesvm.contract.core cimport LearnerCore
 
-cdef extern from *:
-    """
-    #include "lanes.h"
-    #include "byte.h"
-    """
-
 cdef extern from "byte.h" nogil:
     void byte_lay_out(
         byte_shape *s, int32_t n_bytes, int32_t n_features, int32_t n_classes, int32_t is_common,
