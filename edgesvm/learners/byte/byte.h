@@ -487,14 +487,15 @@ static inline uint64_t byte_find_moves(
     return squares;
 }
 
-#ifdef EDGESVM_DISPATCHES /* the host's, by lanes.h */
+#ifdef EDGESVM_DISPATCHES /* by lanes.h, on the host: most directions go eight at a time, and are kept for the step */
 enum { BYTE_AT_ONCE = 8 }; /* vectors of which the mean is learned */
 #include "byte_lanes.h"
 #else
-enum { BYTE_AT_ONCE = 1 };
+enum { BYTE_AT_ONCE = 1, BYTE_MOST_SEEN = 1 };
+typedef char byte_seen;
 #define byte_in_lanes(s) 0
-#define byte_sum_up_lanes(...) ((void)0)
-#define byte_move_lanes(...) 0
+#define byte_sum_up_lanes(s, model, z, P, R, of_mean, seen) ((void)(seen))
+#define byte_move_lanes(s, model, z, P, n, t, by, seen) ((void)(seen), (uint64_t)0)
 #define byte_learn_mean_lanes(...) ((void)0)
 #endif
 
@@ -508,14 +509,14 @@ static inline void byte_add_sums(
 
 EDGESVM_CLONES
 static void byte_sum_up(
-    const byte_shape *s, const char *model, const int8_t *z, byte_sums *R, byte_sums *of_mean) {
+    const byte_shape *s, const char *model, const int8_t *z, byte_sums *R, byte_sums *of_mean, byte_seen *seen) {
     const int8_t *w = (const int8_t *)model + s->at_w, *mean = (const int8_t *)model + s->at_mean;
     int32_t p, P = s->n_directions;
     byte_block b;
     memset(R, 0, sizeof *R * (size_t)s->n_vectors);
     if (of_mean) memset(of_mean, 0, sizeof *R * (size_t)s->n_vectors);
     p = byte_in_lanes(s);
-    if (p) byte_sum_up_lanes(s, model, z, p, R, of_mean);
+    if (p) byte_sum_up_lanes(s, model, z, p, R, of_mean, seen);
     for (; p < P; p += BYTE_BLOCK) {
         int n = P - p < BYTE_BLOCK ? P - p : BYTE_BLOCK;
         byte_find_features(s, model, z, p, n, &b);
@@ -555,12 +556,12 @@ static int byte_best(const byte_shape *s, const int32_t *logit, const int64_t *n
 
 /* Logits by the weights, and by these and twice their mean, of the sample z */
 static void byte_find_logits(
-    const byte_shape *s, char *model, const int8_t *z, byte_sums *R, int32_t *last, int32_t *both) {
+    const byte_shape *s, char *model, const int8_t *z, byte_sums *R, int32_t *last, int32_t *both, byte_seen *seen) {
     const byte_head *head = byte_head_of(model);
     const byte_row *row = byte_rows_of(model);
     byte_sums of_mean[BYTE_MOST_VECTORS];
     int v;
-    byte_sum_up(s, model, z, R, s->has_mean ? of_mean : 0);
+    byte_sum_up(s, model, z, R, s->has_mean ? of_mean : 0, seen);
     for (v = 0; v < s->n_vectors; v++, row++) {
         last[v] = byte_logit(s, head, R[v], row->one, row->e);
         both[v] = last[v];
@@ -579,7 +580,7 @@ static void byte_decide(const byte_shape *s, char *model, const float *x, int8_t
     int32_t both[BYTE_MOST_VECTORS];
     int v;
     byte_scale_sample(s, model, x, z);
-    byte_find_logits(s, model, z, R, logit, both);
+    byte_find_logits(s, model, z, R, logit, both, 0);
     if (s->has_mean && !byte_is_last_better(byte_head_of(model)))
         for (v = 0; v < s->n_vectors; v++) logit[v] = both[v] / 3;
     memset(z, 0, (size_t)s->n_features);
@@ -679,11 +680,12 @@ static void byte_halve(const byte_shape *s, int8_t *w, int8_t *one, uint8_t *e, 
 
 EDGESVM_CLONES
 static uint64_t byte_move_all(
-    const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const int32_t *by) {
+    const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const int32_t *by,
+    const byte_seen *seen) {
     int8_t *u = (int8_t *)model + s->at_u, *w = (int8_t *)model + s->at_w;
     uint32_t chance[BYTE_BLOCK];
     int32_t e[BYTE_BLOCK], move[BYTE_BLOCK], p = byte_in_lanes(s), P = s->n_directions;
-    uint64_t squares = p ? byte_move_lanes(s, model, z, p, n, t, by) : 0;
+    uint64_t squares = p ? byte_move_lanes(s, model, z, p, n, t, by, seen) : 0;
     byte_block b;
     int l;
     for (; p < P; p += BYTE_BLOCK) {
@@ -698,7 +700,8 @@ static uint64_t byte_move_all(
     return squares;
 }
 
-static void byte_take_step(const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t) {
+static void byte_take_step(
+    const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const byte_seen *seen) {
     byte_head *head = byte_head_of(model);
     byte_row *row = byte_rows_of(model);
     int32_t by[BYTE_WIDTHS] = {0}, d;
@@ -711,7 +714,7 @@ static void byte_take_step(const byte_shape *s, char *model, const int8_t *z, ui
             by[k] = (int32_t)byte_clip_wide(19 + shift >= 0 ? rate >> (19 + shift) : rate, 1 << 24);
         }
     }
-    squares = byte_move_all(s, model, z, n, t, by);
+    squares = byte_move_all(s, model, z, n, t, by, seen);
     for (d = 0; d < s->n_features; d++) zz += (uint64_t)(z[d] * z[d]);
     squares = squares / (uint32_t)s->n_directions;
     squares = (squares >> 40 ? (uint64_t)1 << 40 : squares) * (zz / (uint32_t)s->n_features) >> 10;
@@ -758,8 +761,8 @@ static void byte_learn_mean(const byte_shape *s, char *model, uint32_t n) {
                 }
             }
             chance[l] = byte_next(chance[l]);
-            is_over[l] |= byte_move(
-                &row[l].one_mean, byte_clip((row[l].one * up >> down) - row[l].one_mean, 4096) * share >> 4, 16, chance[l]);
+            i = byte_clip((row[l].one * up >> down) - row[l].one_mean, 4096);
+            is_over[l] |= byte_move(&row[l].one_mean, i * share >> 4, 16, chance[l]);
             if (is_over[l]) byte_halve(s, mean, &row[l].one_mean, &row[l].e_mean, v + l, chance[l]);
         }
     }
@@ -777,14 +780,15 @@ static void byte_learn(
     byte_head *head = byte_head_of(model);
     byte_sums R[BYTE_MOST_VECTORS];
     int32_t last[BYTE_MOST_VECTORS], both[BYTE_MOST_VECTORS];
+    byte_seen seen[BYTE_MOST_SEEN];
     byte_step step;
     byte_learn_scale(s, model, x, n);
     byte_scale_sample(s, model, x, z);
-    byte_find_logits(s, model, z, R, last, both);
+    byte_find_logits(s, model, z, R, last, both, seen);
     byte_note_lapse(&head->lapses[0], byte_best(s, last, n_per_class) != y, n);
     byte_note_lapse(&head->lapses[1], byte_best(s, both, n_per_class) != y, n);
     byte_find_step(s, model, R, last, y, weight, n, &step);
-    if (step.e >= 0) byte_take_step(s, model, z, n, &step);
+    if (step.e >= 0) byte_take_step(s, model, z, n, &step, seen);
     if (s->has_mean) byte_learn_mean(s, model, n);
     memset(z, 0, (size_t)s->n_features);
 }

@@ -86,6 +86,7 @@ BYTE_LANES_INLINE byte_lanes byte_upper(byte_words w) {
     return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(w.a), _mm256_castsi256_ps(w.b), 0xDD));
 }
 
+/* z at the features of directions p to p + 7 */
 BYTE_LANES_INLINE byte_words byte_gather_lanes(const byte_shape *s, const byte_walks *t, int32_t p) {
     int32_t k = p / BYTE_BLOCK % BYTE_STRIDES, D = s->n_features;
     int32_t start[BYTE_BLOCK];
@@ -126,18 +127,17 @@ BYTE_LANES_INLINE byte_words byte_gather_lanes(const byte_shape *s, const byte_w
 
 /* u of a block; of fewer than 8 entries a word goes on into what follows, where z is 0 */
 BYTE_LANES_INLINE byte_words byte_load_u(const int8_t *u, int K) {
-    const __m128i *two = (const __m128i *)u;
+    const int64_t first = 0x0706050403020100;
+    byte_lanes two = _mm256_setr_epi64x(first, first + K * 0x0101010101010101, first, first + K * 0x0101010101010101);
     byte_words w;
-    if (K == BYTE_KEPT) {
-        w.a = _mm256_set_m128i(_mm_loadu_si128(two + 2), _mm_loadu_si128(two));
-        w.b = _mm256_set_m128i(_mm_loadu_si128(two + 3), _mm_loadu_si128(two + 1));
-        return w;
-    }
-    w.a = _mm256_setr_epi64x(byte_word(u), byte_word(u + K), byte_word(u + 4 * K), byte_word(u + 5 * K));
-    w.b = _mm256_setr_epi64x(byte_word(u + 2 * K), byte_word(u + 3 * K), byte_word(u + 6 * K), byte_word(u + 7 * K));
+#define LOAD(l) _mm_loadu_si128((const __m128i *)(u + l * K))
+    w.a = _mm256_shuffle_epi8(_mm256_set_m128i(LOAD(4), LOAD(0)), two);
+    w.b = _mm256_shuffle_epi8(_mm256_set_m128i(LOAD(6), LOAD(2)), two);
+#undef LOAD
     return w;
 }
 
+/* Entries 0 to 3 and 4 to 7 of the directions, back */
 BYTE_LANES_INLINE void byte_store_u(int8_t *u, int K, byte_lanes lower, byte_lanes upper) {
     byte_lanes a = _mm256_unpacklo_epi32(lower, upper), b = _mm256_unpackhi_epi32(lower, upper); /* 0 1 4 5, 2 3 6 7 */
     byte_lanes first = _mm256_permute2x128_si256(a, b, 0x20), last = _mm256_permute2x128_si256(a, b, 0x31);
@@ -168,7 +168,7 @@ BYTE_LANES_INLINE byte_lanes byte_find_pairs(const byte_shape *s, const int8_t *
     x = _mm256_srli_epi32(x, 8);
     x = _mm256_blend_epi16(x, _mm256_slli_epi32(x, 16), 0xAA);
     x = _mm256_add_epi16(x, byte_all(64));
-    /* byte_cos of both: a is odd, so size < 2^14 */
+    /* byte_cos of both. a is odd, so size < 2^14; mulhi is a product >> 16 */
     a = _mm256_or_si256(_mm256_srai_epi16(_mm256_slli_epi16(x, 8), 7), one);
     size = _mm256_abs_epi16(a);
     size = _mm256_mullo_epi16(size, _mm256_sub_epi16(_mm256_set1_epi16(256), size));
@@ -178,7 +178,7 @@ BYTE_LANES_INLINE byte_lanes byte_find_pairs(const byte_shape *s, const int8_t *
     return _mm256_mulhrs_epi16(x, _mm256_set1_epi16(254)); /* (127 x + 2^13) >> 14 */
 }
 
-/* Eight pairs of weights, in 16 bits; so of directions, or of vectors */
+/* Eight pairs of weights, of directions or of vectors, in 16 bits */
 BYTE_LANES_INLINE byte_lanes byte_load_pairs(const int8_t *w) {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)w));
 }
@@ -187,10 +187,26 @@ BYTE_LANES_INLINE __m128i byte_pack_pairs(byte_lanes w) {
     return _mm_packs_epi16(_mm256_castsi256_si128(w), _mm256_extracti128_si256(w, 1));
 }
 
+/* What the pass for the logits saw in a block, kept on the stack for the step after it */
+typedef struct {
+    byte_words z;
+    byte_lanes f;
+} byte_seen;
+
+enum { BYTE_MOST_SEEN = 256 }; /* 24 KiB */
+
+BYTE_LANES_INLINE byte_seen byte_see(const byte_shape *s, const char *model, const byte_walks *walks, int32_t p) {
+    byte_seen b;
+    b.z = byte_gather_lanes(s, walks, p);
+    b.f = byte_find_pairs(s, (const int8_t *)model + s->at_u + p * s->n_kept, b.z);
+    return b;
+}
+
 /* -- sums ------------------------------------------------------------------------------------------------ */
 
 enum { BYTE_CHUNKS = (BYTE_MOST_VECTORS + 7) / 8 }; /* of eight vectors */
 
+/* R[i][k] += w_c c + w_s s of vectors 8 i to 8 i + 7, over the block's two directions of width k */
 BYTE_LANES_INLINE void byte_add_chunks(
     const int8_t *w, const int32_t *pair, int V, byte_lanes (*R)[BYTE_WIDTHS]) {
     int i, k;
@@ -198,7 +214,7 @@ BYTE_LANES_INLINE void byte_add_chunks(
         for (k = 0; k < BYTE_WIDTHS; k++) {
             const int8_t *at = w + 16 * i + k * 2 * V;
             byte_lanes a = _mm256_madd_epi16(byte_load_pairs(at), byte_all(pair[k]));
-            byte_lanes b = _mm256_madd_epi16(byte_load_pairs(at + BYTE_WIDTHS * 2 * V), byte_all(pair[k + BYTE_WIDTHS]));
+            byte_lanes b = _mm256_madd_epi16(byte_load_pairs(at + 4 * 2 * V), byte_all(pair[k + 4])); /* same width */
             R[i][k] = _mm256_add_epi32(R[i][k], _mm256_add_epi32(a, b));
         }
 }
@@ -215,18 +231,21 @@ BYTE_LANES_INLINE void byte_put_sums(byte_sums *R, byte_lanes sum) {
 }
 
 static void byte_sum_up_lanes(
-    const byte_shape *s, const char *model, const int8_t *z, int32_t P, byte_sums *R, byte_sums *of_mean) {
-    const int8_t *u = (const int8_t *)model + s->at_u, *w = (const int8_t *)model + s->at_w;
+    const byte_shape *s, const char *model, const int8_t *z, int32_t P, byte_sums *R, byte_sums *of_mean,
+    byte_seen *seen) {
+    const int8_t *w = (const int8_t *)model + s->at_w;
     const int8_t *mean = of_mean ? (const int8_t *)model + s->at_mean : 0;
     int32_t p, V = s->n_vectors;
-    byte_walks walks, *t = &walks;
-    byte_walk(s, z, t);
+    byte_walks walks;
+    byte_walk(s, z, &walks);
     if (V == 1) {
         byte_lanes sum = _mm256_setzero_si256(), sum_of_mean = sum;
         for (p = 0; p < P; p += BYTE_BLOCK) {
-            byte_lanes f = byte_find_pairs(s, u + p * s->n_kept, byte_gather_lanes(s, t, p));
-            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(byte_load_pairs(w + 2 * p), f));
-            if (mean) sum_of_mean = _mm256_add_epi32(sum_of_mean, _mm256_madd_epi16(byte_load_pairs(mean + 2 * p), f));
+            byte_seen b = byte_see(s, model, &walks, p);
+            if (seen && p < BYTE_MOST_SEEN * BYTE_BLOCK) seen[p / BYTE_BLOCK] = b;
+            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(byte_load_pairs(w + 2 * p), b.f));
+            if (!mean) continue;
+            sum_of_mean = _mm256_add_epi32(sum_of_mean, _mm256_madd_epi16(byte_load_pairs(mean + 2 * p), b.f));
         }
         byte_put_sums(R, sum);
         if (mean) byte_put_sums(of_mean, sum_of_mean);
@@ -236,8 +255,9 @@ static void byte_sum_up_lanes(
         memset(sums[0], 0, sizeof sums[0][0] * (size_t)((V + 7) / 8));
         memset(sums[1], 0, sizeof sums[0][0] * (size_t)((V + 7) / 8));
         for (p = 0; p < P; p += BYTE_BLOCK) {
-            byte_lanes f = byte_find_pairs(s, u + p * s->n_kept, byte_gather_lanes(s, t, p));
-            _mm256_storeu_si256((__m256i *)pair, f);
+            byte_seen b = byte_see(s, model, &walks, p);
+            if (seen && p < BYTE_MOST_SEEN * BYTE_BLOCK) seen[p / BYTE_BLOCK] = b;
+            _mm256_storeu_si256((__m256i *)pair, b.f);
             byte_add_chunks(w + p * 2 * V, pair, V, sums[0]);
             if (mean) byte_add_chunks(mean + p * 2 * V, pair, V, sums[1]);
         }
@@ -288,8 +308,9 @@ typedef struct { /* how far directions move, by width */
     byte_lanes amplitude, most, high, low;
 } byte_rates;
 
-/* q := e A >> 20 moves by q 2^e_most by >> 12 = q M >> 12, at most 2^20: so q counts up to 2^32 / M. Products stay below
- * 2^31 where |q| is below 2^19: where the turns are at most BYTE_FEW_TURNS, as |w_s c - w_c s| is below 2^15. */
+/* With q = e A >> 20 and M = 2^e_most by, an entry moves by q M >> 12 = q high + (q low >> 12) for z = 1, at most 2^20;
+ * so q counts up to 2^32 / M. All fits in 32 bits where |q| < 2^19. That is so where the turns are together at most
+ * BYTE_FEW_TURNS, as |w_s c - w_c s| < 2^15. */
 enum { BYTE_FEW_TURNS = 1700 };
 
 BYTE_LANES_INLINE byte_rates byte_find_rates(const byte_head *head, int e_most, const int32_t *by) {
@@ -349,7 +370,8 @@ typedef struct { /* of a block and its sample */
 } byte_moving;
 
 /* The weights of vector v in eight directions, moved */
-BYTE_LANES_INLINE __m128i byte_move_vector(__m128i weights, byte_moving *b, const byte_step *t, int v, byte_lanes *over) {
+BYTE_LANES_INLINE __m128i byte_move_vector(
+    __m128i weights, byte_moving *b, const byte_step *t, int v, byte_lanes *over) {
     byte_lanes pairs = _mm256_cvtepi8_epi16(weights);
     b->e = _mm256_add_epi32(b->e, _mm256_mullo_epi32(_mm256_madd_epi16(pairs, b->turned), byte_all(t->turn[v])));
     b->chance = byte_next_lanes(b->chance);
@@ -358,8 +380,9 @@ BYTE_LANES_INLINE __m128i byte_move_vector(__m128i weights, byte_moving *b, cons
     return byte_pack_pairs(byte_clip_pairs(pairs));
 }
 
-/* The weights of vectors v to v + 7. Where there are fewer, a row goes on into the next one's, which is stored later. */
-BYTE_LANES_INLINE void byte_move_vectors(int8_t *w, int V, byte_moving *b, const byte_step *t, int v, byte_lanes *over) {
+/* Vectors v to v + 7. Where there are fewer, a row goes on into the next one, which is stored later. */
+BYTE_LANES_INLINE void byte_move_vectors(
+    int8_t *w, int V, byte_moving *b, const byte_step *t, int v, byte_lanes *over) {
     __m128i r[8];
     int l, is_still = 1;
     for (l = v; l < V && l < v + 8; l++) is_still &= !t->slope[l];
@@ -373,23 +396,25 @@ BYTE_LANES_INLINE void byte_move_vectors(int8_t *w, int V, byte_moving *b, const
 }
 
 static uint64_t byte_move_lanes(
-    const byte_shape *s, char *model, const int8_t *z, int32_t P, uint32_t n, byte_step *t, const int32_t *by) {
+    const byte_shape *s, char *model, const int8_t *z, int32_t P, uint32_t n, byte_step *t, const int32_t *by,
+    const byte_seen *seen) {
     int8_t *u = (int8_t *)model + s->at_u, *w = (int8_t *)model + s->at_w;
     int32_t p, V = s->n_vectors, K = s->n_kept, v, turns = 0;
     byte_rates rates = byte_find_rates(byte_head_of(model), t->e, by);
     byte_lanes sum = _mm256_setzero_si256(), over[BYTE_MOST_VECTORS], sign = byte_all(0x1FFFF); /* -1, 1 */
     uint64_t part[4], squares = 0;
     byte_walks walks;
-    byte_walk(s, z, &walks);
+    if (P > BYTE_MOST_SEEN * BYTE_BLOCK) byte_walk(s, z, &walks);
     for (v = 0; v < V; v++) {
         over[v] = _mm256_setzero_si256();
         turns += t->turn[v] < 0 ? -t->turn[v] : t->turn[v];
     }
     for (p = 0; p < P; p += BYTE_BLOCK, u += BYTE_BLOCK * K, w += BYTE_BLOCK * 2 * V) {
-        byte_words at = byte_gather_lanes(s, &walks, p), was;
+        byte_seen now = p < BYTE_MOST_SEEN * BYTE_BLOCK ? seen[p / BYTE_BLOCK] : byte_see(s, model, &walks, p);
+        byte_words was;
         byte_lanes move, lower, upper;
         byte_moving b;
-        b.f = byte_find_pairs(s, u, at);
+        b.f = now.f;
         b.turned = _mm256_or_si256(_mm256_slli_epi32(b.f, 16), _mm256_srli_epi32(b.f, 16));
         b.turned = _mm256_sign_epi16(b.turned, sign);
         b.chance = byte_count_lanes(s->key + n * 0x9E3779B1u + (1000 + (uint32_t)p) * 0x85EBCA6Bu, 0x85EBCA6Bu);
@@ -411,8 +436,8 @@ static uint64_t byte_move_lanes(
             move = _mm256_loadu_si256((const __m256i *)moves);
         }
         was = byte_load_u(u, K);
-        lower = byte_move_four(byte_lower(was), byte_lower(at), move, &b.chance, K);
-        upper = K > 4 ? byte_move_four(byte_upper(was), byte_upper(at), move, &b.chance, K - 4) : byte_upper(was);
+        lower = byte_move_four(byte_lower(was), byte_lower(now.z), move, &b.chance, K);
+        upper = K > 4 ? byte_move_four(byte_upper(was), byte_upper(now.z), move, &b.chance, K - 4) : byte_upper(was);
         byte_store_u(u, K, lower, upper);
     }
     for (v = 0; v < V; v++)
