@@ -55,6 +55,7 @@ STUDIES = (
     "rivals/ordered",
     "rivals/long",
     "rivals/edgeml",
+    "rivals/parts",
     "rivals/speed",
     "fourier/features",
     "novelty/table",

@@ -16,6 +16,7 @@ from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource, Trial, TrialSource
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
+from edgesvm.learners.wrapper import found_within
 from edgesvm.prequential._tally import Tally
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ CHUNK_ROWS = 256
 def far_out(learner: Learner) -> dict[str, int]:
     """How many samples it learned with a value far outside what it had seen, by this name; empty
     for a learner that does not count them. For every report of counters."""
-    found = learner.core.views.get("far_out") if learner.is_fitted else None
+    found = found_within(learner, "far_out_")
     return {} if found is None else {"far_out": int(found)}
 
 

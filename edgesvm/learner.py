@@ -154,6 +154,7 @@ class Learner(Estimator, Saved):
 
     dtype: str
     class_weight: str | None = None  # a parameter of some
+    scales_itself: ClassVar[bool] = False  # a scaler in front would only take memory
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
@@ -190,6 +191,11 @@ class Learner(Estimator, Saved):
     @property
     def _most_samples(self) -> int | None:
         """Number of samples after which the next one is refused; None if there is no limit."""
+        return None
+
+    @property
+    def _caution(self) -> str | None:
+        """That it would answer little better than chance, as it is planned; else None."""
         return None
 
     def _warn_of_an_early_end(self) -> None:
@@ -367,6 +373,11 @@ class Learner(Estimator, Saved):
         ------
         MemoryBudgetError
             Not even the smallest capacity fits; ``.required`` is the number of bytes it needs.
+
+        Warns
+        -----
+        UserWarning
+            What fits would answer little better than chance: a multiclass learner of tiny parts.
         """
         learner = cls(**params)
         return learner.fitted_into(budget, n_features, fixed=cls._capacity in params)
@@ -376,6 +387,12 @@ class Learner(Estimator, Saved):
 
         It is `within` for an existing learner, and raises `MemoryBudgetError` in the same cases.
         """
+        fitted = self._fitted_into(budget, n_features, fixed=fixed)
+        if (caution := fitted._caution) is not None:
+            warnings.warn(caution, stacklevel=2)
+        return fitted
+
+    def _fitted_into(self: Self, budget: int | str, n_features: int, *, fixed: bool) -> Self:
         n_bytes = parse_bytes(budget)
         least, most = self._capacity_range(n_features)
         smallest = self if fixed else self.with_capacity(least)

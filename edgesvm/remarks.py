@@ -12,7 +12,7 @@ import numpy as np
 
 from edgesvm.contract.registry import is_a
 from edgesvm.evaluation import Prequential, percent
-from edgesvm.learners.wrapper import Shell
+from edgesvm.learners.wrapper import found_within
 
 EVERY = 32  # rows, of which one is looked at
 BLOCK = 32  # of these, of which the variance is taken
@@ -92,15 +92,7 @@ class Facts:
     samples_a_window: int = 0
 
     def found(self, name: str) -> Any:
-        """An attribute of the learner, or of the first learner within that has it; None before the
-        first sample."""
-        inner = self.learner if getattr(self.learner, "is_fitted", True) else None
-        while inner is not None:
-            try:
-                return getattr(inner, name)
-            except AttributeError:
-                inner = inner.learner_ if isinstance(inner, Shell) else None
-        return None
+        return found_within(self.learner, name)
 
     @property
     def far_out(self) -> int:

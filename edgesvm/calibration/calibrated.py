@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from edgesvm.calibration._calibrated import CalibratedCore
-from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import is_label
 from edgesvm.contract.params import positive
 from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
+from edgesvm.learners.probable import Probable
 from edgesvm.learners.wrapper import Shell
 
 __all__ = ["Calibrated"]
@@ -25,7 +24,7 @@ PLAIN = (bool, int, float, str)  # what a label must be to have a price; no code
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class Calibrated(Shell):
+class Calibrated(Probable, Shell):
     """Probabilities of the labels from any learner's scores, and decisions by the price of errors.
 
     Each sample is scored before it is learned, and a sigmoid on the score is fitted to these scores
@@ -34,7 +33,7 @@ class Calibrated(Shell):
 
     Parameters
     ----------
-    learner : Learner, default FourierSVM()
+    learner : Learner, default ByteSVM()
         Any learner, also `Standardized` or one of many classes. Only its parameters are used.
     cost : dict of label to float, optional
         What it costs to miss a sample of this class; > 0, and 1 for a label that is not named. The
@@ -148,55 +147,6 @@ class Calibrated(Shell):
         new.cost = None if self.cost is None else dict(self.cost)  # the user's may change
         new.min_recall = None if self.min_recall is None else dict(self.min_recall)
         return new
-
-    # -- probabilities -----------------------------------------------------------------------------
-
-    def predict_proba(
-        self, X: Matrix, out: np.ndarray | None = None, n_jobs: int | None = None
-    ) -> np.ndarray:
-        """Probabilities of the labels.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-        out : ndarray of shape (n_samples, n_labels), float64, C-contiguous, writeable, optional
-            Written and returned instead of a new array.
-        n_jobs : int, optional
-            Threads; as in `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels), float64
-            A column for each of ``classes_``; each row sums to 1.
-
-        Raises
-        ------
-        As `decision_function`.
-        """
-        core = self._fitted
-        out, row, status = core.probabilities_many(self._matrix(X), out, self._team(n_jobs))
-        self._check_decided(core, row, status)
-        return out
-
-    def predict_proba_one(self, x: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
-        """Probabilities of one sample's labels, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,)
-        out : ndarray of shape (n_labels,), float64, optional
-            Where to put them, so that no memory is allocated.
-
-        Returns
-        -------
-        ndarray of shape (n_labels,), float64
-
-        Raises
-        ------
-        As `learn_one`.
-        """
-        p: np.ndarray = self._fitted.probabilities_one(x, out)
-        return p
 
     @property
     def slope_(self) -> np.ndarray:

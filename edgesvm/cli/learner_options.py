@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,8 +26,8 @@ KINDS = catalogue.commands(*catalogue.LEARNERS)
 OF_MANY = catalogue.commands("multiclass")
 SCALERS = catalogue.commands("scaler")
 LINEAR = catalogue.commands("plane")
-DEFAULT_SCALE = "deviation"
-DEFAULT_KIND = "fourier"
+DEFAULT_SCALE = "deviation"  # of a learner that does not scale its samples itself
+DEFAULT_KIND = "byte"
 DEFAULT_MEMORY = "16KiB"
 KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
 
@@ -33,7 +36,7 @@ KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Li
 DEFAULTS: dict[str, dict[str, object]] = {"batch": {"when_full": "oldest"}}
 CAPACITIES = (
     *("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins"),
-    "n_directions",
+    *("n_directions", "n_bytes"),
 )
 
 
@@ -55,7 +58,7 @@ def add_to(
         "--learner",
         choices=KINDS,
         metavar="NAME",
-        help=f"{DEFAULT_KIND} (default), stream, twin, auto, ...",
+        help=f"{DEFAULT_KIND} (default), stream, twin, fourier, ...",
     )
     parameters.add_to(group)
     group.add_argument(
@@ -174,13 +177,16 @@ class LearnerSettings:
         """The learner with the given capacity or the largest that fits the memory. Raises as
         `requested` does, and `MemoryBudgetError` if it does not fit."""
         learner, fixed = self.requested(n_classes)
-        return learner.fitted_into(self.memory, n_features, fixed=fixed)
+        with said():
+            return learner.fitted_into(self.memory, n_features, fixed=fixed)
 
     def of_many(self, inner: Learner, n_classes: int = 0) -> Learner:
         """`inner` for the requested number of classes; `n_classes` is the source's."""
         asked = self.classes
         if self.multiclass is None and isinstance(inner, GradientLearner):
             return inner.set_params(n_classes=asked or max(n_classes, 2))
+        if self.multiclass is None and is_a(inner, "ByteSVM"):
+            return inner.set_params(n_classes=asked or (n_classes if n_classes > 2 else None))
         if self.multiclass is None and asked in {None, 2}:
             return inner
         if asked is None and n_classes < 2:
@@ -191,8 +197,12 @@ class LearnerSettings:
         return kind(learner=inner, n_classes=n_classes if asked is None else asked)
 
     def scaled(self, inner: Learner) -> Learner:
-        """`inner` behind the requested scaler, or itself with ``--raw``."""
-        if self.raw:
+        """`inner` behind the requested scaler, or itself with ``--raw`` and where it scales its
+        samples itself."""
+        scales_itself = innermost(inner).scales_itself
+        if self.raw and scales_itself:
+            raise ValueError(f"--raw: {self.chosen} scales its samples; name another --learner")
+        if self.raw or (self.scale is None and scales_itself):
             return inner
         return kind_of(SCALERS[self.scale or DEFAULT_SCALE])(learner=inner)
 
@@ -211,7 +221,7 @@ class LearnerSettings:
             return [(f"--learner {kind}", f"--learner {self.learner}")]
         found = self.decision.contradicted(learner)
         scaled = decision_options.within(learner)
-        if self.raw and isinstance(scaled, Scaler):
+        if self.raw and (isinstance(scaled, Scaler) or inner.scales_itself):
             found.append(("standardized features", "--raw"))
         stage = scaled.inner if isinstance(scaled, Scaler) else scaled
         features = stage if is_a(stage, "FourierFeatures") else None
@@ -228,6 +238,16 @@ class LearnerSettings:
                 option = f"--{name}" if asked is True else f"--{name} {asked}"
                 found.append((f"--{name} {held}" if held else f"no --{name}", option))
         return found
+
+
+@contextlib.contextmanager
+def said() -> Iterator[None]:
+    """Warnings within become lines on stderr."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        print(f"edgesvm: {warning.message}", file=sys.stderr)
 
 
 def _parsed(kind: type, given: Mapping[str, str]) -> dict[str, object]:

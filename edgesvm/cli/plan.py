@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
 from dataclasses import replace
 
 from edgesvm.budget import PARTS, MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
@@ -21,6 +22,9 @@ Nothing is allocated. With --learner, list that learner's arrays.
   edgesvm plan 64KiB --features 16 --classes 10 --learner stream
   edgesvm plan --learner twin --help-parameters     what --set can set of it
 """
+TOO_SMALL = (
+    "*: little better than chance; take --multiclass one-vs-rest, --learner fourier or more memory"
+)
 OF_ALL = ("C", "bound", "dtype")  # the others need a choice of a learner
 
 
@@ -75,6 +79,8 @@ def table(asked: LearnerSettings, n_features: int, *, as_json: bool = False) -> 
             f"{_bytes(row, 'raw'):>10}  {_left(row, budget):>10}  "
             f"{_capacity(row, 'standardized')}, {_bytes(row, 'standardized')} B"
         )
+    if any("*" in _capacity(row, how) for row in rows for how in ("raw", "standardized")):
+        print(f"\n  {TOO_SMALL}")
     print("\n  To list a learner's arrays: edgesvm plan BYTES --features D --learner NAME")
     return 0
 
@@ -108,16 +114,23 @@ def _row(asked: LearnerSettings, n_features: int, name: str) -> dict:
     kind = learner_options.class_of(name)
     own = parameters.types_of(kind)
     given = {name: text for name, text in asked.parameters.items() if name in own}
+    if kind.scales_itself:
+        given.pop("dtype", None)  # it has one only
     one = replace(asked, learner=name, parameters=given)
     row: dict = {"learner": name}
     for how in ("raw", "standardized"):
         try:
-            fitting = replace(one, raw=asked.raw or how == "raw").build(n_features)
+            raw = (asked.raw or how == "raw") and not kind.scales_itself
+            learner, fixed = replace(one, raw=raw).requested()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the table has a mark for it
+                fitting = learner.fitted_into(asked.memory, n_features, fixed=fixed)
             inner = learner_options.innermost(fitting)
             capacity = kind._capacity
             row[how] = {
                 "capacity": {own: getattr(inner, own) for own in (capacity,) if own},
                 "bytes": fitting.plan(n_features).total,
+                "caution": fitting._caution,
             }
         except MemoryBudgetError as error:
             row[how] = {"needs": error.required}
@@ -134,7 +147,8 @@ def _parts(asked: LearnerSettings) -> str:
 def _capacity(row: dict, how: str) -> str:
     if "needs" in row[how]:
         return "does not fit"
-    return ", ".join(f"{name}={value}" for name, value in row[how]["capacity"].items()) or "-"
+    mark = " *" if row[how]["caution"] else ""
+    return ", ".join(f"{name}={n}{mark}" for name, n in row[how]["capacity"].items()) or "-"
 
 
 def _bytes(row: dict, how: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.cli import arguments
+from edgesvm.cli.learner_options import said
 from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
 
@@ -112,10 +113,12 @@ class WindowSettings:
         """
         cut = self.windows(period_us, learner.dtype)
         if cut is None:
-            return learner.fitted_into(memory, n_channels, fixed=fixed)
+            with said():
+                return learner.fitted_into(memory, n_channels, fixed=fixed)
         label = self.label_of or "majority"
         whole: Chain = kind_of("Chain")(windows=cut, learner=learner, label=label)
-        return whole.fitted_into(memory, n_channels, fixed=fixed)
+        with said():
+            return whole.fitted_into(memory, n_channels, fixed=fixed)
 
     def contradicted(self, model: Chain | Learner) -> list[tuple[str, str]]:
         """The options given that `model`, which was loaded, does not have.

@@ -15,8 +15,8 @@ from edgesvm.contract.params import whole
 from edgesvm.data.rows import Trial
 from edgesvm.evaluation import as_shares
 from edgesvm.learner import MAX_FEATURES, Learner
+from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
-from edgesvm.preprocessing.standardized import Standardized
 
 __all__ = ["AnomalyDetector", "Classifier", "scored"]
 
@@ -81,7 +81,7 @@ class Classifier(Named, base.Classifier):
     ----------
     learner : Learner, optional
         Any learner with labels; only its parameters are used, ``learner_`` learns. Default
-        `Standardized`: a running standardizer and `FourierSVM`.
+        `ByteSVM`.
     n_features : int, optional
         Number of features to have room for. Default: as many as the first sample has.
 
@@ -106,8 +106,8 @@ class Classifier(Named, base.Classifier):
     since a learner never takes more bytes than planned. So give `n_features` where features come
     late.
 
-    ``predict_proba_one`` gives probabilities with `Calibrated`; with other learners shares that
-    follow the decision values, which river's ensembles and drift wrappers need, and which
+    ``predict_proba_one`` gives probabilities with `Calibrated` and `ByteSVM`; with others shares
+    that follow the decision values, which river's ensembles and drift wrappers need, and which
     are too near 0 and 1. With two classes, False and True count as known before they are seen.
 
     Examples
@@ -122,7 +122,7 @@ class Classifier(Named, base.Classifier):
 
     def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
         self.learner, self.n_features = learner, n_features
-        given: Learner = Standardized() if learner is None else learner
+        given: Learner = ByteSVM() if learner is None else learner
         if not given.takes_labels:
             raise ValueError(f"learner={learner!r}: it learns without labels; use AnomalyDetector")
         super().__init__(given, n_features)

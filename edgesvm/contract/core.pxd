@@ -33,7 +33,7 @@ cdef class LearnerCore:
     cdef int64_t *n_per_class       # (n_classes,): samples learned, by class index
     cdef double *mean_weight        # of about the last samples, 0 before the first; NULL in a part
     cdef readonly int n_classes
-    cdef bint several               # a multiclass learner: `y` is a class index, values are scores
+    cdef readonly bint several      # a multiclass learner: `y` is a class index, values are scores
     cdef double *scores             # (n_classes,): TMP of it; NULL: they are on the stack
 
     # A subclass overrides these two. `x` has n_features numbers of the learner's dtype; `y` is -1

@@ -12,6 +12,7 @@ from edgesvm.fleet.scales import STATISTICS, Scale, Statistics, inner_of, is_one
 from edgesvm.fleet.union import has_vectors, union
 from edgesvm.learner import Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
+from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
 from edgesvm.learners.stream.stream_svm import StreamSVM
@@ -206,6 +207,11 @@ def check_kind(learner: Any, name: str) -> None:
         raise MergeError(
             f"{name}: BatchSVM behind a standardizer cannot be merged: it counts what is stored,"
             " the standardizer what it has seen; use a TwinVectorMachine or a ball behind it"
+        )
+    if isinstance(inner, ByteSVM):
+        raise MergeError(
+            f"{name}: ByteSVM cannot be merged, its directions are its own; make a start of these"
+            " models (fleet.start, edgesvm merge --start), and let the gateways go on from it"
         )
     if not (isinstance(inner, StreamSVM | FourierSVM | AdaGradSVM) or has_vectors(inner)):
         raise MergeError(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgesvm.learner import Learner
+from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.preprocessing.standardized import Standardized
 
 STATISTICS = ("mean", "spread", "n_scaled")
@@ -57,7 +58,10 @@ class Statistics(NamedTuple):
     spread: np.ndarray
 
     @classmethod
-    def of(cls, learner: Standardized) -> Statistics:
+    def of(cls, learner: Standardized | ByteSVM) -> Statistics:
+        if isinstance(learner, ByteSVM):
+            n = int(learner.core.counts.sum())
+            return cls(n, learner.mean_, learner.scale_**2 * n)
         views = learner.core.views
         return cls(learner.n_scaled_, views["mean"].copy(), views["spread"].copy())
 

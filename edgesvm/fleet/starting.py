@@ -10,6 +10,8 @@ from edgesvm.fleet.merging import check_same
 from edgesvm.fleet.pairs import MergeError, holding
 from edgesvm.fleet.scales import Statistics
 from edgesvm.learner import Learner
+from edgesvm.learners.byte.byte_svm import ByteSVM
+from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.preprocessing.standardized import Standardized
 
 __all__ = ["start"]
@@ -22,7 +24,7 @@ def start(learners: Sequence[Learner], names: Sequence[str] | None = None) -> St
 
     Parameters
     ----------
-    learners : sequence of Standardized, fitted, of equal parameters and features
+    learners : sequence of Standardized or ByteSVM, fitted, of equal parameters and features
         Only their statistics and labels are used; they do not change.
     names : sequence of str, optional
         What the messages call them; by default "learner 0" and so on.
@@ -37,7 +39,7 @@ def start(learners: Sequence[Learner], names: Sequence[str] | None = None) -> St
     Raises
     ------
     MergeError
-        One is no `Standardized`, has learned nothing, or differs from the first in parameters,
+        One is neither, has learned nothing, or differs from the first in parameters,
         features or labels; the message names it.
 
     Notes
@@ -63,16 +65,24 @@ def start(learners: Sequence[Learner], names: Sequence[str] | None = None) -> St
     if not learners:
         raise MergeError("there is nothing to make a start of")
     for learner, name in zip(learners, called, strict=True):
-        if not isinstance(learner, Standardized):
+        if not isinstance(learner, Standardized | ByteSVM):
             raise MergeError(
                 f"{name}: {type(learner).__name__} has no statistics of its features; a start is"
-                " made of models behind Standardized"
+                " made of ByteSVM, or of models behind Standardized"
             )
     labels = check_same(learners, called)
     first: Any = learners[0]
     known = first.core.labels
     statistics = reduce(Statistics.and_of, map(Statistics.of, learners))  # type: ignore[arg-type]
-    return started(first, statistics, tuple(labels), bool(known.closed), first.n_features_in_)
+    like = mergeable(first) if isinstance(first, ByteSVM) else first
+    return started(like, statistics, tuple(labels), bool(known.closed), first.n_features_in_)
+
+
+def mergeable(learner: ByteSVM) -> Standardized:
+    """A learner of as many bytes whose models can be merged: the directions of `ByteSVM` go their
+    own ways."""
+    inner = FourierSVM(n_classes=max(len(learner.classes_), 2), class_weight=learner.class_weight)
+    return Standardized(learner=inner).fitted_into(learner.nbytes, learner.n_features_in_)
 
 
 def started(

@@ -30,6 +30,21 @@ Progress = Callable[[int, int], Any]
 Sides = tuple[list[int], list[int]]
 Self = TypeVar("Self", bound="Multiclass")
 
+# How many vectors a part of OneVsOne, and one of OneVsRest, must hold. With fewer, answers are less
+# than a third of the way from the largest class to the default learner, by the table in
+# benchmarks/results/rivals_parts.md.
+LEAST = {
+    "TwinVectorMachine": (3, 3),
+    "TwinDictionarySVM": (3, 3),
+    "KernelStreamSVM": (2, 2),
+    "Forgetron": (2, 5),
+    "KernelPerceptron": (2, 4),
+    "LASVM": (4, 5),
+    "SimpleSVM": (5, 6),
+    "IncrementalDecrementalSVM": (4, 5),
+    "BallVectorMachine": (5, 7),
+}
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Multiclass(Wrapper):
@@ -104,6 +119,22 @@ class Multiclass(Wrapper):
         super()._check(core)
         for part in core.parts:
             self.inner._check(part)
+
+    @property
+    def _caution(self) -> str | None:
+        part = self.inner
+        while isinstance(part, Wrapper):
+            part = part.inner
+        least = LEAST.get(type(part).__name__, (0, 0))[not self._pairs]
+        name = type(part)._capacity
+        if not least or getattr(part, name) >= least:
+            return None
+        other = "OneVsRest, " if self._pairs else ""
+        return (
+            f"{type(self).__name__} with {name}={getattr(part, name)} in each of its"
+            f" {self._n_parts} parts answers little better than chance: take {other}FourierSVM"
+            f" or more memory, for {name}={least}"
+        )
 
     # -- the parts ---------------------------------------------------------------------------------
 

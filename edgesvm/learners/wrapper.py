@@ -158,7 +158,7 @@ class Shell(Wrapper):
 
     @staticmethod
     def _default() -> Learner:
-        return kind_of("FourierSVM")()
+        return kind_of("ByteSVM")()
 
     def _width(self, n_features: int) -> int:
         """Number of features that the inner learner gets."""
@@ -170,6 +170,11 @@ class Shell(Wrapper):
     @property
     def n_classes_planned(self) -> int:
         return self.inner.n_classes_planned
+
+    @property
+    def _caution(self) -> str | None:
+        caution: str | None = self.inner._caution
+        return caution
 
     def _part(self, n_features: int) -> MemoryPlan | None:
         return self.inner._part(self._width(n_features))
@@ -201,3 +206,15 @@ class Shell(Wrapper):
         ``learner_.n_given_up_`` or ``learner_.update()``. It sees samples as they are passed on to
         it: scaled ones behind a scaler."""
         return self._inner_at_work(self.core.inner)
+
+
+def found_within(learner: Any, name: str) -> Any:
+    """An attribute of the learner, or of the first learner within that has it; None before the
+    first sample, and if none has it."""
+    inner = learner if getattr(learner, "is_fitted", True) else None
+    while inner is not None:
+        try:
+            return getattr(inner, name)
+        except AttributeError:
+            inner = inner.learner_ if isinstance(inner, Shell) else None
+    return None

@@ -17,10 +17,10 @@ from edgesvm.contract.registry import also_loaded, registered_name
 from edgesvm.core.arena import Arena
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner
+from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.persist.format import Snapshot, pack, unpack
 from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing._chain import ChainCore
-from edgesvm.preprocessing.standardized import Standardized
 from edgesvm.preprocessing.window_features import WindowFeatures
 
 __all__ = ["Chain"]
@@ -39,7 +39,7 @@ class Chain(Saved):
     ----------
     windows : WindowFeatures, default WindowFeatures()
         Only its parameters are used.
-    learner : Learner, default Standardized()
+    learner : Learner, default ByteSVM()
         Of the same dtype. Only its parameters are used. One that learns without labels, such as
         `KernelNovelty`, learns every window, and labels are ignored.
     label : {"majority", "last"}, default "majority"
@@ -92,16 +92,16 @@ class Chain(Saved):
     def _parts(self) -> tuple[WindowFeatures, Learner]:
         """Unused copies of both."""
         windows = WindowFeatures() if self.windows is None else self.windows
-        learner = Standardized() if self.learner is None else self.learner
+        learner = ByteSVM() if self.learner is None else self.learner
         if not isinstance(windows, WindowFeatures) or not isinstance(learner, Learner):
             raise ValueError(
                 f"windows={self.windows!r}, learner={self.learner!r}: give a WindowFeatures and a"
-                " learner, such as Standardized()"
+                " learner, such as ByteSVM()"
             )
         if windows.dtype != learner.dtype:
             raise ValueError(f"dtype: {windows.dtype} windows, but {learner.dtype} in the learner")
         one_of("label", self.label, "majority", "last")
-        return replace(windows), learner.like_new()
+        return replace(windows), learner.wrapped().like_new()
 
     def plan(self, n_channels: int) -> MemoryPlan:
         """The arrays needed, and their total in bytes. Nothing is allocated.

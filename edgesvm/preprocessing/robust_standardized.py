@@ -29,7 +29,7 @@ class RobustStandardized(Scaler):
 
     Parameters
     ----------
-    learner : Learner, default FourierSVM()
+    learner : Learner, default ByteSVM()
         Only its parameters are used; it is not changed.
     clip : float or None, default 5.0
         Largest size of a scaled value, in scales, > 0. None does not clip: then a spike is learned

@@ -31,7 +31,7 @@ class Standardized(Scaler):
 
     Parameters
     ----------
-    learner : Learner, default FourierSVM()
+    learner : Learner, default ByteSVM()
         Only its parameters are used; it is not changed.
     until : int, optional
         The statistics are those of the first `until` samples learned, and then stay. None: they are

@@ -48,6 +48,9 @@ def digits(tmp_path):
     return path
 
 
+FLOATS = ["--learner", "fourier"]
+
+
 def said(capsys, *argv, code=0):
     assert main([str(word) for word in argv]) == code
     return capsys.readouterr().out
@@ -125,7 +128,7 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
     text = said(capsys, *argv)
     for row in told["learners"]:
         kind = learner_options.class_of(row["learner"])
-        asked = {"C": 2.0, "bound": "upper", "dtype": dtype}
+        asked = {"C": 2.0, "bound": "upper", "dtype": "float32" if kind.scales_itself else dtype}
         own = parameters.types_of(kind)
         given = learner_options.DEFAULTS.get(row["learner"], {}) | {
             name: value for name, value in asked.items() if name in own
@@ -135,7 +138,8 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
                 assert row[how]["needs"] > told["budget"] and budget == "1400"
                 continue
             inner = kind(**given, **row[how]["capacity"])
-            total = (inner if how == "raw" else Standardized(learner=inner)).plan(7).total
+            alone = how == "raw" or kind.scales_itself
+            total = (inner if alone else Standardized(learner=inner)).plan(7).total
             assert row[how]["bytes"] == total <= told["budget"] and f"{total:,}" in text
 
 
@@ -164,6 +168,23 @@ def test_plan_of_one_learner_lists_its_arrays(capsys):
         (a.name, a.nbytes) for a in plan.arrays
     ]
     assert str(plan) in said(capsys, *argv)
+
+
+def test_parts_too_small_to_be_of_use_are_marked(capsys):
+    argv = ["plan", "64KiB", "--features", 64, "--classes", 10]
+    text = said(capsys, *argv)
+    assert "max_twins=1 * " in text
+    assert text.count("*: little better than chance; take --multiclass one-vs-rest") == 1
+    rows = {row["learner"]: row for row in said_json(capsys, *argv)["learners"]}
+    assert "little better than chance" in rows["twin"]["raw"]["caution"]
+    assert rows["fourier"]["raw"]["caution"] is None
+    assert "*" not in said(capsys, "plan", "64KiB", "--features", 64)
+    assert main([*map(str, argv), "--learner", "twin"]) == 0
+    errors = capsys.readouterr().err.splitlines()
+    assert errors == [
+        "edgesvm: OneVsOne with max_twins=1 in each of its 45 parts answers little better than"
+        " chance: take OneVsRest, FourierSVM or more memory, for max_twins=3"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +277,8 @@ def test_eval_of_a_table_of_an_office_program(tmp_path, capsys):
 
 def test_eval_equals_test_then_train(table, tmp_path, capsys):
     save = tmp_path / "m.esvm"
-    argv = ["eval", table, "--drop-column", "date", "--raw", "--save", save, "--last", 50]
+    argv = ["eval", table, "--drop-column", "date", "--learner", "fourier", "--raw"]
+    argv += ["--save", save, "--last", 50]
     told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
     X, y = next(open_rows(table, drop_columns=("date",)).chunks(1000))
     plain = FourierSVM(dtype="float64").fitted_into("2KiB", 3)
@@ -276,7 +298,7 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
 
 
 def test_the_stream_learner_averages_unless_told_not_to(table, capsys):
-    argv = ["eval", table, "--drop-column", "date", "--raw"]
+    argv = ["eval", table, "--drop-column", "date", "--learner", "fourier", "--raw"]
     argv += ["--learner", "stream", "--n-balls", 2]
     for options, learner in (
         ([], "StreamSVM(n_balls=2)"),
@@ -346,7 +368,7 @@ def test_one_label_against_the_others(digits, capsys):
         (["--classes", 3, "--learner", "stream"], "OneVsOne"),
         (["--multiclass", "one-vs-one"], "OneVsOne"),
         (["--multiclass", "one-vs-rest", "--learner", "kernel-stream"], "OneVsRest"),
-        (["--classes", 5, "--multiclass", "one-vs-rest", "--raw"], "OneVsRest"),
+        (["--classes", 5, "--multiclass", "one-vs-rest", *FLOATS, "--raw"], "OneVsRest"),
     ],
 )
 def test_all_labels_at_once(options, kind, digits, tmp_path, capsys):
@@ -422,7 +444,7 @@ def test_a_value_far_out_is_told(tmp_path, capsys):
     assert said_json(capsys, "eval", path)["far_out"] == 2
     line = "far out: 2 rows learned with a value far outside what was seen"
     assert line in said(capsys, "eval", path)
-    assert "far outside" not in said(capsys, "eval", path, "--raw")
+    assert "far outside" not in said(capsys, "eval", path, "--learner", "fourier", "--raw")
 
 
 def test_batches_are_of_the_windowed_learner(digits, capsys):
@@ -436,7 +458,7 @@ def test_rows_that_are_not_finite_are_counted_and_passed_over(tmp_path, capsys):
     y = (X[:, 0] > 0).astype(int)
     X[[0, 50, 99], 1] = np.nan, np.inf, 1e30
     np.savez(tmp_path / "holes.npz", X=X, y=y)
-    argv = ["eval", tmp_path / "holes.npz", "--raw"]
+    argv = ["eval", tmp_path / "holes.npz", "--learner", "fourier", "--raw"]
     told = said_json(capsys, *argv)
     assert (told["refused"], told["n_seen"], told["predicted"]) == (3, 97, 96)
     assert "3 rows refused" in said(capsys, *argv)

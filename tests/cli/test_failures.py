@@ -98,9 +98,10 @@ def test_a_bad_cell_is_named_by_line_and_column(tmp_path, capsys):
 def test_a_third_label_asks_for_positive(labels, tmp_path, capsys):
     path = tmp_path / "three.csv"
     path.write_text("".join(f"{i}.5,{i % 2},{label}\n" for i, label in enumerate(labels * 3)))
-    line = complaint(capsys, 2, "eval", path)
+    line = complaint(capsys, 2, "eval", path, "--learner", "stream")
     assert "--positive" in line and "--classes" in line and f"{labels[2]}" in line
-    assert main(["eval", str(path), "--positive", labels[1]]) == 0
+    assert main(["eval", str(path), "--positive", labels[1], "--learner", "stream"]) == 0
+    assert main(["eval", str(path)]) == 0  # the default takes them as they come
 
 
 def test_a_label_beyond_classes(tmp_path, capsys):

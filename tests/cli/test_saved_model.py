@@ -291,6 +291,8 @@ def test_options_that_a_model_has(learner, words):
 def test_a_model_has_the_options_it_was_built_with(kind):
     values = [("C", "3", "4"), ("epsilon", "0.01", "4"), ("dtype", "float64", "float32")]
     own = parameters.types_of(learner_options.class_of(kind))
+    if learner_options.class_of(kind).scales_itself:  # float32 only
+        values.pop()
     values = [value for value in values if value[0] in own]
     words = ["--learner", kind]
     for name, has, _ in values:
@@ -310,7 +312,7 @@ def test_run_names_what_the_model_contradicts_and_fresh_starts_over(tmp_path, op
     assert first.exit_code == 0, told(first)
     again = run(option, path, "--C", "5", "--learner", "kernel-stream")
     assert (again.ended, again.exit_code) == ("edge exited", 2), told(again)
-    assert "with --learner fourier, not --learner kernel-stream" in again.edge_errors
+    assert "with --learner byte, not --learner kernel-stream" in again.edge_errors
     again = run(option, path, "--gamma", "5", "--raw")
     assert "with standardized features, no --gamma, not --raw, --gamma 5" in again.edge_errors
     assert "--fresh" in again.edge_errors

@@ -28,8 +28,10 @@ from edgesvm import (
     RandSVM,
     Standardized,
     StreamSVM,
+    TwinVectorMachine,
 )
 from edgesvm.data import Rows
+from edgesvm.learners.multiclass import LEAST
 from edgesvm.persist.format import pack, unpack
 from edgesvm.persist.store import describe, restore
 
@@ -470,8 +472,54 @@ def test_within_gives_every_part_the_largest_capacity(kind):
     assert model.plan(16).total <= 65536 < larger.plan(16).total
     with pytest.raises(MemoryBudgetError) as caught:
         kind.within("1KiB", n_features=16, learner=KernelStreamSVM(), n_classes=10)
-    smallest = kind.within(caught.value.required, 16, learner=KernelStreamSVM(), n_classes=10)
+    with pytest.warns(UserWarning, match="max_vectors=1 in each of its"):
+        smallest = kind.within(caught.value.required, 16, learner=KernelStreamSVM(), n_classes=10)
     assert smallest.plan(16).total == caught.value.required
+
+
+def test_parts_too_small_to_be_of_use_are_named_when_they_are_planned():
+    """64 features, ten classes, 64 KiB: a twin in each of 45 parts, where 11 % were right."""
+    said = (
+        r"^OneVsOne with max_twins=1 in each of its 45 parts answers little better than chance:"
+        r" take OneVsRest, FourierSVM or more memory, for max_twins=3$"
+    )
+    pairs = OneVsOne(learner=TwinVectorMachine(), n_classes=10)
+    for model in (pairs, Standardized(learner=pairs), replace(pairs, learner=pairs.learner)):
+        with pytest.warns(UserWarning, match=said):
+            model.fitted_into("64KiB", 64)
+    with pytest.warns(
+        UserWarning, match="max_twins=2 in each of its 4 parts.*: take FourierSVM or"
+    ):
+        OneVsRest(
+            learner=Standardized(learner=TwinVectorMachine(max_twins=2)), n_classes=4
+        ).fitted_into("64KiB", 3, fixed=True)
+    pairs.fitted_into("128KiB", 64)  # three twins in each
+    OneVsRest.within("64KiB", 64, learner=TwinVectorMachine(), n_classes=10)
+    OneVsOne.within("64KiB", 64, learner=StreamSVM(), n_classes=10)  # it needs no vectors
+
+
+@each("kind", KINDS)
+def test_parts_said_to_be_too_small_are_no_better_than_chance(kind):
+    X, y = clouds(1200)
+    right = [
+        kind(learner=TwinVectorMachine(max_twins=n, dtype="float64"), n_classes=4)
+        .partial_fit(X[:800], y[:800])
+        .score(X[800:], y[800:])
+        for n in (2, 3)
+    ]
+    assert right[0] < 0.4 and right[1] > 0.6
+
+
+def test_the_least_a_part_must_hold_is_what_was_measured():
+    """From it on, a third of the way from the largest class to the default learner or more."""
+    report = Path(edgesvm.__file__).parents[1] / "benchmarks/results/rivals_parts.md"
+    lines = [line for line in report.read_text().splitlines() if line.startswith("| ")]
+    (_, _, *sizes), *rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
+    found = {}
+    for name, many, *ways in rows:
+        little = [int(n) for n, way in zip(sizes, ways, strict=True) if way and int(way) * 3 < 100]
+        found.setdefault(name, {})[many] = max(little) + 1
+    assert {name: (of["OneVsOne"], of["OneVsRest"]) for name, of in found.items()} == LEAST
 
 
 def test_within_looks_no_further_than_any_machine():

@@ -54,6 +54,15 @@ class ReferenceCore:
         self.views["n_updates"][...] += status == Status.CHANGED
         return status
 
+    @property
+    def counts(self):
+        """Samples learned, by class index"""
+        return self.views["n_per_class"].copy()
+
+    @property
+    def is_fitted(self):
+        return bool(self.counts.any())
+
     bounded = True
 
     def bound_weights(self, bound):

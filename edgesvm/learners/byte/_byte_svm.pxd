@@ -4,6 +4,11 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t
 
 from edgesvm.contract.core cimport LearnerCore
 
+cdef extern from *:     # lanes.h first: by it byte.h is the host's
+    """
+    #include "lanes.h"
+    """
+
 cdef extern from "byte.h" nogil:
     ctypedef struct byte_shape:
         int32_t n_features, n_kept, n_classes, n_vectors, n_directions

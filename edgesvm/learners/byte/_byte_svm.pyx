@@ -10,14 +10,9 @@ from libc.string cimport memset
 import numpy as np
 
 from edgesvm.contract.labels cimport MAX_CLASSES
+from edgesvm.core.logistic cimport sigmoid
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, UNKNOWN_LABEL, Status
 from edgesvm.contract.core cimport LearnerCore
-
-cdef extern from *:
-    """
-    #include "lanes.h"
-    #include "byte.h"
-    """
 
 cdef extern from "byte.h" nogil:
     void byte_lay_out(
@@ -151,6 +146,24 @@ cdef class ByteSVMCore(LearnerCore):
         for v in range(self.shape.n_classes, self.labels.n):    # named, and never learned
             score[v] = -1e9
         return UNCHANGED
+
+    cdef Status probabilities(self, const void *x, double *out) noexcept nogil:
+        cdef double total = 0.0
+        cdef int i, n = self.labels.n
+        cdef Status status = self.answer(x, out)
+        if status > CHANGED:
+            return status
+        if n <= 2:
+            out[n - 1] = 1.0 if n == 1 else sigmoid(out[0])
+            if n == 2:
+                out[0] = 1.0 - out[1]
+            return status
+        for i in range(n):
+            out[i] = sigmoid(out[i])
+            total += out[i]
+        for i in range(n):
+            out[i] /= total
+        return status
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = LearnerCore.fault(self)

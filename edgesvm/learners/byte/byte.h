@@ -465,6 +465,41 @@ static inline void byte_find_features(
 /* R[v][k] = sum of w_c c + w_s s over the directions of width k */
 typedef int32_t byte_sums[BYTE_WIDTHS];
 
+typedef struct {
+    int32_t slope[BYTE_MOST_VECTORS];            /* g, Q15 */
+    int32_t turn[BYTE_MOST_VECTORS];             /* g 2^e beside the largest e, for the directions; Q8 */
+    int32_t step[BYTE_MOST_VECTORS][BYTE_WIDTHS + 1]; /* of a weight by f, Q16 */
+    uint8_t is_over[BYTE_MOST_VECTORS];          /* whether a weight met its limit */
+    int32_t e;                                   /* the largest of those that step; -1: none does */
+    int64_t parts[BYTE_WIDTHS + 1];
+} byte_step;
+
+/* How far entries of n directions move by z, Q16; by[k]: of width k by e z, after a shift of 12 */
+static inline uint64_t byte_find_moves(
+    const byte_head *head, int e_most, const int32_t *by, int n, const int32_t *e, int32_t *move) {
+    uint64_t squares = 0;
+    int l;
+    for (l = 0; l < n; l++) {
+        int64_t slope = ((int64_t)e[l] * head->amplitude[l % BYTE_WIDTHS] >> 20) * ((int64_t)1 << e_most);
+        slope = byte_clip_wide(slope, 1 << 22);
+        squares += (uint64_t)(slope * slope);
+        move[l] = (int32_t)byte_clip_wide(slope * by[l % BYTE_WIDTHS] >> 12, 1 << 20);
+    }
+    return squares;
+}
+
+#ifdef EDGESVM_DISPATCHES /* by lanes.h, on the host: most directions go eight at a time, and are kept for the step */
+enum { BYTE_AT_ONCE = 8 }; /* vectors of which the mean is learned */
+#include "byte_lanes.h"
+#else
+enum { BYTE_AT_ONCE = 1, BYTE_MOST_SEEN = 1 };
+typedef char byte_seen;
+#define byte_in_lanes(s) 0
+#define byte_sum_up_lanes(s, model, z, P, R, of_mean, seen) ((void)(seen))
+#define byte_move_lanes(s, model, z, P, n, t, by, seen) ((void)(seen), (uint64_t)0)
+#define byte_learn_mean_lanes(...) ((void)0)
+#endif
+
 static inline void byte_add_sums(
     const byte_shape *s, const int8_t *w, const byte_block *b, int32_t p, int n, byte_sums *R) {
     int l, v, V = s->n_vectors;
@@ -475,13 +510,15 @@ static inline void byte_add_sums(
 
 EDGESVM_CLONES
 static void byte_sum_up(
-    const byte_shape *s, const char *model, const int8_t *z, byte_sums *R, byte_sums *of_mean) {
+    const byte_shape *s, const char *model, const int8_t *z, byte_sums *R, byte_sums *of_mean, byte_seen *seen) {
     const int8_t *w = (const int8_t *)model + s->at_w, *mean = (const int8_t *)model + s->at_mean;
     int32_t p, P = s->n_directions;
     byte_block b;
     memset(R, 0, sizeof *R * (size_t)s->n_vectors);
     if (of_mean) memset(of_mean, 0, sizeof *R * (size_t)s->n_vectors);
-    for (p = 0; p < P; p += BYTE_BLOCK) {
+    p = byte_in_lanes(s);
+    if (p) byte_sum_up_lanes(s, model, z, p, R, of_mean, seen);
+    for (; p < P; p += BYTE_BLOCK) {
         int n = P - p < BYTE_BLOCK ? P - p : BYTE_BLOCK;
         byte_find_features(s, model, z, p, n, &b);
         byte_add_sums(s, w, &b, p, n, R);
@@ -520,12 +557,12 @@ static int byte_best(const byte_shape *s, const int32_t *logit, const int64_t *n
 
 /* Logits by the weights, and by these and twice their mean, of the sample z */
 static void byte_find_logits(
-    const byte_shape *s, char *model, const int8_t *z, byte_sums *R, int32_t *last, int32_t *both) {
+    const byte_shape *s, char *model, const int8_t *z, byte_sums *R, int32_t *last, int32_t *both, byte_seen *seen) {
     const byte_head *head = byte_head_of(model);
     const byte_row *row = byte_rows_of(model);
     byte_sums of_mean[BYTE_MOST_VECTORS];
     int v;
-    byte_sum_up(s, model, z, R, s->has_mean ? of_mean : 0);
+    byte_sum_up(s, model, z, R, s->has_mean ? of_mean : 0, seen);
     for (v = 0; v < s->n_vectors; v++, row++) {
         last[v] = byte_logit(s, head, R[v], row->one, row->e);
         both[v] = last[v];
@@ -544,22 +581,13 @@ static void byte_decide(const byte_shape *s, char *model, const float *x, int8_t
     int32_t both[BYTE_MOST_VECTORS];
     int v;
     byte_scale_sample(s, model, x, z);
-    byte_find_logits(s, model, z, R, logit, both);
+    byte_find_logits(s, model, z, R, logit, both, 0);
     if (s->has_mean && !byte_is_last_better(byte_head_of(model)))
         for (v = 0; v < s->n_vectors; v++) logit[v] = both[v] / 3;
     memset(z, 0, (size_t)s->n_features);
 }
 
 /* -- a step ---------------------------------------------------------------------------------------- */
-
-typedef struct {
-    int32_t slope[BYTE_MOST_VECTORS];            /* g, Q15 */
-    int32_t turn[BYTE_MOST_VECTORS];             /* g 2^e beside the largest e, for the directions; Q8 */
-    int32_t step[BYTE_MOST_VECTORS][BYTE_WIDTHS + 1]; /* of a weight by f, Q16 */
-    uint8_t is_over[BYTE_MOST_VECTORS];          /* whether a weight met its limit */
-    int32_t e;                                   /* the largest of those that step; -1: none does */
-    int64_t parts[BYTE_WIDTHS + 1];
-} byte_step;
 
 /* The slopes of a sample, and how far the weights move; `weight` is Q8. */
 static void byte_find_step(
@@ -625,20 +653,10 @@ static inline void byte_move_weights(
     }
 }
 
-/* by[k]: of width k, how far an entry moves by e z; Q16 after a shift of 12 */
-static inline uint64_t byte_move_directions(
-    const byte_shape *s, int8_t *u, const byte_block *b, int32_t p, int n, const byte_head *head, int e_most,
-    const int32_t *by, uint32_t *chance, const int32_t *e) {
-    uint64_t squares = 0;
-    int32_t move[BYTE_BLOCK];
+static inline void byte_move_directions(
+    const byte_shape *s, int8_t *u, const byte_block *b, int32_t p, int n, const int32_t *move, uint32_t *chance) {
     int l, j, K = s->n_kept;
     u += p * K;
-    for (l = 0; l < n; l++) {
-        int64_t slope = ((int64_t)e[l] * head->amplitude[l % BYTE_WIDTHS] >> 20) * ((int64_t)1 << e_most);
-        slope = byte_clip_wide(slope, 1 << 22);
-        squares += (uint64_t)(slope * slope);
-        move[l] = (int32_t)byte_clip_wide(slope * by[l % BYTE_WIDTHS] >> 12, 1 << 20);
-    }
     for (j = 0; j < K; j++)
         for (l = 0; l < n; l++) {
             int32_t moved;
@@ -646,7 +664,6 @@ static inline uint64_t byte_move_directions(
             moved = u[l * K + j] + byte_by_chance(move[l] * b->z[j][l], 16, chance[l] >> 8);
             u[l * K + j] = (int8_t)byte_clip(moved, 127);
         }
-    return squares;
 }
 
 /* Halve a vector of weights; its unit doubles. */
@@ -664,25 +681,28 @@ static void byte_halve(const byte_shape *s, int8_t *w, int8_t *one, uint8_t *e, 
 
 EDGESVM_CLONES
 static uint64_t byte_move_all(
-    const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const int32_t *by) {
+    const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const int32_t *by,
+    const byte_seen *seen) {
     int8_t *u = (int8_t *)model + s->at_u, *w = (int8_t *)model + s->at_w;
     uint32_t chance[BYTE_BLOCK];
-    int32_t e[BYTE_BLOCK], p, P = s->n_directions;
-    uint64_t squares = 0;
+    int32_t e[BYTE_BLOCK], move[BYTE_BLOCK], p = byte_in_lanes(s), P = s->n_directions;
+    uint64_t squares = p ? byte_move_lanes(s, model, z, p, n, t, by, seen) : 0;
     byte_block b;
     int l;
-    for (p = 0; p < P; p += BYTE_BLOCK) {
+    for (; p < P; p += BYTE_BLOCK) {
         int in_block = P - p < BYTE_BLOCK ? P - p : BYTE_BLOCK;
         byte_find_features(s, model, z, p, in_block, &b);
         for (l = 0; l < in_block; l++) chance[l] = byte_hash(s->key, n, 1000 + (uint32_t)(p + l)) | 1;
         byte_move_weights(s, w, &b, p, in_block, t, chance, e);
-        if (s->learns_directions)
-            squares += byte_move_directions(s, u, &b, p, in_block, byte_head_of(model), t->e, by, chance, e);
+        if (!s->learns_directions) continue;
+        squares += byte_find_moves(byte_head_of(model), t->e, by, in_block, e, move);
+        byte_move_directions(s, u, &b, p, in_block, move, chance);
     }
     return squares;
 }
 
-static void byte_take_step(const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t) {
+static void byte_take_step(
+    const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const byte_seen *seen) {
     byte_head *head = byte_head_of(model);
     byte_row *row = byte_rows_of(model);
     int32_t by[BYTE_WIDTHS] = {0}, d;
@@ -695,7 +715,7 @@ static void byte_take_step(const byte_shape *s, char *model, const int8_t *z, ui
             by[k] = (int32_t)byte_clip_wide(19 + shift >= 0 ? rate >> (19 + shift) : rate, 1 << 24);
         }
     }
-    squares = byte_move_all(s, model, z, n, t, by);
+    squares = byte_move_all(s, model, z, n, t, by, seen);
     for (d = 0; d < s->n_features; d++) zz += (uint64_t)(z[d] * z[d]);
     squares = squares / (uint32_t)s->n_directions;
     squares = (squares >> 40 ? (uint64_t)1 << 40 : squares) * (zz / (uint32_t)s->n_features) >> 10;
@@ -715,24 +735,37 @@ static void byte_learn_mean(const byte_shape *s, char *model, uint32_t n) {
     const int8_t *w = (const int8_t *)model + s->at_w;
     int8_t *mean = (int8_t *)model + s->at_mean;
     byte_row *row = byte_rows_of(model);
-    int32_t share, V = s->n_vectors, p, v, i;
+    int32_t share, V = s->n_vectors, v, p, i, l, n_here;
     if (n >= BYTE_ALWAYS && n % 8) return;
     share = (int32_t)((n < BYTE_ALWAYS ? 2u << 16 : 16u << 16) / (n + 1));
-    for (v = 0; v < V; v++, row++) {
-        int by = row->e - row->e_mean, is_over = 0;
-        int32_t up = by > 8 ? 256 : by > 0 ? 1 << by : 1, down = by < 0 ? -by : 0;
-        uint32_t chance = byte_hash(s->key, n, 700 + (uint32_t)v) | 1;
-        for (p = 0; p < s->n_directions; p++) {
-            chance = byte_next(chance);
-            for (i = 0; i < 2; i++) {
-                int32_t at = (p * V + v) * 2 + i;
-                int32_t off = byte_clip((w[at] * up >> down) - mean[at], 4096);
-                is_over |= byte_move(mean + at, off * share >> 4, 16, i ? chance >> 16 : chance);
-            }
+    for (v = 0; v < V; v += n_here, row += n_here) {
+        int32_t by[3][BYTE_AT_ONCE] = {{0}}; /* a weight is multiplied, shifted to the right, followed by a share */
+        uint32_t chance[BYTE_AT_ONCE] = {0};
+        int is_over[BYTE_AT_ONCE] = {0}, first = byte_in_lanes(s);
+        n_here = V - v < BYTE_AT_ONCE ? V - v : BYTE_AT_ONCE;
+        for (l = 0; l < n_here; l++) {
+            int more = row[l].e - row[l].e_mean;
+            by[0][l] = more > 8 ? 256 : more > 0 ? 1 << more : 1;
+            by[1][l] = more < 0 ? -more : 0;
+            by[2][l] = share;
+            chance[l] = byte_hash(s->key, n, 700 + (uint32_t)(v + l)) | 1;
         }
-        chance = byte_next(chance);
-        is_over |= byte_move(&row->one_mean, byte_clip((row->one * up >> down) - row->one_mean, 4096) * share >> 4, 16, chance);
-        if (is_over) byte_halve(s, mean, &row->one_mean, &row->e_mean, v, chance);
+        if (first) byte_learn_mean_lanes(w + 2 * v, mean + 2 * v, first, V, by, chance, is_over);
+        for (l = 0; l < n_here; l++) {
+            int32_t up = by[0][l], down = by[1][l];
+            for (p = first; p < s->n_directions; p++) {
+                chance[l] = byte_next(chance[l]);
+                for (i = 0; i < 2; i++) {
+                    int32_t at = (p * V + v + l) * 2 + i;
+                    int32_t off = byte_clip((w[at] * up >> down) - mean[at], 4096);
+                    is_over[l] |= byte_move(mean + at, off * share >> 4, 16, i ? chance[l] >> 16 : chance[l]);
+                }
+            }
+            chance[l] = byte_next(chance[l]);
+            i = byte_clip((row[l].one * up >> down) - row[l].one_mean, 4096);
+            is_over[l] |= byte_move(&row[l].one_mean, i * share >> 4, 16, chance[l]);
+            if (is_over[l]) byte_halve(s, mean, &row[l].one_mean, &row[l].e_mean, v + l, chance[l]);
+        }
     }
 }
 
@@ -748,14 +781,15 @@ static void byte_learn(
     byte_head *head = byte_head_of(model);
     byte_sums R[BYTE_MOST_VECTORS];
     int32_t last[BYTE_MOST_VECTORS], both[BYTE_MOST_VECTORS];
+    byte_seen seen[BYTE_MOST_SEEN];
     byte_step step;
     byte_learn_scale(s, model, x, n);
     byte_scale_sample(s, model, x, z);
-    byte_find_logits(s, model, z, R, last, both);
+    byte_find_logits(s, model, z, R, last, both, seen);
     byte_note_lapse(&head->lapses[0], byte_best(s, last, n_per_class) != y, n);
     byte_note_lapse(&head->lapses[1], byte_best(s, both, n_per_class) != y, n);
     byte_find_step(s, model, R, last, y, weight, n, &step);
-    if (step.e >= 0) byte_take_step(s, model, z, n, &step);
+    if (step.e >= 0) byte_take_step(s, model, z, n, &step, seen);
     if (s->has_mean) byte_learn_mean(s, model, n);
     memset(z, 0, (size_t)s->n_features);
 }

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import flag, one_of, whole
 from edgesvm.contract.registry import registered
-from edgesvm.learner import Learner
+from edgesvm.learner import fits
 from edgesvm.learners.byte._byte_svm import ByteSVMCore
 from edgesvm.learners.fourier._directions import key_of
+from edgesvm.learners.passes import learn_in_passes
+from edgesvm.learners.probable import Probable
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["ByteSVM"]
 
@@ -27,7 +33,7 @@ PER_CLASS = ROW + 8  # and a count
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class ByteSVM(Learner):
+class ByteSVM(Probable):
     """Logistic regression on random features that learn, in weights of one byte; the default.
 
     It scales its samples itself, takes any number of classes as they come, and computes in integers
@@ -46,9 +52,14 @@ class ByteSVM(Learner):
         "each": by mean and deviation of each feature, 5 bytes each. "common": by the mean square of
         all, for pixels. "auto": "each" if it takes at most 60 % of `n_bytes`.
     learn_directions : bool, default True
-        Whether directions follow the gradient. Only models with fixed ones can be merged.
+        Whether directions follow the gradient. Fixed ones learn in about half the time, and are 4
+        points less often right at 2 KiB, 0.4 at 64.
+    max_iter : int, default 1
+        Most passes of `fit` over the rows, at least 1. With more than one, the rows come in other
+        orders each time; of 200 rows and more one in ten is held out, and the passes end where the
+        errors on these become no fewer. What is learned as it comes is learned once.
     seed : int, default 0
-        Seed of the directions and of the roundings, 0 to 2^32 - 1.
+        Seed of the directions, of the roundings and of the orders, 0 to 2^32 - 1.
     class_weight : {None, "balanced"}, default None
         "balanced" multiplies a sample's weight by n / (K n_k), where n samples and n_k of its class
         have been learned so far, the sample included; K is the number of classes so far.
@@ -101,11 +112,13 @@ class ByteSVM(Learner):
 
     _capacity = "n_bytes"
     _compiled = ByteSVMCore
+    scales_itself: ClassVar[bool] = True
 
     n_bytes: int = 4096
     n_classes: int | None = None
     scale: str = "auto"
     learn_directions: bool = True
+    max_iter: int = 1
     seed: int = 0
     class_weight: str | None = None
     dtype: str = "float32"
@@ -117,7 +130,25 @@ class ByteSVM(Learner):
         one_of("scale", self.scale, "auto", "each", "common")
         one_of("dtype", self.dtype, "float32")
         flag("learn_directions", self.learn_directions)
+        whole("max_iter", self.max_iter, 1, 1 << 30)
         whole("seed", self.seed, 0, (1 << 32) - 1)
+
+    @fits
+    def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget what was learned, then learn the rows in up to `max_iter` passes.
+
+        Raises
+        ------
+        As `Learner.fit`; ValueError for sparse rows and more than one pass.
+        """
+        rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
+        self._forget(rows.shape[1])
+        if self.max_iter == 1:
+            return self.partial_fit(rows, labels, sample_weight=weights)
+        if not isinstance(rows, np.ndarray):
+            raise ValueError(f"max_iter={self.max_iter}: sparse rows are learned in one pass only")
+        learn_in_passes(self, rows, labels, weights, int(self.max_iter))
+        return self
 
     # -- classes -----------------------------------------------------------------------------------
 
@@ -177,11 +208,11 @@ class ByteSVM(Learner):
                 f"n_bytes={self.n_bytes}: {n_features} features need at least"
                 f" {self._least_bytes(n_features)}"
             )
-        n_scores = self.n_classes or 2
+        n_scores = 0 if self.n_classes in {None, 2} else self.n_classes_planned
         return [
             ("model", "u1", (int(self.n_bytes),)),
             ("coded", "i1", (n_features,)),
-            *([("scores", "f8", (n_scores,))] if n_scores > 2 else []),
+            *([("scores", "f8", (n_scores,))] if n_scores else []),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
@@ -229,10 +260,12 @@ class ByteSVM(Learner):
     @property
     def mean_(self) -> np.ndarray:
         """Mean of each feature, ndarray of shape (n_features,), float64."""
-        m = self._scales["m"].astype(np.int64) @ np.array([1, 1 << 8, 1 << 16])
-        return np.ldexp((m ^ 1 << 23) - (1 << 23), self._scales["e"])
+        low, middle, high = self._scales["m"].astype(np.int32).T
+        mean: np.ndarray = np.ldexp(low | middle << 8 | (high ^ 128) - 128 << 16, self._scales["e"])
+        return mean
 
     @property
     def scale_(self) -> np.ndarray:
         """Standard deviation of each feature, ndarray of shape (n_features,), float64."""
-        return np.ldexp(self._scales["s"].astype(float), self._scales["e"])
+        deviation: np.ndarray = np.ldexp(self._scales["s"].astype(float), self._scales["e"])
+        return deviation
