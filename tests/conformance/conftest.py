@@ -80,9 +80,7 @@ def pytest_generate_tests(metafunc):
         if f"every_{fixture}" not in metafunc.fixturenames:
             continue
         subjects = [
-            Subject(entry, *each)
-            for entry in entries
-            for each in product(entry.dtypes, engines)
+            Subject(entry, *each) for entry in entries for each in product(entry.dtypes, engines)
         ]
         usual = [subject for subject in subjects if not is_long(subject)]
         if quick and not metafunc.config.option.keyword:

@@ -687,7 +687,9 @@ REGISTERED = [
     Registered("ByteSVM", ByteSVM, {"n_bytes": 900}, **BYTES),
     Registered("ByteSVM-classes", ByteSVM, {"n_classes": 4}, n_classes=4, **BYTES),
     Registered("ByteSVM-grows", ByteSVM, {"n_bytes": 6150}, 8, n_classes=4, **BYTES),
-    Registered("ByteSVM-fills", ByteSVM, {"n_bytes": 200, "scale": "common"}, 8, n_classes=4, **BYTES),
+    Registered(
+        "ByteSVM-fills", ByteSVM, {"n_bytes": 200, "scale": "common"}, 8, n_classes=4, **BYTES
+    ),
     Registered(
         "ByteSVM-common",
         ByteSVM,
@@ -765,7 +767,9 @@ REGISTERED = [
         unread=("n_classes",),
         **WAVES,
     ),
-    Registered("Calibrated-ByteSVM", ByteSVM, {"n_bytes": 500}, wrapper=Calibrated, **CALIBRATED_BYTES),
+    Registered(
+        "Calibrated-ByteSVM", ByteSVM, {"n_bytes": 500}, wrapper=Calibrated, **CALIBRATED_BYTES
+    ),
     Registered(
         "Calibrated-ByteSVM-classes",
         ByteSVM,

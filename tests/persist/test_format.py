@@ -202,7 +202,9 @@ def test_golden_files_answer_as_they_did():
         model, then = load(path), json.loads(path.with_suffix(".json").read_text())
         now = answers(model)
         assert now["predict"] == then["predict"], path
-        assert len(set(now["predict"])) == min(model.n_classes_planned, 3) or not model.takes_labels, path
+        assert (
+            len(set(now["predict"])) == min(model.n_classes_planned, 3) or not model.takes_labels
+        ), path
         rtol = 1e-5 if model.dtype == "float32" else 1e-12
         np.testing.assert_allclose(
             now["decision_function"], then["decision_function"], rtol, rtol, err_msg=str(path)

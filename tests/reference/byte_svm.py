@@ -16,7 +16,16 @@ from reference.core import ReferenceCore
 WIDTHS = 4
 HEAD = np.dtype(
     {
-        "names": "H_amplitudes H_directions tilt amplitude lapses n_classes n_features far_out".split(),
+        "names": [
+            "H_amplitudes",
+            "H_directions",
+            "tilt",
+            "amplitude",
+            "lapses",
+            "n_classes",
+            "n_features",
+            "far_out",
+        ],
         "formats": ["<u8", "<u8", ("<i2", 5), ("<u2", 5), ("<u2", 2), "u1", ("u1", 3), "<u4"],
         "offsets": [0, 8, 16, 26, 36, 40, 41, 44],
         "itemsize": 48,
@@ -121,7 +130,7 @@ class Layout:
         self.at_u = self.at_scale + SCALE.itemsize * (1 if self.is_common else D)
         left = n_bytes - self.at_u
         self.P = left // (K + 4 * V)
-        self.has_mean = self.P >= (40 if V == 1 else 300)
+        self.has_mean = (40 if V == 1 else 300) <= self.P
         if not self.has_mean:
             self.P = left // (K + 2 * V)
         self.at_w = self.at_u + self.P * K
@@ -445,10 +454,7 @@ class ByteSVMCoreRef(ReferenceCore):
         largest = int(self.rows["e"][g != 0].max())
         chance = hashed(self.key, n, 1000 + np.arange(self.layout_.P)) | 1
         chance, pull, over = self.move_weights(f, g, steps, largest, chance)
-        if self.learns_directions:
-            squares = self.move_directions(z, pull, largest, chance)
-        else:
-            squares = 0
+        squares = self.move_directions(z, pull, largest, chance) if self.learns_directions else 0
         self.note_squares(squares, z)
         self.move_ones(g, steps, over, n)
         self.learn_amplitudes(parts)

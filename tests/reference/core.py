@@ -132,10 +132,6 @@ class ReferenceCore:
         return len(self.views["scores"])
 
     @property
-    def is_fitted(self):
-        return bool(self.views["n_per_class"].any())
-
-    @property
     def n_columns(self):
         n = len(self.labels.in_slots)
         return n if self.is_multiclass and n > 2 else 1
