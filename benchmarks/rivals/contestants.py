@@ -19,7 +19,7 @@ from benchmarks.common.clock import since
 from benchmarks.common.rivals import NystroemSGD, vectors_within
 from benchmarks.common.scores import float_bytes
 from benchmarks.rivals.streams import running
-from edgesvm import FourierSVM, Standardized
+from edgesvm import ByteSVM, FourierSVM, Standardized
 from edgesvm.cli.learner_options import DEFAULTS, class_of
 from edgesvm.learner import Learner
 
@@ -70,7 +70,10 @@ def standardized_fourier(budget: int, n_features: int, n_classes: int) -> Learne
 
 # Ours that learn any number of classes: (bytes, features, classes) to the largest that fits. The
 # name is that of the command line.
-OF_MANY: dict[str, Callable[[int, int, int], Learner]] = {"fourier": standardized_fourier}
+OF_MANY: dict[str, Callable[[int, int, int], Learner]] = {
+    "byte": lambda budget, n_features, _: ByteSVM.within(budget, n_features=n_features),
+    "fourier": standardized_fourier,
+}
 
 
 def allocated(
@@ -88,6 +91,8 @@ def allocated(
 def n_directions(learner: Learner) -> int:
     """Random directions of a learner, or of the one inside; each gives a cosine and a sine."""
     plain: Any = learner
+    if isinstance(plain, ByteSVM):
+        return plain.n_directions_
     while not hasattr(plain, "n_directions"):
         plain = plain.inner
     return int(plain.n_directions)

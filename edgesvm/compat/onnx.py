@@ -15,6 +15,7 @@ from onnx import TensorProto, helper
 import edgesvm
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
+from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.learners.fourier.directions import Directions
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.kernel_learner import KernelMethod
@@ -57,7 +58,8 @@ def export(learner: Learner, path: str | os.PathLike[str]) -> None:
     Notes
     -----
     Decision values are those of the learner to float32's rounding; of `FourierSVM` to about 1e-3,
-    since its angles are rounded to 16 bits. Where `StreamSVM` scales its samples to unit norm, f is
+    since its angles are rounded to 16 bits; of `ByteSVM` to about 1e-2, since its cosines are
+    rounded to bytes. Where `StreamSVM` scales its samples to unit norm, f is
     its decision value times that norm, of x and the constant 1: the labels are the same. True and
     False are exported as 1 and 0.
 
@@ -109,6 +111,8 @@ class Graph:
             self.decide(learner.learner_, self.scaled(learner, x))
         elif isinstance(learner, FourierSVM):
             self.fourier(learner, x)
+        elif isinstance(learner, ByteSVM):
+            self.byte(learner, x)
         elif isinstance(learner, RandSVM):
             self.decide(learner.solver_, x)
         elif has_vectors(learner):
@@ -179,6 +183,32 @@ class Graph:
         cosines = self.add("MatMul", self.add("Cos", angle), waves[:, :n].T)
         sines = self.add("Gemm", self.add("Sin", angle), waves[:, n:].T, cosines)
         self.add("Gemm", x, rest[:, :-1].T, self.add("Add", sines, rest[:, -1]), to=("scores",))
+        self.largest()
+
+    def byte(self, learner: ByteSVM, x: str) -> None:
+        """z = round(32 (x - m) / s), and the cosines and sines of U z in 256ths of a turn."""
+        core = learner.core
+        per_turn = np.resize(core.layout["angle"], learner.n_directions_)
+        turns = core.directions.T * per_turn / (256 << core.layout["angle_shift"])
+        waves, ones = learner.weights_
+        if len(waves) == 1:
+            waves, ones = np.concatenate([-waves, waves]), np.append(-ones, ones)
+        x = self.add(
+            "Scaler",
+            x,
+            domain=ML,
+            offset=learner.mean_.tolist(),
+            scale=inverse(learner.scale_ / 32),
+        )
+        z = self.add("Clip", self.add("Round", x), np.array(-127), np.array(127))
+        angle = self.add("Floor", self.add("MatMul", z, turns))
+        angle = self.add("Mul", self.add("Add", angle, np.array(0.5)), np.array(2 * np.pi / 256))
+        sines = self.add("Gemm", self.add("Sin", angle), waves[:, :, 1].T, ones)
+        self.add("Gemm", self.add("Cos", angle), waves[:, :, 0].T, sines, to=("scores",))
+        self.largest()
+
+    def largest(self) -> None:
+        """The label of the largest score."""
         best = self.add("ArgMax", "scores", axis=1, keepdims=0)
         label = helper.make_tensor("labels", *self.label_tensor())
         self.constants.append(label)

@@ -130,7 +130,7 @@ class Layout:
         self.at_u = self.at_scale + SCALE.itemsize * (1 if self.is_common else D)
         left = n_bytes - self.at_u
         self.P = left // (K + 4 * V)
-        self.has_mean = bool(self.P // (40 if V == 1 else 300))
+        self.has_mean = (40 if V == 1 else 300) <= self.P
         if not self.has_mean:
             self.P = left // (K + 2 * V)
         self.at_w = self.at_u + self.P * K

@@ -27,6 +27,7 @@ cdef extern from "byte.h" nogil:
         uint32_t n, const int64_t *n_per_class) noexcept
     void byte_decide(
         const byte_shape *s, char *model, const float *x, int8_t *z, int32_t *logit) noexcept
+    int32_t byte_start(const byte_shape *s, int32_t p) noexcept
     int byte_all_finite(const byte_shape *s, const float *x) noexcept
     const char *byte_fault(const byte_shape *s, char *model) noexcept
     byte_head *byte_head_of(char *model) noexcept
@@ -94,6 +95,18 @@ cdef class ByteSVMCore(LearnerCore):
     def amplitudes(self):
         """Of the features of the four widths and of 1, ndarray of shape (5,)."""
         return np.array(byte_head_of(self.model).amplitude) / 4096.0
+
+    @property
+    def directions(self):
+        """Entries of the directions, ndarray of shape (n_directions, n_features), int8"""
+        cdef byte_shape *s = &self.shape
+        cdef int p, j
+        u = np.zeros((s.n_directions, s.n_features), np.int8)
+        for p in range(s.n_directions):
+            for j in range(s.n_kept):
+                at = (byte_start(s, p) + <int64_t> j * s.stride[p // 8 % 8]) % s.n_features
+                u[p, at] = (<int8_t *> self.model)[s.at_u + p * s.n_kept + j]
+        return u
 
     # -- learning and deciding ---------------------------------------------------------------------
 

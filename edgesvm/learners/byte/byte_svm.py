@@ -245,6 +245,32 @@ class ByteSVM(Probable):
         return amplitudes
 
     @property
+    def weights_(self) -> tuple[np.ndarray, np.ndarray]:
+        """What answers, as real numbers: of the cosine and the sine of each direction, ndarray of
+        shape (n_vectors, n_directions, 2), and of 1, (n_vectors,); float64. One vector for two
+        labels, else a row for each of ``classes_``."""
+        core = self.core
+        shape, model = core.layout, core.views["model"].view(np.int8)
+        P, V = shape["n_directions"], shape["n_vectors"]
+        rows = model[HEAD : HEAD + ROW * V].reshape(V, ROW)
+        amplitudes = np.array(core.amplitudes)
+
+        def real(at: int, e: np.ndarray, one: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            unit = np.ldexp(3 / (np.sqrt(2 * P) * 127), e)
+            w = model[at : at + 2 * P * V].reshape(P, V, 2).transpose(1, 0, 2)
+            waves = w * np.resize(amplitudes[:-1], P)[:, None] * unit[:, None, None]
+            return waves, one * amplitudes[-1] * unit
+
+        waves, ones = real(shape["at_w"], rows[:, 4], rows[:, 6])
+        if shape["has_mean"] and core.answers == "both":
+            mean = real(shape["at_mean"], rows[:, 5], rows[:, 7])
+            waves, ones = (waves + 2 * mean[0]) / 3, (ones + 2 * mean[1]) / 3
+        slots = list(core.labels.sorted_slots)
+        if V == 1:
+            return core.labels.sign * waves, core.labels.sign * ones
+        return waves[slots], ones[slots]
+
+    @property
     def far_out_(self) -> int:
         """Samples learned after the first 10 with a value far out."""
         return int(self.core.far_out)
