@@ -127,35 +127,30 @@ def by_emlearn(model: Any, folder: Path, n_features: int) -> Program:
 
 def by_edgesvm(model: Any, folder: Path, n_features: int) -> Program:
     export(model, folder, "pump", inference=True)
-    text = f"""#include "pump.h"
-int decide(const float *x) {{
+    text = """#include "pump.h"
+int decide(const float *x) {
     double score;
-    return pump_predict(x, &score) == {larger(model)};
-}}
+    return pump_predict(x, &score) == 1;
+}
 """
     return Program(folder, text, [folder / "pump.c", *runtime(folder)])
 
 
 def that_learns(model: Any, folder: Path, n_features: int) -> Program:
     export(model, folder, "pump")
-    text = f"""#include "pump.h"
+    text = """#include "pump.h"
 static pump_t model;
 static int is_set;
-int decide(const float *x) {{
+int decide(const float *x) {
     double score;
-    int slot;
+    int index;
     if (!is_set) model = pump_saved, is_set = 1;
-    slot = pump_predict(&model, x, &score);
+    index = pump_predict(&model, x, &score);
     pump_learn(&model, x, -1); /* linked; it refuses a class index of -1 */
-    return slot == {larger(model)};
-}}
+    return index == 1;
+}
 """
     return Program(folder, text, [folder / "pump.c", *runtime(folder)])
-
-
-def larger(model: Any) -> int:
-    """Class index of the label 1."""
-    return model.core.labels.in_slots.index(1)
 
 
 def runtime(folder: Path) -> list[Path]:

@@ -127,6 +127,8 @@ cdef class CalibratedCore(LearnerCore):
             if self.has_begun(k):
                 f = within(self.relative(score[k]), MOST_RELATIVE)
                 self.fit(k, f, slot == k if self.several else slot == 1, weight)
+        if self.quantile == NULL:
+            return
         if slot == self.kept and self.n_per_class[slot] and self.n_seen_classes() > 1:
             self.calibrate(score)
             self.track(self.margin(score, slot))

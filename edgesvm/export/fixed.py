@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.export import windows
 from edgesvm.export.dual import Dual, dual_of
-from edgesvm.export.sources import Model, comment, rows
-from edgesvm.export.units import number
+from edgesvm.export.sources import Model, comment, rows, sorted_labels
+from edgesvm.export.units import Unit, number
 from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.scaler import Scaler
@@ -26,8 +27,8 @@ class Fixed:
     prefix: str
     title: str
     dtype: str
-    labels: tuple[Any, ...]  # by class index
-    order: tuple[int, ...]
+    labels: tuple[Any, ...]  # by class index, sorted
+    only: int  # class index of the only one that was ever seen, or -1
     coef: np.ndarray  # (values, features), or (rows,)
     intercept: np.ndarray  # (values,)
     n_features: int
@@ -36,16 +37,17 @@ class Fixed:
     scale: np.ndarray | None = None
     clip: float = math.inf  # of a scaled value
     limits: np.ndarray | None = None  # (2, features): of a linear machine's sample
+    windows: Unit | None = None  # ahead of a chain's learner
 
     @classmethod
     def of(cls, learner: Learner, prefix: str) -> Fixed | None:
         """None for a learner whose decision is neither."""
         core = learner.core
         labels, per_class = core.labels, core.views["n_per_class"]
-        order = labels.sorted_slots
-        if len(per_class) == 2 and not per_class.all():  # only this class was ever seen
-            order = 2 * (int(per_class.argmax()),)
-        given = (prefix, repr(learner), learner.dtype, labels.in_slots, order)
+        only = -1
+        if len(per_class) == 2 and not per_class.all():
+            only = labels.sorted_slots.index(int(per_class.argmax()))
+        given = (prefix, repr(learner), learner.dtype, sorted_labels(labels), only)
         n_features = learner.n_features_in_
         outer: Any = learner
         inner: Any = outer.learner_ if isinstance(learner, Scaler) else learner
@@ -101,7 +103,7 @@ def header(model: Fixed) -> str:
 
 def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str = "") -> str:
     """The text of NAME.h"""
-    listed = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(model.labels)) or "1 is normal"
+    listed = ", ".join(f"{index} is {y!r}" for index, y in enumerate(model.labels)) or "1 is normal"
     return HEADER.format(
         p=model.prefix,
         P=model.prefix.upper(),
@@ -114,7 +116,7 @@ def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str =
         flash=flash,
         ram=ram,
         note=note,
-        more=more,
+        more=more + windows.header(model.prefix, model.windows),
     )
 
 
@@ -134,8 +136,7 @@ def source(model: Fixed) -> str:
         f'#include "{p}.h"\n#define ESVM_IS_FLOAT32 {int(model.dtype == "float32")}',
         '#include "edgesvm/floor.h"',
         f"#define ESVM_NAME(f) {p}_##f\n#define ESVM_VALUES {model.n_values}\n"
-        f"#define ESVM_FEATURES {model.n_features}",
-        f"static const signed char {p}_order[] = {{{', '.join(map(str, model.order))}}};",
+        f"#define ESVM_FEATURES {model.n_features}\n#define ESVM_ONLY ({model.only})",
     ]
     wide = "esvm_real" if dual is None else "double"
     parts.append(table(f"{p}_coef", wide, model.coef, model.dtype))
@@ -154,6 +155,7 @@ def source(model: Fixed) -> str:
         parts.append(f"#define ESVM_CLIP {number(model.clip)}")
         parts.append('#include "edgesvm/dual.h"')
     parts.append('#include "edgesvm/fixed.h"')
+    parts += windows.source(model.windows)
     return "\n\n".join(parts) + "\n"
 
 
@@ -178,6 +180,8 @@ HEADER = """\
  */
 #ifndef EDGESVM_MODEL_{P}_H
 #define EDGESVM_MODEL_{P}_H
+
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {{

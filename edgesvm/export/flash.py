@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgesvm.export import windows
 from edgesvm.export.fixed import TO_THE_BIT, header_of
 from edgesvm.export.sources import Model, comment, macros, rows
 
@@ -50,7 +51,7 @@ def source(model: Model) -> str:
     places, memory = work(model)
     parts = [
         f"/* {comment(model.title)}: exported by edgesvm, for inference. */",
-        f'#include "{p}.h"\n#include <stdint.h>',
+        f'#include "{p}.h"',
         f"#define ESVM_NAME(f) {p}_##f\n#define ESVM_TOP(f) {model.units[-1].name}_##f\n"
         f"#define ESVM_VALUES {P}_N_VALUES\n#define ESVM_AT {model.base}\n"
         f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}\n"
@@ -61,6 +62,7 @@ def source(model: Model) -> str:
         f"static const uint64_t {p}_arena[] = {{\n{words(np.frombuffer(model.arena, '<u8'))}\n}};",
         *(["#define ESVM_PROBABLE"] if model.has_probabilities else []),
         '#include "edgesvm/flash.h"',
+        *windows.source(model.windows),
     ]
     return "\n\n".join(parts) + "\n"
 

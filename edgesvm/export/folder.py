@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from edgesvm.export.fixed import Fixed
 from edgesvm.export.glue import glue
 from edgesvm.export.sources import Model, header, source
 from edgesvm.export.texts import read
-from edgesvm.export.units import untranslated
-from edgesvm.learner import Learner
+from edgesvm.export.units import untranslated, window_features
+from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
 
 OF_ALL = (
@@ -26,8 +27,11 @@ OF_ALL = (
     "tiled.h",
     "waves.h",
     "types.h",
+    "classes.h",
     "model.h",
     "chain.h",
+    "windows.h",
+    "gap.h",
     "fixed.h",
     "folded.h",
     "dual.h",
@@ -53,7 +57,8 @@ def export(
     prefix : str, a C identifier that all names begin with
     inference : bool, default False
         Write tables in flash that decide and learn no more: to the bit as the host, but for a
-        linear model, which is folded with its scaler into one vector.
+        linear model, which is folded with its scaler into one vector. Of a chain, with the windows
+        of its raw samples.
 
     Returns
     -------
@@ -76,8 +81,6 @@ def export(
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix) or prefix in ("esvm", "edgesvm"):
         raise ValueError(f"prefix {prefix!r}: give a C identifier, not esvm or edgesvm")
     if inference:
-        if isinstance(learner, Chain):
-            raise ValueError("a Chain cannot be exported for inference; its learner_ can")
         texts, headers, title = for_inference(learner, prefix)
     else:
         model = Model.of(learner, prefix)
@@ -101,23 +104,47 @@ def export(
     return written
 
 
-def for_inference(learner: Learner, prefix: str) -> tuple[dict[str, str], list[str], str]:
+def for_inference(learner: Learner | Chain, prefix: str) -> tuple[dict[str, str], list[str], str]:
     """NAME.h and NAME.c, the translated headers that they need, and what the model is."""
+    made = that_decides(learner, prefix)
+    if isinstance(made, Fixed):
+        texts = {f"{prefix}.h": fixed.header(made), f"{prefix}.c": fixed.source(made)}
+        headers = ["rows.h"]
+    else:
+        texts = {f"{prefix}.h": flash.header(made), f"{prefix}.c": flash.source(made)}
+        headers = [unit.header for unit in made.units]
+    if made.windows is not None:
+        headers.append(made.windows.header)
+    return texts, headers, made.title
+
+
+def that_decides(model: Learner | Chain, prefix: str) -> Fixed | Model:
+    """What of a model goes into the sources of one that learns no more.
+
+    Raises
+    ------
+    ValueError
+        It has learned nothing, or has no such form.
+    """
+    learner = learner_in(model)
     if not learner.is_fitted:
         raise ValueError("the model has not learned a sample: there is nothing to decide by")
-    given = Fixed.of(learner, prefix)
-    if given is not None:
-        texts = {f"{prefix}.h": fixed.header(given), f"{prefix}.c": fixed.source(given)}
-        return texts, ["rows.h"], given.title
+    made = Fixed.of(learner, prefix) or in_flash(learner, prefix)
+    if isinstance(model, Chain):
+        windows = window_features(model.windows_, model.n_features_in_)
+        made = replace(made, title=repr(model), windows=windows)
+    return made
+
+
+def in_flash(learner: Learner, prefix: str) -> Model:
+    """Of a learner that decides by its arena."""
     lacks = untranslated(learner)
     if lacks is not None:
         within = "" if lacks is learner else f" within {type(learner).__name__}"
         raise ValueError(
             f"{type(lacks).__name__}{within} cannot be exported for inference; use LASVM"
         )
-    model = Model.of(learner, prefix)
-    texts = {f"{prefix}.h": flash.header(model), f"{prefix}.c": flash.source(model)}
-    return texts, [unit.header for unit in model.units], model.title
+    return Model.of(learner, prefix)
 
 
 def needed(headers: list[str]) -> list[str]:

@@ -179,11 +179,11 @@ static inline void {p}_link_tick({p}_link *link, uint32_t now_ms) {{
 /** A sample of the board's own sensor: predicted, learned, and the prediction sent, so that
  * `edgesvm run PORT --on-device` may look on. Own samples are numbered from 0; do not use this on
  * a line whose node sends samples too.
- * @param slot  index of its label in {p}_labels, or -1 without a label
- * @return the slot predicted before it was learned, or -1
+ * @param index  index of its label in {p}_labels, or -1 without a label
+ * @return the index predicted before it was learned, or -1
  */
-static inline int {p}_link_learn({p}_link *link, const float x[{P}_N_FEATURES], int slot) {{
-    return esvm_link_own(&link->base, x, slot);
+static inline int {p}_link_learn({p}_link *link, const float x[{P}_N_FEATURES], int index) {{
+    return esvm_link_own(&link->base, x, index);
 }}
 
 /** What has come and what became of it; FORMATS.md says what each counts, and the sums. */
@@ -208,14 +208,14 @@ static const {p}_value *row(const float *x, {p}_value *room) {{
 static int predict(void *model, const float *x, double *score) {{
     {p}_value room[{P}_N_FEATURES];
     double values[{P}_N_VALUES];
-    int slot = {p}_predict(({p}_t *)model, row(x, room), score);
-    if (slot >= 0) return slot;
+    int index = {p}_predict(({p}_t *)model, row(x, room), score);
+    if (index >= 0) return index;
     return {p}_decide(({p}_t *)model, room, values) == ESVM_NOT_FITTED ? -1 : -2;
 }}
 
-static esvm_status learn(void *model, const float *x, int slot, double weight) {{
+static esvm_status learn(void *model, const float *x, int index, double weight) {{
     {p}_value room[{P}_N_FEATURES];
-    return {p}_learn_weighted(({p}_t *)model, row(x, room), slot, weight);
+    return {p}_learn_weighted(({p}_t *)model, row(x, room), index, weight);
 }}
 
 static void read(const void *model, uint32_t at, uint8_t *out, uint32_t n) {{

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from edgesvm.export import windows
 from edgesvm.export.boards import BOARDS, CORES, Board
 from edgesvm.export.compiled import compiled
 from edgesvm.export.costs import LEAST_FACTOR, Cost, Part, instructions, predicted, table
 from edgesvm.export.fixed import Fixed, table_bytes
 from edgesvm.export.flash import work
-from edgesvm.export.folder import export
+from edgesvm.export.folder import export, that_decides
 from edgesvm.export.sources import Model
 from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
@@ -104,12 +105,12 @@ def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) 
     keys = {BOARDS[name].core for name in names}
     with tempfile.TemporaryDirectory() as folder:
         export(model, folder, "model", inference=inference)
-        fixed = Fixed.of(learner_in(model), "model") if inference else None
-        made = fixed or Model.of(model, "model")
+        made = that_decides(model, "model") if inference else Model.of(model, "model")
         found = {key: sizes(made, model, key, Path(folder), inference) for key in keys}
-    ram = 0
-    if isinstance(made, Model):
-        ram = work(made)[1].nbytes if inference else made.ram
+    ram = made.ram if isinstance(made, Model) else 0
+    if inference:
+        ram = windows.ram(made.windows)
+        ram += work(made)[1].nbytes if isinstance(made, Model) else 0
     result = []
     for name in names:
         board = BOARDS[name]
@@ -148,7 +149,7 @@ def estimated(made: Fixed | Model, learner: Learner | Chain, key: str) -> Cost |
     """From the committed table."""
     counted_as, inner = CORES[key].counted_as, learner_in(learner)
     if isinstance(made, Fixed):
-        return tables(made, counted_as)
+        return None if made.windows is not None else tables(made, counted_as)
     return predicted(inner, inner.n_features_in_, counted_as, windows=isinstance(learner, Chain))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray, rule
+from edgesvm.contract.labels import Labels
 from edgesvm.export.costs import predicted
 from edgesvm.export.units import (
     Unit,
@@ -49,8 +50,8 @@ class Model:
     head: bytes
     arena: bytes
     empty: bytes
-    labels: tuple[Any, ...]  # by class index
-    order: tuple[int, ...]  # class indices, as the labels sort
+    labels: tuple[Any, ...]  # by class index, sorted
+    order: tuple[int, ...]  # the learner's slots, as the labels sort
     sign: int
     is_novelty: bool  # only one class, index 1, is learned
     stack: int | None  # bytes that a call takes at most, on a Cortex-M3; None: not measured
@@ -105,7 +106,7 @@ class Model:
             head=describe(model),
             arena=bytes(model.arena),
             empty=bytes(empty.arena),
-            labels=labels.in_slots,
+            labels=sorted_labels(labels),
             order=labels.sorted_slots,
             sign=labels.sign,
             is_novelty=not learner.takes_labels,
@@ -161,12 +162,17 @@ class Model:
     def snapshot_bytes(self) -> int:
         return len(self.head) + self.plan.total + CRC_BYTES
 
-    def number_of(self, slot: int) -> int:
+    def number_of(self, index: int) -> int:
         """What stands for a label on the wire: itself if it has 16 bits, else its class index."""
-        y = self.labels[slot]
+        y = self.labels[index]
         if not isinstance(y, int):
-            return slot
-        return int(y) if -(1 << 15) <= y < 1 << 15 else slot
+            return index
+        return int(y) if -(1 << 15) <= y < 1 << 15 else index
+
+
+def sorted_labels(labels: Labels) -> tuple[Any, ...]:
+    """As in `classes_`: the order in which C counts its classes."""
+    return tuple(labels.in_slots[slot] for slot in labels.sorted_slots)
 
 
 # -- NAME.h ----------------------------------------------------------------------------------------
@@ -174,7 +180,7 @@ class Model:
 
 def header(model: Model) -> str:
     P, p = model.prefix.upper(), model.prefix
-    labels = ", ".join(f"{slot} is {y!r}" for slot, y in enumerate(model.labels)) or "none"
+    labels = ", ".join(f"{index} is {y!r}" for index, y in enumerate(model.labels)) or "none"
     values = (
         "value, positive for the larger label"
         if model.n_values == 1
@@ -198,6 +204,7 @@ def header(model: Model) -> str:
         title=comment(model.title),
         labels=comment(labels),
         values=values,
+        index=(NO_LABELS if model.is_novelty else A_LABEL).format(P=P, labels=comment(labels)),
         n_features=model.n_features,
         n_values=model.n_values,
         n_labels=max(len(model.labels), 1),
@@ -253,21 +260,22 @@ extern const {p}_t {p}_saved;
 /** What every snapshot of this model begins with: parameters and labels. */
 extern const uint8_t {p}_head[{P}_HEAD_BYTES];
 
-/** Label by class index, for what sends it on: {labels}. */
+/** Label by class index, for what sends it on: {labels}. Class indices count the labels as they
+ * sort, like the host's classes_, whichever came first. */
 extern const int16_t {p}_labels[{P}_N_LABELS];
 
 /** Forget what was learned. */
 void {p}_reset({p}_t *model);
 
 /** Learn one sample.
- * @param x     {n_features} numbers
- * @param slot  class index, 0 to {P}_N_LABELS - 1: {labels}
+ * @param x      {n_features} numbers
+ * @param index  {index}
  * @return ESVM_UNCHANGED or ESVM_CHANGED if it was learned; otherwise it left no trace
  */
-esvm_status {p}_learn({p}_t *model, const {p}_value *x, int slot);
+esvm_status {p}_learn({p}_t *model, const {p}_value *x, int index);
 
 /** The same with the sample's weight, finite and >= 0; one of weight 0 is only counted. */
-esvm_status {p}_learn_weighted({p}_t *model, const {p}_value *x, int slot, double weight);
+esvm_status {p}_learn_weighted({p}_t *model, const {p}_value *x, int index, double weight);
 
 /** Decide about one sample.
  * @param values  {P}_N_VALUES numbers: the decision {values}
@@ -303,6 +311,11 @@ esvm_status {p}_exchange({p}_t *model, uint8_t *bytes, uint32_t n);
 #endif
 """
 
+A_LABEL = "class index, 0 to {P}_N_LABELS - 1: {labels}"
+NO_LABELS = """\
+always 1: this model has no labels, and finds out itself whether the sample is
+ *               normal (1) or an alarm (0). Nobody can teach an alarm: 0 is refused, as
+ *               ESVM_UNKNOWN_LABEL"""
 
 PROBABILITIES = """\
 /** The probabilities of one sample's labels.
@@ -322,7 +335,7 @@ PUSH = """\
 /** Take in one raw sample. If it completes a window, that is predicted, then learned with the label
  * of most of its samples, or of its last, as the model was made.
  * @param x          {P}_N_CHANNELS numbers
- * @param slot       its class index; negative if it has no label. A learner of what is normal
+ * @param index      its class index; negative if it has no label. A learner of what is normal
  *                   learns every window, whatever it is
  * @param predicted  class index of the window; -1 if there is no prediction yet, -2 if no window is
  *                   complete
@@ -331,7 +344,7 @@ PUSH = """\
  *         was refused and left no trace
  */
 esvm_status {p}_push(
-    {p}_t *model, const {p}_value *x, int slot, int *predicted, double *score);
+    {p}_t *model, const {p}_value *x, int index, int *predicted, double *score);
 
 /** Raw samples are missing here: the windows that are open are dropped. */
 void {p}_gap({p}_t *model);
@@ -385,26 +398,35 @@ NAMES = """\
 
 
 def macros(model: Model, unit: Unit, scratch: Mapping[str, int] | None = None) -> str:
-    """The attributes of a core, and where its arrays are; `scratch`: where some are instead."""
-    plan, n_labels, sign, slots = model.behind, len(model.labels), model.sign, model.order
-    if unit.plan is not None:
-        plan = unit.plan
+    """A core's attributes and labels, and where its arrays are; `scratch`: where some are
+    instead."""
+    plan = unit.plan or model.behind
+    if unit is model.windows:
+        return attributes(unit, plan)
+    n_labels, sign, slots = len(model.labels), model.sign, model.order
     if unit.is_part:
         n_labels, sign, slots = 2, 1, (0, 1)
     order = ", ".join(map(str, slots))
-    given = {**unit.macros, "labels_n": n_labels, "labels_sign": sign}
-    lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in given.items()]
-    if unit is not model.windows:
-        lines.append(f"static const signed char {unit.name}_labels_order[] = {{{order}}};")
-    offsets = {**plan.offsets, **model.beside}
+    lines = [
+        f"#define {unit.name}_labels_n {n_labels}",
+        f"#define {unit.name}_labels_sign {number(sign)}",
+        f"static const signed char {unit.name}_labels_order[] = {{{order}}};",
+    ]
+    elsewhere = {**model.beside, **(scratch or {})}
+    return "\n".join([*lines, attributes(unit, plan, elsewhere)])
+
+
+def attributes(unit: Unit, plan: MemoryPlan, elsewhere: Mapping[str, int] | None = None) -> str:
+    """A core's attributes, and where its arrays are: in the plan, or `elsewhere`."""
+    lines = [f"#define {unit.name}_{name} {number(value)}" for name, value in unit.macros.items()]
     for name in unit.asked["at"]:
-        at = (scratch or {}).get(name, offsets.get(unit.stored(name), 0))
+        at = (elsewhere or {}).get(name, plan.offsets.get(unit.stored(name), 0))
         lines.append(f"#define {unit.name}_AT_{name} {at}")
     shapes = {array.name: array.shape for array in plan.arrays}
     for name in unit.asked["len"]:
         lines.append(f"#define {unit.name}_LEN_{name} {shapes.get(name, (0,))[0]}")
     for name in unit.asked["has"]:
-        lines.append(f"#define {unit.name}_HAS_{name} {int(unit.stored(name) in offsets)}")
+        lines.append(f"#define {unit.name}_HAS_{name} {int(unit.stored(name) in plan.offsets)}")
     return "\n".join(lines)
 
 
@@ -412,7 +434,7 @@ def saved(model: Model) -> str:
     p, P = model.prefix, model.prefix.upper()
     words = model.whole(model.arena)
     image = rows((f"0x{word:x}u" for word in words), 4) if words.any() else "    0"
-    labels = ", ".join(str(model.number_of(slot)) for slot in range(len(model.labels))) or "0"
+    labels = ", ".join(str(model.number_of(index)) for index in range(len(model.labels))) or "0"
     return "\n\n".join(
         [
             f"const {p}_t {p}_saved = {{{{\n{image}\n}}}};",

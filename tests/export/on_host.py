@@ -8,6 +8,7 @@ import subprocess
 import numpy as np
 
 from edgesvm.core.status import Status
+from edgesvm.export.folder import export
 from rig.boards import STRICT, run_here, write
 
 DRIVER = """\
@@ -29,6 +30,18 @@ void run(mod_t *m, const mod_value *x, const signed char *slot, const double *we
         learned[i] = mod_learn_weighted(m, x, slot[i], weight[i]);
     }
 }
+"""
+
+DECIDES = """\
+#include "mod.h"
+void decide(const mod_value *x, long n, double *values, int *decided, int *indices) {
+    double score;
+    for (; n--; x += MOD_N_FEATURES, values += MOD_N_VALUES) {
+        *decided++ = mod_decide(x, values);
+        *indices++ = mod_predict(x, &score);
+    }
+}
+int predict(const mod_value *x, double *score) { return mod_predict(x, score); }
 """
 
 
@@ -75,6 +88,16 @@ class Compiled:
             at(learned),
         )
         return values, decided, learned
+
+
+def built(model, folder, cc="gcc -O0"):
+    """The library of its C for inference."""
+    export(model, folder, "mod", inference=True)
+    (folder / "driver.c").write_text(DECIDES)
+    flags = [*cc.split(), *STRICT, "-fPIC", "-shared", f"-I{folder}"]
+    files = [folder / "mod.c", folder / "edgesvm/soft.c", folder / "driver.c"]
+    subprocess.run([*flags, *files, "-o", folder / "m.so", "-lm"], check=True)
+    return ctypes.CDLL(str(folder / "m.so"))
 
 
 def at(array):

@@ -3,13 +3,23 @@
 import ctypes
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from each import each
 from on_host import at
 
-from edgesvm import Chain, FourierSVM, KernelNovelty, Standardized, StreamSVM, WindowFeatures
+from edgesvm import (
+    Chain,
+    FourierSVM,
+    KernelNovelty,
+    KernelStreamSVM,
+    OneVsRest,
+    Standardized,
+    StreamSVM,
+    WindowFeatures,
+)
 from edgesvm.cli import main
 from edgesvm.errors import SampleRefused
 from rig.boards import STRICT
@@ -30,21 +40,35 @@ int restore(mod_t *m, const unsigned char *bytes, unsigned n) { return mod_resto
 """
 
 
-def compiled(chain, tmp_path):
-    """The chain's C, exported by the command."""
+FOR_INFERENCE = """\
+#include "mod.h"
+unsigned long size(void) { return sizeof(mod_t); }
+void gap(mod_t *m) { mod_gap(m); }
+int push(mod_t *m, const mod_value *x, double *score) { return mod_push(m, x, score); }
+"""
+
+
+def library_of(chain, tmp_path, driver, *options):
+    """The chain's C, exported by the command, and memory for its NAME_t."""
     chain.save(tmp_path / "chain.esvm")
     args = ["export", str(tmp_path / "chain.esvm"), "--c", str(tmp_path / "c"), "--prefix", "mod"]
-    assert main(args) == 0
+    assert main([*args, *options]) == 0
     folder = tmp_path / "c"
-    (folder / "driver.c").write_text(DRIVER)
+    (folder / "driver.c").write_text(driver)
     sources = [folder / "mod.c", folder / "edgesvm/esvm.c", folder / "edgesvm/soft.c"]
     flags = ["gcc", "-O1", "-DESVM_SOFT_DOUBLE=1", *STRICT, "-fPIC", "-shared", f"-I{folder}"]
     output = ["-o", folder / "mod.so", "-lm"]
     subprocess.run([*flags, *sources, folder / "driver.c", *output], check=True)
     library = ctypes.CDLL(str(folder / "mod.so"))
     library.size.restype = ctypes.c_ulong
-    memory = np.zeros(library.size() // 8, np.uint64)
+    return library, np.zeros(library.size() // 8, np.uint64)
+
+
+def compiled(chain, tmp_path):
+    """The form that learns, as the chain is."""
+    library, memory = library_of(chain, tmp_path, DRIVER)
     library.restart(at(memory))
+    memory[: chain.nbytes // 8] = np.frombuffer(bytes(chain.arena), np.uint64)
     return library, memory
 
 
@@ -72,6 +96,23 @@ def chain_of(dtype, bands, label, learner):
     return Chain(windows=windows, learner=behind, label=label).allocate(3, classes)
 
 
+def test_classes_are_counted_as_they_sort(tmp_path):
+    windows = WindowFeatures(rate=100, window=8, hop=8, features=["mean", "std"])
+    chain = Chain(windows=windows, learner=StreamSVM())
+    x = np.random.default_rng(0).standard_normal((400, 1)).astype(np.float32)
+    label = 9 - 5 * (np.arange(400) // 8 % 2)  # 9 comes first
+    x[:, 0] += label
+    for i in range(80):
+        chain.push(x[i], label[i])
+    library, memory = compiled(chain, tmp_path)
+    predicted, score = np.zeros(1, np.int32), np.zeros(1)
+    for i in range(80, 400):
+        library.push(at(memory), at(x[i]), int(label[i] == 9), at(predicted), at(score))
+        if (answer := chain.push(x[i], label[i])) is not None:
+            assert ([4, 9][predicted[0]], score[0]) == answer
+    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+
+
 @each(
     "dtype, bands, label, learner",
     [
@@ -83,7 +124,7 @@ def chain_of(dtype, bands, label, learner):
 def test_a_chain_takes_raw_samples_as_the_host(dtype, bands, label, learner, tmp_path):
     chain = chain_of(dtype, bands, label, learner)
     library, memory = compiled(chain, tmp_path)
-    labels = chain.learner_.core.labels.in_slots
+    labels = chain.learner_.classes_
     predicted, score, refused, answered = np.zeros(1, np.int32), np.zeros(1), 0, 0
     for i, (x, slot) in enumerate(zip(*raw_samples(dtype), strict=True)):
         if i in GAPS:
@@ -112,3 +153,61 @@ def test_a_chain_takes_raw_samples_as_the_host(dtype, bands, label, learner, tmp
     library.restart(at(memory))
     assert library.restore(at(memory), at(saved), len(saved)) == 0
     assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+
+
+def learned(dtype, learner, classes, bands):
+    """A chain that has learned, and raw samples that follow."""
+    windows = WindowFeatures(rate=1000, window=64, hop=24, dtype=dtype, features="all", bands=bands)
+    chain = Chain(windows=windows, learner=learner).allocate(3, classes)
+    X, slots = raw_samples(dtype)
+    fine = np.flatnonzero((np.abs(X) < 1e15).all(axis=1))
+    for i in fine[:2000]:
+        chain.push(X[i], None if classes is None else classes[slots[i]])
+    chain.gap()
+    X[2600:] *= 30  # which no novelty learner takes for normal
+    return chain, X[2000:]
+
+
+@each(
+    "dtype, learner, classes, bands",
+    [
+        ("float32", Standardized(learner=FourierSVM()), [0, 1], [(10, 50), (50, 200)]),
+        ("float64", Standardized(learner=KernelStreamSVM(dtype="float64")), [0, 1], None),
+        ("float32", Standardized(learner=StreamSVM(normalize=False)), [0, 1], [(10, 50)]),
+        ("float32", KernelNovelty(), None, None),
+        (
+            "float32",
+            OneVsRest(learner=Standardized(learner=StreamSVM()), n_classes=3),
+            ["b", "a", "c"],
+            None,
+        ),
+    ],
+)
+def test_a_chain_that_learns_no_more_answers_as_the_host(dtype, learner, classes, bands, tmp_path):
+    """To the bit, unless it is folded into one vector."""
+    chain, X = learned(dtype, learner, classes, bands)
+    library, memory = library_of(chain, tmp_path, FOR_INFERENCE, "--inference")
+    assert memory.nbytes == chain.windows_.nbytes
+    folded = "but for rounding" in (tmp_path / "c/mod.h").read_text()
+    apart, score, answered = replace(chain.windows_).allocate(3), np.zeros(1), set()
+    before = bytes(chain.arena)
+    for i, x in enumerate(X):
+        if i in (400, 810):
+            library.gap(at(memory))
+            apart.gap()
+        index = library.push(at(memory), at(x.copy()), at(score))
+        try:
+            row = apart.push(x)
+        except SampleRefused:
+            assert index == -3
+            continue
+        if row is None:
+            assert index == -2
+            continue
+        label, value = chain.learner_.predict_with_score(row)
+        answered.add(label)
+        assert chain.learner_.classes_[index] == label
+        assert np.allclose(score, value, rtol=1e-4, atol=1e-4) if folded else score[0] == value
+    assert memory.tobytes() == bytes(apart.arena)
+    assert bytes(chain.arena) == before
+    assert len(answered) > 1

@@ -174,9 +174,9 @@ def test_predicts_as_the_host(tmp_path):
     compiled.arena[:] = np.frombuffer(bytes(learner.arena), np.uint64)
     score = np.zeros(1)
     for x in X[(np.abs(X) < 1e9).all(axis=1)]:
-        slot = compiled.library.predict(at(compiled.memory), at(x.copy()), at(score))
+        index = compiled.library.predict(at(compiled.memory), at(x.copy()), at(score))
         label, value = learner.predict_with_score(x)
-        assert (learner.core.labels.in_slots[slot], score[0]) == (label, value)
+        assert (learner.classes_[index], score[0]) == (label, value)
     assert (
         compiled.library.predict(at(compiled.memory), at(np.full(5, np.nan, "f4")), at(score)) == -1
     )

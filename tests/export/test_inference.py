@@ -4,13 +4,12 @@ vector."""
 import ctypes
 import re
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
 from each import each
 from exported import SETTINGS
-from on_host import Compiled, at
+from on_host import Compiled, at, built
 from registry import REGISTERED
 
 from edgesvm import (
@@ -25,40 +24,20 @@ from edgesvm import (
 from edgesvm.cli import main
 from edgesvm.core.status import Status
 from edgesvm.export.folder import export
-from rig.boards import STRICT, hard_samples
+from rig.boards import hard_samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
 # Several learners in one, and a solver's within one of several classes.
 REFUSED = re.compile(r"Auto|One.*(BatchSVM|RandSVM|CoreVector|Retrained)")
-DRIVER = """\
-#include "mod.h"
-void decide(const mod_value *x, long n, double *values, int *decided, int *slots) {
-    double score;
-    for (; n--; x += MOD_N_FEATURES, values += MOD_N_VALUES) {
-        *decided++ = mod_decide(x, values);
-        *slots++ = mod_predict(x, &score);
-    }
-}
-"""
-
-
-def built(model, folder, cc="gcc -O0"):
-    """The library of its C."""
-    export(model, folder, "mod", inference=True)
-    (folder / "driver.c").write_text(DRIVER)
-    flags = [*cc.split(), *STRICT, "-fPIC", "-shared", f"-I{folder}"]
-    files = [folder / "mod.c", folder / "edgesvm/soft.c", folder / "driver.c"]
-    subprocess.run([*flags, *files, "-o", folder / "m.so", "-lm"], check=True)
-    return ctypes.CDLL(str(folder / "m.so"))
 
 
 def differs(model, folder, X, cc="gcc -O0"):
     """What differs between the two over rows, in words; empty if nothing does."""
     library, core, n = built(model, folder, cc), model.core, len(X)
     there = np.zeros((n, max(core.n_columns, 1)))
-    decided, slots = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    library.decide(at(X), ctypes.c_long(n), at(there), at(decided), at(slots))
+    decided, indices = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    library.decide(at(X), ctypes.c_long(n), at(there), at(decided), at(indices))
     here, good = np.zeros_like(there), np.zeros(n, bool)
     for i in range(n):
         out, _, status = core.decide_many(X[i : i + 1])
@@ -73,8 +52,7 @@ def differs(model, folder, X, cc="gcc -O0"):
         return f"{np.sum((decided == 0) != good)} statuses differ"
     if here[good].tobytes() != there[good].tobytes():
         return f"{np.sum((here[good] != there[good]).any(axis=1))} of {good.sum()} decisions differ"
-    labels = np.array(core.labels.in_slots or (-1, 1))
-    if not np.array_equal(labels[slots[good]], model.predict(X[good])):
+    if not np.array_equal(model.classes_[indices[good]], model.predict(X[good])):
         return "predictions differ"
     return ""
 

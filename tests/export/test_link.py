@@ -19,11 +19,22 @@ from edgesvm.persist.format import pack
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
 D, LATE = 3, 16
+
+
+def larger_first():
+    """Nothing learned yet, but the larger label came first."""
+    learner = StreamSVM().allocate(D)
+    for slot, label in enumerate((1, 0)):
+        learner.core.labels.take(slot, label)
+    return learner
+
+
 MAKERS = {
     "scaled stream": lambda: Standardized(learner=StreamSVM()).allocate(D, classes=[0, 1]),
     "three classes": lambda: OneVsRest(
         learner=KernelStreamSVM(max_vectors=5, dtype="float64"), n_classes=3
     ).allocate(D, classes=[-3, 0, 7]),
+    "larger label first": larger_first,
 }
 
 

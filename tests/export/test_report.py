@@ -10,18 +10,21 @@ from on_boards import board
 from edgesvm import (
     BallVectorMachine,
     Calibrated,
+    Chain,
     FourierSVM,
+    GaussianNovelty,
     KernelStreamSVM,
     Perceptron,
     Standardized,
     StreamSVM,
+    WindowFeatures,
 )
 from edgesvm.cli import main
 from edgesvm.export.boards import BOARDS, CORES
 from edgesvm.export.compiled import compiled, deepest
 from edgesvm.export.costs import parts, predicted, table
 from edgesvm.export.folder import export
-from edgesvm.export.report import needs
+from edgesvm.export.report import details, needs
 from rig.boards import run, run_here
 
 
@@ -159,6 +162,18 @@ def rows(n, n_features, dtype):
     slots = rng.integers(0, 2, n).astype(np.int8)
     X = rng.standard_normal((n, n_features)) + 0.7 * slots[:, None]
     return X.astype(dtype), slots
+
+
+def test_a_chain_that_learns_no_more_needs_ram_for_its_windows(no_compiler):
+    windows = WindowFeatures(rate=100, window=8, hop=8, features=["mean", "std"])
+    for learner in (StreamSVM(), GaussianNovelty()):
+        chain = Chain(windows=windows, learner=learner).allocate(2)
+        for i in range(64):
+            chain.push(np.full(2, i, np.float32), i // 8 % 2)
+        alone = needs(chain.learner_, ["pico"], inference=True)[0]
+        need = needs(chain, ["pico"], inference=True)[0]
+        assert need.model == alone.model + chain.windows_.nbytes
+        assert "of a window" in details(need)
 
 
 def test_the_stack_is_that_of_the_deepest_way_down():

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from each import each
 from exported import ATTACKED, SETTINGS
@@ -53,6 +54,34 @@ def test_a_learner_that_only_decides(name, tmp_path):
     run_here(learner, *hard_samples(60, n_features, "float32", 1, classes))
     export(learner, tmp_path, "mod", inference=True)
     assert complaints(tmp_path) == []
+
+
+@each("which", [0, 1])
+def test_a_chain_that_only_decides(which, tmp_path):
+    make, n_channels, _ = ATTACKED["Chain"][which]
+    chain = make("float32").allocate(n_channels)
+    for i, x in enumerate(np.random.default_rng(0).standard_normal((90, n_channels))):
+        chain.push(x.astype(np.float32), i // 50)
+    export(chain, tmp_path, "mod", inference=True)
+    assert complaints(tmp_path) == []
+
+
+@each("name", ["gaussian novelty, diagonal", "calibrated, of four"])
+def test_no_pointer_leaves_an_array(name, tmp_path):
+    """A diagonal has no scratch for a factor, and class -1 no score. GCC looks when it inlines."""
+    make, n_features, classes = SETTINGS[name]
+    learner = make("float32").allocate(n_features, classes=classes)
+    run_here(learner, *hard_samples(60, n_features, "float32", 1, classes))
+    for inference in (False, True):
+        export(learner, tmp_path, "mod", inference=inference)
+        command = ["gcc", "-O2", *STRICT, "-Warray-bounds", f"-I{tmp_path}", "-c"]
+        done = subprocess.run(
+            [*command, tmp_path / "mod.c", "-o", tmp_path / "mod.o"],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.stderr == ""
 
 
 def test_the_control_is_found(tmp_path):

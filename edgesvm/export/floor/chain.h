@@ -30,16 +30,17 @@ static int ESVM_NAME(majority)(const ESVM_NAME(t) *model, int64_t at) {
 }
 
 esvm_status ESVM_NAME(push)(
-    ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int slot, int *predicted, double *score) {
+    ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int index, int *predicted, double *score) {
     char *self = (char *)model + ESVM_AT_WINDOWS;
     const ESVM_NAME(value) *row = (const ESVM_NAME(value) *)ESVM_WINDOWS(out);
     int64_t at = ESVM_WINDOWS(counts)->n_run;
-    int complete;
+    int complete, slot;
     double values[ESVM_VALUES];
     *predicted = -2;
     *score = 0.0;
-    if (ESVM_ONE_CLASS) slot = -1; /* every window is learned, whatever the labels */
-    if (slot >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
+    if (ESVM_ONE_CLASS) index = -1; /* every window is learned, whatever the labels */
+    if (index >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
+    slot = index < 0 ? -1 : ESVM_SLOT_OF(index);
     if (ESVM_WINDOWS(is_too_large)(self, x)) return ESVM_NOT_FINITE;
     complete = ESVM_WINDOWS(take)(self, x);
     ESVM_NAME(count)(model, at, slot);
@@ -48,21 +49,12 @@ esvm_status ESVM_NAME(push)(
     if (ESVM_TOP(n_learned)(ESVM_SELF(model)) > 0) {
         esvm_status status = ESVM_NAME(decide)(model, row, values);
         if (status > ESVM_CHANGED) return status;
-        *predicted = ESVM_TOP(winner)(ESVM_SELF(model), values, score);
+        *predicted = ESVM_NAME(index_of)(ESVM_TOP(winner)(ESVM_SELF(model), values, score));
     }
     if (ESVM_ONE_CLASS) slot = ESVM_FIRST_LABEL;
     else if (!ESVM_LAST) slot = ESVM_NAME(majority)(model, at);
-    return slot < 0 ? ESVM_UNCHANGED : ESVM_NAME(learn)(model, row, slot);
+    if (slot < 0) return ESVM_UNCHANGED;
+    return (esvm_status)ESVM_TOP(learn_row)(ESVM_SELF(model), row, slot, 1.0);
 }
 
-void ESVM_NAME(gap)(ESVM_NAME(t) *model) {
-    char *self = (char *)model + ESVM_AT_WINDOWS;
-    int64_t n = ESVM_WINDOWS(counts)->n_run, newest, k;
-    if (n) {
-        newest = (n - 1) / ESVM_WINDOWS(hop);
-        k = newest - ESVM_WINDOWS(n_windows) + 1;
-        for (k = k > 0 ? k : 0; k <= newest; k++)
-            ESVM_WINDOWS(counts)->n_dropped += n < k * ESVM_WINDOWS(hop) + ESVM_WINDOWS(window);
-    }
-    ESVM_WINDOWS(counts)->n_run = 0;
-}
+#include "gap.h"

@@ -1,5 +1,5 @@
 /* The class by NAME_decide, of a model that learns no more. Included at the end of a NAME.c, which
- * defines ESVM_NAME(f), ESVM_VALUES and the table NAME_order. */
+ * defines ESVM_NAME(f), ESVM_VALUES and ESVM_ONLY, the only class that was seen, or -1. */
 
 int ESVM_NAME(predict)(const ESVM_NAME(value) *x, double *score) {
     double values[ESVM_VALUES];
@@ -7,10 +7,10 @@ int ESVM_NAME(predict)(const ESVM_NAME(value) *x, double *score) {
     if (ESVM_NAME(decide)(x, values)) return -1;
     if (ESVM_VALUES == 1) {
         *score = values[0];
-        return ESVM_NAME(order)[values[0] > 0.0];
+        return ESVM_ONLY < 0 ? values[0] > 0.0 : ESVM_ONLY;
     }
     for (i = 1; i < ESVM_VALUES; i++)
         if (values[i] > values[best]) best = i;
     *score = values[best];
-    return ESVM_NAME(order)[best];
+    return best;
 }

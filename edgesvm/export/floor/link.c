@@ -99,13 +99,13 @@ static void send_heartbeat(esvm_link *l) {
     send(l, HEARTBEAT, 0, l->control++, raw, 32);
 }
 
-static void send_prediction(esvm_link *l, uint32_t sequence, int slot, uint8_t flags, double score) {
+static void send_prediction(esvm_link *l, uint32_t sequence, int index, uint8_t flags, double score) {
     uint8_t raw[LEAST_RAW + 12];
-    float value = slot < 0 ? 0.0f : (float)score;
+    float value = index < 0 ? 0.0f : (float)score;
     uint32_t bits;
     memcpy(&bits, &value, 4);
     put32(raw + 8, sequence);
-    put16(raw + 12, slot < 0 ? 0 : (uint16_t)l->of->labels[slot]);
+    put16(raw + 12, index < 0 ? 0 : (uint16_t)l->of->labels[index]);
     put16(raw + 14, flags);
     put32(raw + 16, bits);
     send(l, PREDICTION, l->schema.id, l->counts.predictions_sent++, raw, 12);
@@ -281,10 +281,10 @@ static const float *match(esvm_link *l, uint32_t sequence) {
 /* -- samples: link/_samples.pyx, runner.py ----------------------------------------------------- */
 
 static esvm_status learn(esvm_link *l, const float *x, int16_t label, float weight) {
-    int slot = 0;
+    int index = 0;
     esvm_status status;
-    while (slot < l->of->n_labels && l->of->labels[slot] != label) slot++;
-    status = l->of->learn(l->model, x, slot, (double)weight);
+    while (index < l->of->n_labels && l->of->labels[index] != label) index++;
+    status = l->of->learn(l->model, x, index, (double)weight);
     if (status <= ESVM_CHANGED) l->counts.learned++;
     else if (status == ESVM_UNKNOWN_LABEL) l->counts.unknown_label++;
     else l->counts.refused_value++;
@@ -298,13 +298,13 @@ static void push(esvm_link *l) {
     send_pages(l, 0, 0, UINT32_MAX);
 }
 
-/* Predict the sample in x, learn it, and send the prediction; the slot predicted, or -1 */
+/* Predict the sample in x, learn it, and send the prediction; the index predicted, or -1 */
 static int handle(esvm_link *l, uint32_t sequence, int has_label, int16_t label, float weight) {
     double score = 0.0;
-    int slot = l->of->predict(l->model, l->x, &score);
-    uint8_t flags = slot == -1 ? ABSTAIN : 0;
+    int index = l->of->predict(l->model, l->x, &score);
+    uint8_t flags = index == -1 ? ABSTAIN : 0;
     l->counts.taken++;
-    if (slot == -2) {
+    if (index == -2) {
         l->counts.refused_value++;
         flags = REJECTED;
     } else if (!has_label) {
@@ -317,12 +317,12 @@ static int handle(esvm_link *l, uint32_t sequence, int has_label, int16_t label,
         if (status <= ESVM_CHANGED) flags |= weight > 0.0f ? TRAINED : 0;
         else if (status != ESVM_UNKNOWN_LABEL) {
             flags = REJECTED;
-            slot = -1;
+            index = -1;
         }
     }
-    send_prediction(l, sequence, slot, flags, score);
+    send_prediction(l, sequence, index, flags, score);
     push(l);
-    return slot < 0 ? -1 : slot;
+    return index < 0 ? -1 : index;
 }
 
 /* The features into x; whether all are finite */
@@ -676,12 +676,12 @@ void esvm_link_feed(esvm_link *l, const uint8_t *bytes, size_t n) {
     for (; n; n--) take(l, *bytes++);
 }
 
-int esvm_link_own(esvm_link *l, const float *x, int slot) {
+int esvm_link_own(esvm_link *l, const float *x, int index) {
     memcpy(l->x, x, l->of->n_features * sizeof(float));
     l->known = 1; /* there is a sensor: no SCHEMA needs to be asked for */
     l->doubting = 0;
     l->sample_ms = l->now_ms;
-    return handle(l, l->counts.own++, slot >= 0, slot < 0 ? 0 : l->of->labels[slot], 1.0f);
+    return handle(l, l->counts.own++, index >= 0, index < 0 ? 0 : l->of->labels[index], 1.0f);
 }
 
 void esvm_link_tick(esvm_link *l, uint32_t now_ms) {

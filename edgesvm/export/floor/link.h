@@ -38,7 +38,7 @@ typedef struct {
     const int16_t *labels;
     uint32_t snapshot_bytes;
     int (*predict)(void *model, const float *x, double *score); /**< -1 nothing learned, -2 refused */
-    esvm_status (*learn)(void *model, const float *x, int slot, double weight);
+    esvm_status (*learn)(void *model, const float *x, int index, double weight);
     void (*read)(const void *model, uint32_t at, uint8_t *out, uint32_t n);
     esvm_status (*restore)(void *model, uint8_t *bytes, uint32_t n);
 } esvm_link_model;
@@ -95,7 +95,7 @@ void esvm_link_begin(esvm_link *link, uint32_t boot_id);
 
 void esvm_link_feed(esvm_link *link, const uint8_t *bytes, size_t n);
 
-int esvm_link_own(esvm_link *link, const float *x, int slot);
+int esvm_link_own(esvm_link *link, const float *x, int index);
 
 void esvm_link_tick(esvm_link *link, uint32_t now_ms);
 

@@ -11,6 +11,8 @@
  * (what a snapshot's numbers must be; types.h), and NAME_is_sound (what every core says of an arena).
  */
 
+#include "classes.h"
+
 #define ESVM_SELF(model) ((char *)(model) + ESVM_AT)
 
 void ESVM_NAME(reset)(ESVM_NAME(t) *model) {
@@ -21,13 +23,13 @@ void ESVM_NAME(reset)(ESVM_NAME(t) *model) {
 }
 
 esvm_status ESVM_NAME(learn_weighted)(
-    ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int slot, double weight) {
-    if (slot < ESVM_FIRST_LABEL || slot >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
-    return (esvm_status)ESVM_TOP(learn_row)(ESVM_SELF(model), x, slot, weight);
+    ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int index, double weight) {
+    if (index < ESVM_FIRST_LABEL || index >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
+    return (esvm_status)ESVM_TOP(learn_row)(ESVM_SELF(model), x, ESVM_SLOT_OF(index), weight);
 }
 
-esvm_status ESVM_NAME(learn)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int slot) {
-    return ESVM_NAME(learn_weighted)(model, x, slot, 1.0);
+esvm_status ESVM_NAME(learn)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int index) {
+    return ESVM_NAME(learn_weighted)(model, x, index, 1.0);
 }
 
 esvm_status ESVM_NAME(decide)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *values) {
@@ -38,7 +40,7 @@ esvm_status ESVM_NAME(decide)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, do
 int ESVM_NAME(predict)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *score) {
     double values[ESVM_VALUES];
     if (ESVM_NAME(decide)(model, x, values) > ESVM_CHANGED) return -1;
-    return ESVM_TOP(winner)(ESVM_SELF(model), values, score);
+    return ESVM_NAME(index_of)(ESVM_TOP(winner)(ESVM_SELF(model), values, score));
 }
 
 void ESVM_NAME(snapshot_read)(const ESVM_NAME(t) *model, uint32_t at, uint8_t *out, uint32_t n) {

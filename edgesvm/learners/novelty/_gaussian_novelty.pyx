@@ -23,6 +23,7 @@ from edgesvm.learners.novelty._novelty cimport NoveltyCore
 
 @cython.final
 cdef class GaussianNoveltyCore(NoveltyCore):
+    cdef readonly bint is_diagonal   # then there is no factor, nor scratch for one
     cdef PackedFactor factor
     cdef int64_t order      # of the factor: D, or 0 with a diagonal
     cdef double lift        # of the factor: none
@@ -32,7 +33,8 @@ cdef class GaussianNoveltyCore(NoveltyCore):
         cdef PackedFactor *f = &self.factor
         cdef int64_t D = self.n_features
         self.order, self.lift = 0, 0.0
-        if "factor" not in self.views:
+        self.is_diagonal = "factor" not in self.views
+        if self.is_diagonal:
             return
         self.order = D
         f.pool = <double *> self.array("factor")
@@ -44,14 +46,15 @@ cdef class GaussianNoveltyCore(NoveltyCore):
 
     cdef double score(self) noexcept nogil:
         cdef int64_t D = self.n_features
-        cdef const double *y = self.factor.solution + 1
+        cdef const double *y
         cdef double square
-        if self.order == 0:
+        if self.is_diagonal:
             square = any_dot(self.is_float32, self.scaled, self.scaled, D)
         elif self.n_fitted() == 0:
             square = 0.0
         else:
             self.forward()
+            y = self.factor.solution + 1
             square = (self.n_fitted() + 1) * dot(y, y, D)
         return sqrt(square / D)
 
@@ -64,7 +67,7 @@ cdef class GaussianNoveltyCore(NoveltyCore):
 
     cdef void learn_scaled(self) noexcept nogil:
         cdef int64_t j
-        if self.order == 0:
+        if self.is_diagonal:
             return
         if self.n_fitted() == 0:
             for j in range(self.order):
@@ -73,19 +76,20 @@ cdef class GaussianNoveltyCore(NoveltyCore):
         factor_add_outer(&self.factor, 1.0)
 
     cdef void forget_scaled(self) noexcept nogil:
-        if self.order:
+        if not self.is_diagonal:
             memset(self.factor.pool, 0, packed(self.n_features) * sizeof(double))
 
     cdef void drops(self, double *out) noexcept nogil:
         """out[j] = (A^-1 z)_j^2 / (A^-1)_jj, which z' A^-1 z loses where z_j is as the others say:
         reconstruction-based contributions (Alcala & Qin 2009)"""
         cdef int64_t D = self.n_features, i, j
-        cdef double *y = self.factor.solution + 1
-        if self.order == 0 or self.n_fitted() == 0:
+        cdef double *y
+        if self.is_diagonal or self.n_fitted() == 0:
             for j in range(D):
                 out[j] = entry(self.is_float32, self.scaled, j) ** 2
             return
         self.forward()
+        y = self.factor.solution + 1
         factor_backward(&self.factor, y)
         for j in range(D):
             out[j] = y[j] * y[j]
