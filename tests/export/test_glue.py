@@ -161,7 +161,8 @@ def stopped(pump, compiler, name="pump.c"):
 
 @pytest.mark.parametrize("compiler", TRAPS)
 def test_a_compiler_that_changes_the_model_is_refused(compiler, pump):
-    for name in ("pump.c", "edgesvm/esvm.c", "edgesvm/soft.c"):
+    names = ("pump.c", "edgesvm/esvm.c", "edgesvm/soft.c")
+    for name in names[: 1 if "avr" in compiler else 3]:  # there, the others hold no double
         assert TRAPS[compiler] in stopped(pump, compiler, name)
 
 

@@ -15,7 +15,7 @@
  *     u_p += .7 / sqrt(D) e_p z / sqrt(H)
  *
  * Fixed point is written Qn: the number times 2^n. Nothing is allocated, and no number is a float but a sample's,
- * of which only the bits are read.
+ * of which only the bits are read. An int may have 16 bits (AVR).
  */
 #ifndef EDGESVM_BYTE_H
 #define EDGESVM_BYTE_H
@@ -62,7 +62,7 @@ typedef struct { /* at the start of the model */
     int16_t tilt[BYTE_WIDTHS + 1];       /* log2 of an amplitude beside its first, Q12 */
     uint16_t amplitude[BYTE_WIDTHS + 1]; /* Q12, mean square 1; the last is that of 1 */
     uint16_t lapses[2];                  /* share of errors lately, Q16: of the weights, of both together */
-    uint8_t n_classes, unused;
+    uint8_t n_classes, unused[3];
     uint32_t far_out;                    /* samples with a value far out */
 } byte_head;
 
@@ -102,7 +102,7 @@ static inline int64_t byte_clip_wide(int64_t v, int64_t most) { return v > most 
 
 /* v 2^-n, rounded by chance: U has n bits */
 static inline int32_t byte_by_chance(int32_t v, int n, uint32_t U) {
-    return (v + (int32_t)(U & ((1u << n) - 1u))) >> n;
+    return (v + (int32_t)(U & (((uint32_t)1 << n) - 1u))) >> n;
 }
 
 static uint32_t byte_root(uint32_t v) {
@@ -147,7 +147,7 @@ static int byte_cos(int i) {
 /* 2^t, Q14 of Q12, t <= 0 */
 static int32_t byte_exp2(int32_t t) {
     int32_t rest = t & 4095, m = 4096 + (rest * (2687 + (rest * 1409 >> 12)) >> 12);
-    return t < -4096 * 15 ? 0 : m * 4 >> -(t >> 12);
+    return t < -61440 ? 0 : m * 4 >> -(t >> 12);
 }
 
 /* sigma(logit), Q15 of Q10 */
@@ -204,7 +204,7 @@ static inline void byte_lay_out(
     for (k = 0; k < BYTE_WIDTHS; k++) s->move[k] = (int32_t)((int64_t)move[k] * root >> 12);
     root = (int32_t)byte_root((uint32_t)(s->n_directions > 0 ? 2 * s->n_directions : 1) << 10); /* of 2 P, Q5 */
     s->unit = s->unit_shift = 0; /* 3 / (sqrt(2 P) 127^2) 2^10 / 2^12 */
-    while (s->unit < 1 << 15) s->unit = (int32_t)(((int64_t)24 << ++s->unit_shift) / (16129 * (int64_t)root));
+    while (s->unit < 32768) s->unit = (int32_t)(((int64_t)24 << ++s->unit_shift) / (16129 * (int64_t)root));
     s->stride[0] = 1;
     for (k = 1; k < BYTE_STRIDES; k++) {
         int32_t stride = 1 + (int32_t)((uint64_t)byte_hash(key, 0, (uint32_t)k) * (uint32_t)n_features >> 32);
@@ -222,7 +222,7 @@ static inline int32_t byte_mean_of(const byte_scale *f) {
     return (int32_t)((uint32_t)f->m[0] << 8 | (uint32_t)f->m[1] << 16 | (uint32_t)f->m[2] << 24) >> 8;
 }
 
-enum { BYTE_MOST_MEAN = (1 << 23) - 1 };
+#define BYTE_MOST_MEAN 8388607 /* of 24 bits */
 
 /* Set mean and deviation, in units of 2^e; the unit is changed until the deviation has 8 bits, where the mean has room. */
 static void byte_set_scale(byte_scale *f, int32_t e, int32_t m, int32_t s) {
@@ -258,9 +258,9 @@ static inline int32_t byte_parts(float x, int32_t *e) {
 static int32_t byte_units(float x, int32_t e) {
     int32_t by, m = byte_parts(x, &by);
     by -= e;
-    if (by > 5) return m > 0 ? 1 << 29 : m < 0 ? -(1 << 29) : 0;
+    if (by > 5) return m > 0 ? 536870912 : m < 0 ? -536870912 : 0; /* 2^29 */
     if (by >= 0) return m * (1 << by);
-    return by < -25 ? 0 : (m + (1 << (-by - 1))) >> -by;
+    return by < -25 ? 0 : (m + ((int32_t)1 << (-by - 1))) >> -by;
 }
 
 static inline int byte_is_finite(float x) {
@@ -300,7 +300,7 @@ static void byte_learn_common(const byte_shape *s, byte_scale *f, const float *x
         for (d = 0; d < s->n_features; d++)
             if (byte_parts(x[d], &e) && e > largest) largest = e;
         f->e = (int8_t)byte_clip(largest + 16, 120);
-        bound = 1 << 16;
+        bound = 65536;
         n = 1;
     } else {
         bound *= f->s;
@@ -401,14 +401,14 @@ static void byte_learn_amplitudes(byte_head *head, const int64_t *parts) {
     uint32_t inverse;
     int k, shift;
     for (k = 0; k <= BYTE_WIDTHS; k++) {
-        int64_t part = byte_clip_wide(parts[k], 1 << 20);
+        int64_t part = byte_clip_wide(parts[k], 1048576);
         H += (uint64_t)(part * part); /* Q20 */
     }
     if (H < head->H_amplitudes || H >> 62) H = (uint64_t)1 << 62;
     head->H_amplitudes = H;
-    inverse = byte_inverse_root(H + (1 << 20), &shift);
+    inverse = byte_inverse_root(H + 1048576, &shift);
     for (k = 0; k <= BYTE_WIDTHS; k++) { /* .5 part / sqrt(1 + H), as log2 Q12: 2954 */
-        int64_t part = byte_clip_wide(parts[k], 1 << 20) * 2954 * (int64_t)inverse;
+        int64_t part = byte_clip_wide(parts[k], 1048576) * 2954 * (int64_t)inverse;
         tilt[k] = head->tilt[k] + (int32_t)(part >> (31 + shift));
         if (byte_first_tilt(k) + tilt[k] > most) most = byte_first_tilt(k) + tilt[k];
     }
@@ -534,7 +534,7 @@ static void byte_find_logits(
 
 /* Whether the weights alone answer: where they with their mean were wrong 5/4 times as often lately */
 static inline int byte_is_last_better(const byte_head *head) {
-    return head->lapses[1] > head->lapses[0] + (head->lapses[0] >> 2);
+    return head->lapses[1] > (int32_t)head->lapses[0] + (head->lapses[0] >> 2);
 }
 
 /* The logits that answer, Q10 */
@@ -589,7 +589,7 @@ static void byte_find_step(
         inverse = byte_inverse_root(row->G ? row->G : 1, &shift); /* sqrt(G) is Q5 */
         for (k = 0; k <= BYTE_WIDTHS; k++) { /* g A / (2 sqrt(G) 2^e) */
             int64_t step = (int64_t)g * head->amplitude[k] * (int64_t)inverse >> (38 + shift + row->e);
-            t->step[v][k] = (int32_t)byte_clip_wide(step, 1 << 22);
+            t->step[v][k] = (int32_t)byte_clip_wide(step, 4194304);
             t->parts[k] += byte_as_logit(s, byte_part(head, k, k < BYTE_WIDTHS ? R[v][k] : 0, row->one), row->e) * g >> 15;
         }
     }
@@ -633,8 +633,9 @@ static inline uint64_t byte_move_directions(
     u += p * K;
     for (l = 0; l < n; l++) {
         int64_t slope = ((int64_t)e[l] * head->amplitude[l % BYTE_WIDTHS] >> 20) * ((int64_t)1 << e_most);
+        slope = byte_clip_wide(slope, 4194304); /* its square is beyond what H takes of a sample */
         squares += (uint64_t)(slope * slope);
-        move[l] = (int32_t)byte_clip_wide(slope * by[l % BYTE_WIDTHS] >> 12, 1 << 20);
+        move[l] = (int32_t)byte_clip_wide(slope * by[l % BYTE_WIDTHS] >> 12, 1048576);
     }
     for (j = 0; j < K; j++)
         for (l = 0; l < n; l++) {
@@ -689,7 +690,7 @@ static void byte_take_step(const byte_shape *s, char *model, const int8_t *z, ui
         uint32_t inverse = byte_inverse_root(head->H_directions, &shift);
         for (k = 0; k < BYTE_WIDTHS; k++) {
             int64_t rate = (int64_t)s->move[k] * inverse; /* Q16, 2^-(31 + shift) */
-            by[k] = (int32_t)byte_clip_wide(19 + shift >= 0 ? rate >> (19 + shift) : rate, 1 << 24);
+            by[k] = (int32_t)byte_clip_wide(19 + shift >= 0 ? rate >> (19 + shift) : rate, 16777216);
         }
     }
     squares = byte_move_all(s, model, z, n, t, by);
@@ -714,7 +715,7 @@ static void byte_learn_mean(const byte_shape *s, char *model, uint32_t n) {
     byte_row *row = byte_rows_of(model);
     int32_t share, V = s->n_vectors, p, v, i;
     if (n >= BYTE_ALWAYS && n % 8) return;
-    share = (int32_t)((n < BYTE_ALWAYS ? 2u << 16 : 16u << 16) / (n + 1));
+    share = (int32_t)((n < BYTE_ALWAYS ? 131072u : 1048576u) / (n + 1));
     for (v = 0; v < V; v++, row++) {
         int by = row->e - row->e_mean, is_over = 0;
         int32_t up = by > 8 ? 256 : by > 0 ? 1 << by : 1, down = by < 0 ? -by : 0;
@@ -772,8 +773,9 @@ static void byte_reset(const byte_shape *s, char *model) {
 
 /* -- more classes ---------------------------------------------------------------------------------- */
 
+#if BYTE_MOST_VECTORS > 1
 /* Give each direction's weights, of `was` bytes, the room of all vectors, nearer to the end of the model. */
-static void byte_widen(const byte_shape *s, char *model, int32_t at, int32_t from, int32_t was) {
+static inline void byte_widen(const byte_shape *s, char *model, int32_t at, int32_t from, int32_t was) {
     int32_t p, size = 2 * s->n_vectors;
     for (p = s->n_directions - 1; p >= 0; p--) {
         int8_t *w = (int8_t *)model + at + p * size;
@@ -789,7 +791,7 @@ static void byte_widen(const byte_shape *s, char *model, int32_t at, int32_t fro
 
 /* Lay a model out for more classes: the last directions make room. The rest goes to the front first, then each part
  * to its new place, the last part first. */
-static void byte_grow(const byte_shape *s, const byte_shape *before, char *model, const int64_t *n_per_class) {
+static inline void byte_grow(const byte_shape *s, const byte_shape *before, char *model, const int64_t *n_per_class) {
     byte_row row[BYTE_MOST_VECTORS];
     int64_t count[BYTE_MOST_VECTORS] = {0};
     int32_t P = s->n_directions, of_u = P * s->n_kept, was = 2 * before->n_vectors;
@@ -814,6 +816,7 @@ static void byte_grow(const byte_shape *s, const byte_shape *before, char *model
     memcpy(byte_rows_of(model), row, sizeof(byte_row) * (size_t)s->n_vectors);
     byte_head_of(model)->n_classes = (uint8_t)s->n_classes;
 }
+#endif
 
 /* What no stream of samples can have left in a model, as a text; NULL: nothing */
 static const char *byte_fault(const byte_shape *s, char *model) {
@@ -828,6 +831,8 @@ static const char *byte_fault(const byte_shape *s, char *model) {
             return "the snapshot's amplitudes are out of range";
     for (v = 0; v < s->n_vectors; v++)
         if (row[v].e > BYTE_STEEPEST || row[v].e_mean > BYTE_STEEPEST) return "a unit is out of range";
+    for (v = 0; s->counts && v < s->n_classes; v++)
+        if (((const int64_t *)(model + s->at_counts))[v] < 0) return "the snapshot's counters are inconsistent";
     for (d = 0; d < (s->is_common ? 1 : s->n_features); d++)
         if (f[d].e < -120 || f[d].e > 120) return "a scale is out of range";
     return 0;
