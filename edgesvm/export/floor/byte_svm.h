@@ -5,6 +5,10 @@
 #define EDGESVM_BYTE_SVM_H
 
 #define BYTE_MOST_VECTORS ByteSVM_n_vectors
+#ifdef __AVR__ /* 2 KiB of RAM: less stack, and less code too */
+#define BYTE_AT_ONCE 4
+#pragma GCC optimize("no-inline-functions-called-once", "no-inline-small-functions")
+#endif
 #include <float.h>
 
 #include "byte.h"

@@ -26,6 +26,9 @@
 #ifndef EDGESVM_CLONES
 #define EDGESVM_CLONES
 #endif
+#ifndef BYTE_AT_ONCE /* directions that are worked on together: 4 or 8; the fewer, the less stack */
+#define BYTE_AT_ONCE 8
+#endif
 #ifndef BYTE_MOST_VECTORS /* of weights: 1 for two classes */
 #define BYTE_MOST_VECTORS 127
 #endif
@@ -427,7 +430,7 @@ static inline int32_t byte_start(const byte_shape *s, int32_t p) {
 }
 
 /* z at the features of directions p to p + n - 1, which are in one block; entry j of all, then j + 1 */
-static inline void byte_gather(const byte_shape *s, const int8_t *z, int32_t p, int n, int8_t (*at)[BYTE_BLOCK]) {
+static inline void byte_gather(const byte_shape *s, const int8_t *z, int32_t p, int n, int8_t (*at)[BYTE_AT_ONCE]) {
     int32_t stride = (int32_t)s->stride[p / BYTE_BLOCK % BYTE_STRIDES], D = s->n_features;
     int l, j;
     for (l = 0; l < n; l++) {
@@ -440,16 +443,16 @@ static inline void byte_gather(const byte_shape *s, const int8_t *z, int32_t p, 
     }
 }
 
-typedef struct { /* of a block */
-    int8_t z[BYTE_KEPT][BYTE_BLOCK];
-    int32_t c[BYTE_BLOCK], s[BYTE_BLOCK];
+typedef struct { /* of directions in one block */
+    int8_t z[BYTE_KEPT][BYTE_AT_ONCE];
+    int32_t c[BYTE_AT_ONCE], s[BYTE_AT_ONCE];
 } byte_block;
 
 /* The features of directions p to p + n - 1 */
 static inline void byte_find_features(
     const byte_shape *s, const char *model, const int8_t *z, int32_t p, int n, byte_block *b) {
     const int8_t *u = (const int8_t *)model + s->at_u + p * s->n_kept;
-    int32_t sum[BYTE_BLOCK] = {0};
+    int32_t sum[BYTE_AT_ONCE] = {0};
     int l, j, K = s->n_kept;
     byte_gather(s, z, p, n, b->z);
     for (j = 0; j < K; j++)
@@ -480,8 +483,8 @@ static void byte_sum_up(
     byte_block b;
     memset(R, 0, sizeof *R * (size_t)s->n_vectors);
     if (of_mean) memset(of_mean, 0, sizeof *R * (size_t)s->n_vectors);
-    for (p = 0; p < P; p += BYTE_BLOCK) {
-        int n = P - p < BYTE_BLOCK ? P - p : BYTE_BLOCK;
+    for (p = 0; p < P; p += BYTE_AT_ONCE) {
+        int n = P - p < BYTE_AT_ONCE ? P - p : BYTE_AT_ONCE;
         byte_find_features(s, model, z, p, n, &b);
         byte_add_sums(s, w, &b, p, n, R);
         if (of_mean) byte_add_sums(s, mean, &b, p, n, of_mean);
@@ -628,7 +631,7 @@ static inline uint64_t byte_move_directions(
     const byte_shape *s, int8_t *u, const byte_block *b, int32_t p, int n, const byte_head *head, int e_most,
     const int32_t *by, uint32_t *chance, const int32_t *e) {
     uint64_t squares = 0;
-    int32_t move[BYTE_BLOCK];
+    int32_t move[BYTE_AT_ONCE];
     int l, j, K = s->n_kept;
     u += p * K;
     for (l = 0; l < n; l++) {
@@ -664,13 +667,13 @@ EDGESVM_CLONES
 static uint64_t byte_move_all(
     const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const int32_t *by) {
     int8_t *u = (int8_t *)model + s->at_u, *w = (int8_t *)model + s->at_w;
-    uint32_t chance[BYTE_BLOCK];
-    int32_t e[BYTE_BLOCK], p, P = s->n_directions;
+    uint32_t chance[BYTE_AT_ONCE];
+    int32_t e[BYTE_AT_ONCE], p, P = s->n_directions;
     uint64_t squares = 0;
     byte_block b;
     int l;
-    for (p = 0; p < P; p += BYTE_BLOCK) {
-        int in_block = P - p < BYTE_BLOCK ? P - p : BYTE_BLOCK;
+    for (p = 0; p < P; p += BYTE_AT_ONCE) {
+        int in_block = P - p < BYTE_AT_ONCE ? P - p : BYTE_AT_ONCE;
         byte_find_features(s, model, z, p, in_block, &b);
         for (l = 0; l < in_block; l++) chance[l] = byte_hash(s->key, n, 1000 + (uint32_t)(p + l)) | 1;
         byte_move_weights(s, w, &b, p, in_block, t, chance, e);
