@@ -97,7 +97,13 @@ def export(
         texts[f"edgesvm/{name}"] = read("translated", name)
     if BYTE_SVM in headers:
         texts |= {f"edgesvm/{BYTE_SVM}": read("floor", BYTE_SVM), "edgesvm/byte.h": byte_h()}
-    texts |= glue(prefix, title, [name for name in texts if name.endswith(".c")])
+    texts |= glue(
+        prefix,
+        title,
+        [name for name in texts if name.endswith(".c")],
+        header=texts[f"{prefix}.h"],
+        of_integers=headers == [BYTE_SVM] and not inference,
+    )
     written = []
     for name, text in texts.items():
         path = Path(folder) / name

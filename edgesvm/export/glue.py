@@ -1,4 +1,5 @@
-"""What builds need beside the sources: Make, CMake, Zephyr, the Pico SDK, Arduino, PlatformIO."""
+"""What builds need beside the sources: Make, CMake, Zephyr, ESP-IDF, the Pico SDK, Arduino,
+PlatformIO."""
 
 from __future__ import annotations
 
@@ -8,10 +9,24 @@ import re
 from edgesvm.export.texts import read
 
 VERSION = "1.0.0"
+# Arduino's architectures whose double has 64 bits. Others are not refused, but warned of.
+WITH_DOUBLE = (
+    "apollo3,esp32,esp8266,mbed,mbed_giga,mbed_nano,mbed_opta,mbed_portenta,mbed_rp2040,nrf52,"
+    "renesas_portenta,renesas_uno,rp2040,sam,samd,STM32F1,stm32,teensy,zephyr"
+)
 
 
-def glue(prefix: str, title: str, sources: list[str]) -> dict[str, str]:
-    """Name -> text of each file; `sources` are the model's .c files."""
+def glue(
+    prefix: str, title: str, sources: list[str], *, header: str = "", of_integers: bool = False
+) -> dict[str, str]:
+    """Name -> text of each file.
+
+    Parameters
+    ----------
+    sources : the model's .c files
+    header : text of NAME.h
+    of_integers : whether an AVR can have it
+    """
     name = prefix.replace("_", "-")
     texts = {
         "Makefile": read("floor", "Makefile.txt").replace("NAME", prefix),
@@ -20,8 +35,13 @@ def glue(prefix: str, title: str, sources: list[str]) -> dict[str, str]:
         .replace("NAME", prefix),
         "zephyr/module.yml": f"name: {name}\nbuild:\n  cmake: .\n",
         "library.json": library_json(name, title),
-        "library.properties": library_properties(name, title, prefix),
+        "library.properties": library_properties(name, title, prefix, of_integers=of_integers),
+        "keywords.txt": keywords(prefix, header),
+        "idf_component.yml": f'version: "{VERSION}"\ndescription: {json.dumps(sentence(title))}\n',
     }
+    if f"void {prefix}_begin(" in header and f"{prefix}_push(" not in header:
+        sketch = read("floor", "learn.ino").replace("NAME", prefix.upper()).replace("name", prefix)
+        texts[f"examples/{prefix}_learn/{prefix}_learn.ino"] = sketch
     # Arduino compiles what is in src/ and looks for headers there
     for path in [f"{prefix}.h", *sources]:
         own = path.rsplit("/", 1)[-1]
@@ -47,19 +67,34 @@ def library_json(name: str, title: str) -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-def library_properties(name: str, title: str, prefix: str) -> str:
+def sentence(title: str) -> str:
+    return re.sub(r"\s+", " ", f"{title}: a model of edgesvm")
+
+
+def keywords(prefix: str, header: str) -> str:
+    """What Arduino's editor colours."""
+    kinds = {"KEYWORD1": r"\b%s_(?:t|value)\b", "KEYWORD2": r"\b%s_[a-z_]+(?=\()"}
+    lines = [
+        f"{word}\t{kind}\n"
+        for kind, pattern in kinds.items()
+        for word in sorted(set(re.findall(pattern % prefix, header)))
+    ]
+    constants = re.findall(rf"#define ({prefix.upper()}_\w+)", header)
+    return "".join([*lines, *(f"{word}\tLITERAL1\n" for word in constants)])
+
+
+def library_properties(name: str, title: str, prefix: str, *, of_integers: bool) -> str:
     """What Arduino reads. As archives, two models have the runtime once."""
-    sentence = re.sub(r"\s+", " ", f"{title}: a model of edgesvm")
     lines = {
         "name": name,
         "version": VERSION,
         "author": "edgesvm",
         "maintainer": "edgesvm",
-        "sentence": sentence,
+        "sentence": sentence(title),
         "paragraph": "",
         "category": "Data Processing",
         "url": "",
-        "architectures": "*",
+        "architectures": "*" if of_integers else WITH_DOUBLE,
         "includes": f"{prefix}.h",
         "dot_a_linkage": "true",
     }
