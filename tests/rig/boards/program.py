@@ -158,7 +158,7 @@ def start(board: Board, program: Path, folder: Path) -> None:
     log = folder / "guest.log"
     log.unlink(missing_ok=True)
     done = subprocess.run(
-        command, cwd=folder, timeout=600, check=True, capture_output=True, text=True
+        command, cwd=folder, timeout=3000, check=True, capture_output=True, text=True
     )
     said = log.read_text().splitlines() if log.exists() else []
     said = [line for line in said if not any(known in line for known in AT_START)]
