@@ -2,7 +2,7 @@
 #include "esvm.h"
 
 #include <float.h>
-#if DBL_MANT_DIG == 53
+#if DBL_MANT_DIG == 53 && !defined(ESVM_INTEGERS)
 #define ESVM_IS_FLOAT32 0
 #include "floor.h"
 #include "kernels.h"
@@ -25,7 +25,7 @@ uint32_t esvm_crc32(uint32_t crc, const void *bytes, size_t n) {
     return ~crc;
 }
 
-#if DBL_MANT_DIG == 53
+#if DBL_MANT_DIG == 53 && !defined(ESVM_INTEGERS)
 
 /* The next number of a fixed sequence, of either sign and a size of 1/4 to 4 */
 static double next(uint32_t *state) {
