@@ -24,6 +24,7 @@ from edgesvm import (  # noqa: E402
     LASVM,
     AdaGradSVM,
     BallVectorMachine,
+    ByteSVM,
     Calibrated,
     Chain,
     Forgetron,
@@ -53,10 +54,11 @@ from edgesvm.export.costs import instructions, parts  # noqa: E402
 from edgesvm.export.fixed import Fixed, table_bytes  # noqa: E402
 from edgesvm.export.folder import export  # noqa: E402
 from edgesvm.export.report import part_of  # noqa: E402
-from rig.boards import BOARDS, Board, program, run  # noqa: E402
+from rig.boards import BOARDS, UNO, Board, program, run  # noqa: E402
 
 FILE = ROOT / "data" / "costs.json"
 FILLED, COUNTED = 500, 40  # rows
+TABLES_IN_RAM = 144  # of an AVR: the layout, and labels
 # M0's code too, on a machine with more memory: its instructions are among those of an M3
 WIDE = "qemu-system-arm -M mps2-an385"
 WIDE_BOARDS = {
@@ -108,6 +110,10 @@ def settings(dtype):
         "KernelNovelty, exact": stores(
             lambda M: KernelNovelty(max_vectors=M, storage="exact", **KERNEL, **NOVELTY, **of)
         ),
+        "ByteSVM": [  # on an AVR too
+            *((ByteSVM(n_bytes=b), D, 2) for b, D in ((400, 4), (640, 9), (1024, 9), (800, 30))),
+            *((ByteSVM(n_bytes=b, n_classes=4), 4, 4) for b in (500, 700)),
+        ],
         "FourierSVM": [
             *stores(lambda M: FourierSVM(n_directions=4 * M, directions="independent", **of)),
             (FourierSVM(n_directions=32, n_classes=4, directions="independent", **of), 4, 4),
@@ -197,10 +203,11 @@ def filled(learner, n_features, n_classes):
 def counted(learner, n_features, n_classes, core, folder):
     """What one learner costs on one core: decide, learn, code, stack."""
     allocated, rows = filled(learner, n_features, n_classes)
-    there = run(allocated, WIDE_BOARDS[core], folder, rows, stack=8 << 10)
+    there = run(allocated, WIDE_BOARDS.get(core, UNO), folder, rows, stack=8 << 10)
     built = compiled(folder, "mod", CORES[core])
     tables = tables_bytes(allocated, folder)
-    return there.decide, there.learn, built.flash - tables, built.stack
+    stack = there.stack + TABLES_IN_RAM if built.stack is None else built.stack
+    return there.decide, there.learn, built.flash - tables, stack
 
 
 def tables_bytes(learner, folder):
@@ -236,6 +243,9 @@ def measure(kind, core, table, folder):
         entry[what], _ = fitted(sizes, np.maximum(counts[:, j] - inner[:, j], 1))
         ratio = (np.array(sizes) @ entry[what] + inner[:, j]) / counts[:, j]
         entry["wrong"].append(round(float(np.maximum(ratio, 1 / ratio).max()), 2))
+    if kind == "ByteSVM":  # which takes float32 alone
+        same = {"float64": {"decide": [1.0, 1.0], "learn": [1.0, 1.0]}}
+        return entry | same | {"code": made[0], "stack": made[1]}
     wide = [settings("float64")[kind][i] for i in (0, -1)]
     sizes, counts, inner, _ = points(wide, core, table, folder, "float64")
     for j, what in enumerate(("decide", "learn")):
@@ -335,7 +345,7 @@ def main():
     for kind in [*settings("float32"), *TABLES, "WindowFeatures"]:
         if args.words and not any(kind.startswith(word) for word in args.words):
             continue
-        for core in WIDE_BOARDS:
+        for core in [*WIDE_BOARDS, *(["AVR"] if kind == "ByteSVM" else [])]:
             with tempfile.TemporaryDirectory() as folder:
                 table = content["cores"].setdefault(core, {})
                 table[kind] = entry_of(kind, core, table, Path(folder))

@@ -20,7 +20,8 @@ class Core:
     compilers : programs that compile for it; the first that is there is taken
     flags : of them
     counted_as : the core on whose emulator instructions were counted
-    cycles : an instruction takes on average; an assumption, not a measurement
+    cycles : an instruction takes on average; an assumption, not a measurement. Of an AVR cycles
+        are counted
     """
 
     title: str
@@ -28,6 +29,11 @@ class Core:
     flags: str
     counted_as: str
     cycles: float = 1.5
+
+    @property
+    def has_double(self) -> bool:
+        """Whether a double has 64 bits there; without, there is ByteSVM alone."""
+        return self.counted_as != "AVR"
 
     @property
     def compiler(self) -> str | None:
@@ -55,6 +61,7 @@ CORES = {
     "rv32": Core("RISC-V rv32imc", RISCV, f"-march=rv32imc {PICOLIBC}", "rv32"),
     "LX6": Core("Xtensa LX6", ("xtensa-esp32-elf-gcc",), "-mlongcalls", "M4F"),
     "LX7": Core("Xtensa LX7", ("xtensa-esp32s3-elf-gcc",), "-mlongcalls", "M4F"),
+    "AVR": Core("AVR", ("avr-gcc",), "-mmcu=atmega328p -mrelax", "AVR", cycles=1.0),
 }
 
 
@@ -72,6 +79,7 @@ class Board:
 
 KIB, MIB = 1 << 10, 1 << 20
 BOARDS = {
+    "uno": Board("Arduino Uno (ATmega328P)", "AVR", 16, 32 * KIB, 2 * KIB, "none"),
     "microbit": Board("BBC micro:bit (nRF51822)", "M0", 16, 256 * KIB, 16 * KIB, "none"),
     "pico": Board("Raspberry Pi Pico (RP2040)", "M0+", 125, 2 * MIB, 264 * KIB, "none"),
     "stm32f103": Board("STM32F103C8", "M3", 72, 64 * KIB, 20 * KIB, "none"),

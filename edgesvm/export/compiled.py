@@ -39,17 +39,20 @@ def compiled(folder: Path, prefix: str, core: Core) -> Compiled:
     if core.compiler is None:
         raise ValueError(f"{core.title}: no {' or '.join(core.compilers)} on the path")
     command = [core.compiler, *core.flags.split(), *SECTIONS.split(), f"-I{folder}"]
+    graph = ["-fcallgraph-info=su"] if core.has_double else []  # Debian's avr-gcc is too old
     objects = []
     for name in (f"{prefix}.c", "edgesvm/esvm.c", "edgesvm/soft.c"):
         source = folder / name
         objects.append(source.with_suffix(".o"))
-        run([*command, "-fcallgraph-info=su", "-c", str(source), "-o", str(objects[-1])])
+        run([*command, *graph, "-c", str(source), "-o", str(objects[-1])])
     public = symbols(core, objects[0], "T")
     program = folder / "program.elf"
     keep = [f"-Wl,-u,{name}" for name in [*public, *symbols(core, objects[0], "R")]]
     link = ["-nostartfiles", "-Wl,--gc-sections", f"-Wl,-e,{public[0]}", *keep]
     run([*command, *link, *map(str, objects), "-o", str(program), "-lm"])
     flash = sum(n for name, n in sections(core, program).items() if name.startswith(IN_FLASH))
+    if not graph:
+        return Compiled(flash, None)
     graphs = [path.with_suffix(".ci") for path in objects]
     return Compiled(flash, deepest("\n".join(map(Path.read_text, graphs)), public))
 

@@ -88,6 +88,10 @@ def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
         if L := max(learner.lookahead, learner.n_balls - 1):
             kind += ", lookahead" if learner.lookahead else ", several balls"
             sizes = (1, D, L * D, L * L)
+    elif name == "ByteSVM":
+        shape = learner.like_new().allocate(D).core.layout
+        P, both = shape["n_directions"], 1 + shape["has_mean"]
+        sizes = (1, P, P * shape["n_vectors"] * both, D)
     elif name == "AdaGradSVM":
         V = columns(learner)
         sizes = (1, V, V * D)

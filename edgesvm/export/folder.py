@@ -12,7 +12,7 @@ from edgesvm.export import fixed, flash, link
 from edgesvm.export.fixed import Fixed
 from edgesvm.export.glue import glue
 from edgesvm.export.sources import Model, header, source
-from edgesvm.export.texts import read
+from edgesvm.export.texts import WRITTEN, byte_h, read
 from edgesvm.export.units import untranslated, window_features
 from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
@@ -38,6 +38,7 @@ OF_ALL = (
     "flash.h",
     "probable.h",
 )
+BYTE_SVM = WRITTEN["ByteSVM"]["header"]
 OF_LINKS = ("link.h", "link.c")
 
 
@@ -94,7 +95,15 @@ def export(
         texts[f"edgesvm/{name}"] = read("floor", name)
     for name in needed(headers):
         texts[f"edgesvm/{name}"] = read("translated", name)
-    texts |= glue(prefix, title, [name for name in texts if name.endswith(".c")])
+    if BYTE_SVM in headers:
+        texts |= {f"edgesvm/{BYTE_SVM}": read("floor", BYTE_SVM), "edgesvm/byte.h": byte_h()}
+    texts |= glue(
+        prefix,
+        title,
+        [name for name in texts if name.endswith(".c")],
+        header=texts[f"{prefix}.h"],
+        of_integers=headers == [BYTE_SVM] and not inference,
+    )
     written = []
     for name, text in texts.items():
         path = Path(folder) / name
@@ -150,13 +159,19 @@ def in_flash(learner: Learner, prefix: str) -> Model:
 def needed(headers: list[str]) -> list[str]:
     """Translated headers, and those that they include."""
     found, todo = [], ["kernels.h", *headers]  # the self-test has an exponential
+    if BYTE_SVM in headers:
+        todo += included(read("floor", BYTE_SVM))
     while todo:
         name = todo.pop(0)
         if name in found or not (files("edgesvm.export") / "translated" / name).is_file():
             continue
         found.append(name)
-        todo += re.findall(r'#include "(\w+\.h)"', read("translated", name))
+        todo += included(read("translated", name))
     return found
+
+
+def included(text: str) -> list[str]:
+    return re.findall(r'#include "(\w+\.h)"', text)
 
 
 __all__ = ["export"]

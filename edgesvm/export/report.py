@@ -26,10 +26,11 @@ class Need:
     flash : of all its functions and tables, and of the compiler's library for them
     model : RAM of the model: the arena and what is behind it
     stack : RAM of a call, at most
-    source : where flash and stack come from
+    source : where flash and stack come from, or why it cannot be there
     decide, learn : instructions a sample; of a Chain, a window
     within : by what factor a count may differ from them
     windows : whether instructions are those of a window of raw samples
+    possible : whether its arithmetic is to be had there
     """
 
     board: Board
@@ -41,6 +42,7 @@ class Need:
     learn: float | None
     within: tuple[float, float] | None
     windows: bool = False
+    possible: bool = True
 
     @property
     def ram(self) -> int:
@@ -48,7 +50,8 @@ class Need:
 
     @property
     def fits(self) -> bool:
-        return self.ram <= self.board.ram and (self.flash or 0) <= self.board.flash
+        room = self.ram <= self.board.ram and (self.flash or 0) <= self.board.flash
+        return room and self.possible
 
     def milliseconds(self, instructions: float) -> float:
         return instructions * CORES[self.board.core].cycles / self.board.mhz / 1e3
@@ -115,13 +118,25 @@ def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) 
     for name in names:
         board = BOARDS[name]
         flash, stack, source = found[board.core]
+        possible = CORES[board.core].has_double or is_of_integers(made)
         cost = estimated(made, model, board.core)
         decide = learn = within = None
         if cost is not None:
             decide, within = cost.decide, cost.within
             learn = None if inference else cost.learn
         result.append(
-            Need(board, flash, ram, stack, source, decide, learn, within, isinstance(model, Chain))
+            Need(
+                board,
+                flash,
+                ram,
+                stack,
+                source,
+                decide,
+                learn,
+                within,
+                isinstance(model, Chain),
+                possible,
+            )
         )
     return result
 
@@ -131,10 +146,13 @@ def sizes(
 ) -> tuple[int | None, int | None, str]:
     """Flash and stack on a core, and where they come from: compiled, or the committed table."""
     core = CORES[key]
+    if not core.has_double and not is_of_integers(made):
+        return None, None, "not to be had: a double has 32 bits there, and only ByteSVM needs none"
+    cost = estimated(made, learner, key)
     if core.compiler is not None:
         built = compiled(folder, "model", core)
-        return built.flash, built.stack, f"compiled by {core.compiler} -Os"
-    cost = estimated(made, learner, key)
+        stack = cost.stack if cost is not None and built.stack is None else built.stack
+        return built.flash, stack, f"compiled by {core.compiler} -Os"
     if cost is None:
         return None, None, "not known: no compiler, and not measured"
     if isinstance(made, Fixed):
@@ -143,6 +161,11 @@ def sizes(
         data = made.ram if inference else made.ram + len(made.head)
     source = f"estimated from figures of a {CORES[core.counted_as].title}"
     return cost.code + data, cost.stack, source
+
+
+def is_of_integers(made: Fixed | Model) -> bool:
+    """Whether it learns without a double."""
+    return isinstance(made, Model) and [unit.name for unit in made.all_units] == ["ByteSVM"]
 
 
 def estimated(made: Fixed | Model, learner: Learner | Chain, key: str) -> Cost | None:
@@ -207,12 +230,13 @@ def details(need: Need) -> str:
     stack = "not known" if need.stack is None else f"at most {need.stack:,}"
     lines += [f"\n  RAM: the model {need.model:,}, stack of a call {stack}"]
     lines += [f"  flash and stack: {need.source}", ""]
+    unit = "instructions" if core.has_double else "cycles"
     for what, count, within in zip(
         ("decide", "learn"), (need.decide, need.learn), need.within or (0, 0), strict=True
     ):
         if count is not None:
             lines.append(
-                f"  {what:<8} {round(count, -2):>10,.0f} instructions, within a factor of"
+                f"  {what:<8} {round(count, -2):>10,.0f} {unit}, within a factor of"
                 f" {within:.2g}; {need.milliseconds(count):.3g} ms"
             )
     if need.decide is None:
@@ -221,7 +245,10 @@ def details(need: Need) -> str:
         counted = CORES[core.counted_as].title
         stand_in = "" if counted.startswith(core.title[:9]) else ", which stands in"
         lines.append(f"  a mean, predicted from counts on an emulated {counted}{stand_in}")
-        lines.append(f"  time at {core.cycles:g} cycles an instruction, which is assumed")
+        if core.has_double:
+            lines.append(f"  time at {core.cycles:g} cycles an instruction, which is assumed")
+        else:
+            lines.append("  the stack was measured, with tables that the compiler puts into RAM")
     if need.windows:
         lines.append("  of a window; taking in raw samples until it is complete comes to that")
     lines.append(f"\n  {'It fits.' if need.fits else 'It does not fit.'}")

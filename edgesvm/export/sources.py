@@ -11,6 +11,7 @@ import numpy as np
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray, rule
 from edgesvm.contract.labels import Labels
 from edgesvm.export.costs import predicted
+from edgesvm.export.texts import WRITTEN
 from edgesvm.export.units import (
     Unit,
     number,
@@ -93,6 +94,8 @@ class Model:
         else:
             plan = behind
             empty = inner = built.like_new().allocate(width, classes=classes)
+        if getattr(core, "layout", None) != getattr(inner.core, "layout", None):
+            raise ValueError("the model has no room yet for one of its classes: teach it first")
         cost = predicted(built, width, "M3", windows=isinstance(model, Chain))
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
@@ -127,6 +130,11 @@ class Model:
     @property
     def all_units(self) -> list[Unit]:
         return self.units if self.windows is None else [self.windows, *self.units]
+
+    @property
+    def draws(self) -> bool:
+        """Whether the innermost learner fills an empty arena in itself."""
+        return self.units[0].name in WRITTEN and not self.units[0].is_part
 
     @property
     def has_probabilities(self) -> bool:
@@ -254,15 +262,20 @@ typedef struct {{
     uint64_t words[{P}_BYTES / 8];
 }} {p}_t;
 
+#ifndef __AVR__ /* whose flash cannot be copied like this; {p}_begin can */
 /** The model as it was exported, {ram} bytes of flash: `{p}_t model = {p}_saved;` */
 extern const {p}_t {p}_saved;
+#endif
 
-/** What every snapshot of this model begins with: parameters and labels. */
-extern const uint8_t {p}_head[{P}_HEAD_BYTES];
+/** What every snapshot of this model begins with: parameters and labels; in flash. */
+extern const uint8_t {p}_head[{P}_HEAD_BYTES] ESVM_FLASH;
 
 /** Label by class index, for what sends it on: {labels}. Class indices count the labels as they
  * sort, like the host's classes_, whichever came first. */
 extern const int16_t {p}_labels[{P}_N_LABELS];
+
+/** Begin with the model as it was exported. */
+void {p}_begin({p}_t *model);
 
 /** Forget what was learned. */
 void {p}_reset({p}_t *model);
@@ -368,9 +381,10 @@ def source(model: Model) -> str:
         *(macros(model, unit) for unit in model.all_units),
         "\n".join(f'#include "edgesvm/{unit.header}"' for unit in model.all_units),
         saved(model),
-        f"static const esvm_check {p}_checks[] = {{\n{checks(model)}\n}};",
-        f"static const esvm_word {p}_first[] = {{\n{first_words(model)}\n}};",
+        f"static const esvm_check {p}_checks[] ESVM_FLASH = {{\n{checks(model)}\n}};",
+        f"static const esvm_word {p}_first[] ESVM_FLASH = {{\n{first_words(model)}\n}};",
         soundness(model),
+        *itself(model),
         '#include "edgesvm/model.h"',
     ]
     if model.has_probabilities:
@@ -395,6 +409,16 @@ NAMES = """\
 #define ESVM_LABELS {P}_N_LABELS
 #define ESVM_ARENA {P}_ARENA_BYTES
 #define ESVM_HEAD {P}_HEAD_BYTES"""
+
+
+def itself(model: Model) -> list[str]:
+    """What a learner does by functions of its own instead of tables and doubles."""
+    if not model.draws:
+        return []
+    lines = [f"#define ESVM_DRAW(self) {model.units[0].name}_draw(self)"]
+    if len(model.units) == 1:
+        lines += ["#define ESVM_LEARN_ONE(self, x, slot) ESVM_TOP(learn_one)(self, x, slot)"]
+    return ["\n".join(lines)]
 
 
 def macros(model: Model, unit: Unit, scratch: Mapping[str, int] | None = None) -> str:
@@ -437,8 +461,9 @@ def saved(model: Model) -> str:
     labels = ", ".join(str(model.number_of(index)) for index in range(len(model.labels))) or "0"
     return "\n\n".join(
         [
-            f"const {p}_t {p}_saved = {{{{\n{image}\n}}}};",
-            f"const uint8_t {p}_head[{P}_HEAD_BYTES] = {{\n{rows(map(str, model.head), 20)}\n}};",
+            f"const {p}_t {p}_saved ESVM_FLASH = {{{{\n{image}\n}}}};",
+            f"const uint8_t {p}_head[{P}_HEAD_BYTES] ESVM_FLASH = {{\n"
+            f"{rows(map(str, model.head), 20)}\n}};",
             f"const int16_t {p}_labels[{P}_N_LABELS] = {{{labels}}};",
         ]
     )
@@ -517,6 +542,11 @@ static int {p}_is_sound(char *self) {{
 def first_words(model: Model) -> str:
     """Numbers of an empty arena that are not zero; at least one entry."""
     words = model.whole(model.empty)
+    if model.draws:
+        [array] = [array for array in model.behind.arrays if array.name == "model"]
+        at = (model.base + array.offset) // 8
+        words = words.copy()
+        words[at : at + -(-array.nbytes // 8)] = 0
     lines = [f"    {{{8 * i}u, 0x{words[i]:x}u}}," for i in np.flatnonzero(words)]
     return "\n".join(lines or ["    {0u, 0u},"])
 

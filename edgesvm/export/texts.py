@@ -1,4 +1,4 @@
-"""Files that are the same for every model: of the folders ``floor`` and ``translated``."""
+"""Files that are the same for every model: of ``floor`` and ``translated``, and byte.h."""
 
 from __future__ import annotations
 
@@ -6,6 +6,23 @@ import json
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+# Class -> as `translated` has it, of a core whose C is written by hand
+WRITTEN: dict[str, dict[str, Any]] = {
+    "ByteSVM": {
+        "header": "byte_svm.h",
+        "numbers": {"balanced": "int", "several": "int"},
+        "at": ["n_per_class", "model", "coded", "mean_weight"],
+        "len": [],
+        "has": ["mean_weight"],
+        "scratch": ["coded"],
+    }
+}
+
+
+def byte_h() -> str:
+    """The host's own source of ByteSVM."""
+    return (files("edgesvm.learners.byte") / "byte.h").read_text(encoding="utf-8")
 
 
 def read(folder: str, name: str) -> str:
@@ -16,4 +33,4 @@ def read(folder: str, name: str) -> str:
 @cache
 def translated() -> dict[str, dict[str, Any]]:
     """Class -> its header, the numbers and the arrays that this asks for."""
-    return json.loads(read("translated", "attributes.json"))
+    return json.loads(read("translated", "attributes.json")) | WRITTEN

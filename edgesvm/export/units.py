@@ -119,9 +119,14 @@ def numbers(name: str, core: Any) -> dict[str, Any]:
     """What the C asks of a core, by name; an enum's value by its name in C."""
     found = {}
     for attribute, kind in translated()[name]["numbers"].items():
-        value = getattr(core, attribute)
+        value = is_of_several(core) if attribute == "several" else getattr(core, attribute)
         found[attribute] = kind[value] if isinstance(kind, list) else value
     return found
+
+
+def is_of_several(core: Any) -> bool:
+    """Whether a core counts classes, not two sides: by its scores, or as they come."""
+    return "scores" in core.views or getattr(core, "grows", False)
 
 
 def nothing(*_: Any) -> dict[str, Any]:
@@ -160,10 +165,25 @@ def fourier_svm(learner: Any, core: Any) -> dict[str, Any]:
     }
 
 
+def byte_svm(_: Any, core: Any) -> dict[str, Any]:
+    shape = core.layout
+    fields = ", ".join(
+        table_of(value) if isinstance(value, list) else f"{value}" for value in shape.values()
+    )
+    counts = f"(ByteSVM_AT_model + {shape['at_counts']})" if shape["counts"] else None
+    return {
+        "n_classes": shape["n_classes"],
+        "n_vectors": shape["n_vectors"],
+        "AT_counts": counts or "ByteSVM_AT_n_per_class",
+        "SHAPE": f"{{{fields}}}",
+    }
+
+
 # Class -> of a learner and its core, what is not one of the core's numbers
 MORE: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
     "StreamSVM": lambda _, core: {"balls_capacity": len(core.views.get("radius", ()))},
     "Standardized": lambda _, core: {"until": f"((int64_t){core.until})"},
+    "ByteSVM": byte_svm,
     "FourierSVM": fourier_svm,
     "FourierFeatures": directions,
     "GaussianNovelty": lambda _, core: {
@@ -183,6 +203,10 @@ BESIDE: dict[str, Callable[[Any], dict[str, bytes]]] = {
 
 
 # -- in C ------------------------------------------------------------------------------------------
+
+
+def table_of(whole: Iterable[int]) -> str:
+    return "{" + ", ".join(map(str, whole)) + "}"
 
 
 def table(given: Iterable[float]) -> str:

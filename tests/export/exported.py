@@ -5,6 +5,7 @@ from edgesvm import (
     RBF,
     AdaGradSVM,
     BallVectorMachine,
+    ByteSVM,
     Calibrated,
     Chain,
     Forgetron,
@@ -46,6 +47,10 @@ def adagrad(**params):
 
 def fourier(**params):
     return lambda dtype: FourierSVM(dtype=dtype, n_directions=80, **params)
+
+
+def byte(**params):
+    return lambda dtype: ByteSVM(**{"n_bytes": 600} | params)
 
 
 def behind_waves(make, **params):
@@ -144,6 +149,14 @@ SETTINGS = {
     "fourier, of four": (scaled(fourier(n_classes=4, loss="logistic")), 7, FOUR),
     "fourier, orthogonal": (scaled(fourier(directions="orthogonal")), 20, TWO),
     "fourier, one width": (fourier(gamma=0.1, directions="independent"), 4, TWO),
+    "byte": (byte(n_bytes=1024), 9, TWO),
+    "byte, one scale": (byte(scale="common", learn_directions=False), 20, TWO),
+    "byte, balanced": (byte(class_weight="balanced"), 3, TWO),
+    "byte, of four": (byte(n_classes=5, class_weight="balanced"), 7, FOUR),
+    "byte, of four as they come": (byte(n_bytes=900), 7, FOUR),
+    "byte, with a mean of four": (byte(n_bytes=8000, n_classes=4), 6, FOUR),
+    "byte, calibrated": (calibrated(byte(n_classes=2)), 5, TWO),
+    "byte, one vs one": (one_vs_one(byte(n_classes=2)), 4, FOUR),
     "fourier features": (scaled(behind_waves(stream())), 5, TWO),
     "fourier features, orthogonal": (behind_waves(stream(), directions="orthogonal"), 5, TWO),
     "gaussian novelty": (gaussian(), 6, NORMAL),
@@ -234,6 +247,7 @@ ATTACKED = {
         (of(FourierSVM, n_directions=8, directions="orthogonal"), 2, TWO),
         (of(FourierSVM, n_directions=4, n_classes=3), 2, (4, 5, 7)),
     ],
+    "ByteSVM": [(byte(n_bytes=300), 2, (4, 5, 7))],
     "FourierFeatures": [(behind_waves(stream()), 2, TWO)],
     "GaussianNovelty": [(gaussian(), 3, NORMAL), (gaussian(learn="until 200"), 3, NORMAL)],
     "KernelNovelty": [

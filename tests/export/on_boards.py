@@ -4,12 +4,13 @@ import os
 
 import pytest
 
-from rig.boards import BOARDS, missing
+from rig.boards import BOARDS, UNO, missing
 
 
 def board(name):
-    reason = missing(BOARDS[name])
+    on = UNO if name == "uno" else BOARDS[name]
+    reason = missing(on)
     if reason and os.environ.get("EDGESVM_BOARDS") != "required":
         pytest.skip(reason)
     assert not reason, reason
-    return BOARDS[name]
+    return on

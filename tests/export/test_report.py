@@ -9,6 +9,7 @@ from on_boards import board
 
 from edgesvm import (
     BallVectorMachine,
+    ByteSVM,
     Calibrated,
     Chain,
     FourierSVM,
@@ -50,6 +51,8 @@ def test_says_of_every_board_whether_it_fits(saved, no_compiler, capsys):
     assert main(["export", saved, "--report", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert [line["board"] for line in said["boards"]] == list(BOARDS)
+    uno = said["boards"].pop(0)
+    assert not uno["fits"] and "a double has 32 bits there" in uno["source"]
     for line in said["boards"]:
         assert line["fits"] and line["source"].startswith("estimated from")
         assert said["arena"] < line["ram"]["needs"] < line["ram"]["has"]
@@ -67,6 +70,13 @@ def test_what_does_not_fit_ends_with_2(tmp_path, no_compiler, capsys):
     assert "does not fit on BBC micro:bit" in err
     assert main([*args, "pico"]) == 0
     assert "It fits." in capsys.readouterr().out
+
+
+def test_an_uno_has_room_for_a_kib_of_integers(tmp_path, capsys):
+    ByteSVM(n_bytes=1024).allocate(9, classes=[0, 1]).save(tmp_path / "m.esvm")
+    assert main(["export", str(tmp_path / "m.esvm"), "--report", "--board", "uno"]) == 0
+    said = capsys.readouterr().out
+    assert "cycles, within a factor" in said and "It fits." in said
 
 
 def test_options_that_make_no_sense_say_so(saved, capsys):
@@ -92,6 +102,8 @@ def test_report_and_folder_in_one_go(saved, tmp_path, no_compiler, capsys):
 def test_every_learner_that_was_counted_has_all_cores():
     cores = table()["cores"]
     kinds = set(cores["M3"])
+    assert set(cores["AVR"]) == {"ByteSVM"}
+    cores = cores | {"AVR": dict.fromkeys(kinds)}  # has no other
     assert all(set(entries) == kinds for entries in cores.values())
     assert set(cores) == {core.counted_as for core in CORES.values()}
     for name, (make, n_features, _) in SETTINGS.items():

@@ -20,6 +20,7 @@ NEEDED = (
     "edgesvm/export/costs.json",
     "edgesvm/export/floor/esvm.h",
     "edgesvm/export/translated/stream_svm.h",
+    "edgesvm/learners/byte/byte.h",  # of exported models
 )
 UNWANTED = ("tests/", "reference/", "rig/", "_ref.py")  # what only a clone needs
 

@@ -1,22 +1,31 @@
 /* CRC-32, and the test of a board's arithmetic; compiled once, however many models there are. */
 #include "esvm.h"
+
+#include <float.h>
+#if DBL_MANT_DIG == 53 && !defined(ESVM_INTEGERS)
 #define ESVM_IS_FLOAT32 0
 #include "floor.h"
 #include "kernels.h"
+#endif
 
 uint32_t esvm_crc32(uint32_t crc, const void *bytes, size_t n) {
-    static const uint32_t quarter[16] = {
+    static const uint32_t quarter[16] ESVM_FLASH = {
         0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
         0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
         0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
     const uint8_t *p = (const uint8_t *)bytes;
+    uint32_t step;
     crc = ~crc;
     for (; n; n--, p++) {
-        crc = crc >> 4 ^ quarter[(crc ^ *p) & 15];
-        crc = crc >> 4 ^ quarter[(crc ^ *p >> 4) & 15];
+        ESVM_FROM_FLASH(&step, &quarter[(crc ^ *p) & 15], 4);
+        crc = crc >> 4 ^ step;
+        ESVM_FROM_FLASH(&step, &quarter[(crc ^ *p >> 4) & 15], 4);
+        crc = crc >> 4 ^ step;
     }
     return ~crc;
 }
+
+#if DBL_MANT_DIG == 53 && !defined(ESVM_INTEGERS)
 
 /* The next number of a fixed sequence, of either sign and a size of 1/4 to 4 */
 static double next(uint32_t *state) {
@@ -54,3 +63,4 @@ uint32_t esvm_self_test(void) {
     }
     return crc;
 }
+#endif

@@ -9,6 +9,17 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Tables stay in flash. On AVR that must be said, and other instructions read it. */
+#ifdef __AVR__
+#include <avr/pgmspace.h>
+#define ESVM_FLASH PROGMEM
+#define ESVM_FROM_FLASH(to, from, n) memcpy_P(to, from, n)
+#else
+#define ESVM_FLASH
+#define ESVM_FROM_FLASH(to, from, n) memcpy(to, from, n)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,7 +45,7 @@ uint32_t esvm_crc32(uint32_t crc, const void *bytes, size_t n);
 
 /** A CRC over sums, quotients, roots, exponentials and subnormal numbers: whether this board and
  * this compiler compute as the host does. If it is not `ESVM_SELF_TEST`, models learned here are
- * not the host's to the bit.
+ * not the host's to the bit. Not on AVR, where the models that there are compute in integers.
  */
 uint32_t esvm_self_test(void);
 

@@ -25,7 +25,7 @@
 #error "edgesvm: sums must be rounded to their own type (on 32-bit x86: -msse2 -mfpmath=sse)"
 #endif
 #if DBL_MANT_DIG != 53
-#error "edgesvm: a double must have 64 bits; on AVR it has 32"
+#error "edgesvm: a double must have 64 bits; on AVR it has 32: ByteSVM needs none"
 #endif
 
 /* An Arduino sketch cannot say -ffp-contract=off on the command line. */
@@ -38,15 +38,7 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#if defined(__GNUC__)
-#define ESVM_STATIC static __attribute__((unused))
-#else
-#define ESVM_STATIC static
-#endif
-
-#ifndef ESVM_SCRATCH /* where what is zero between samples lies; of a model in flash, in RAM */
-#define ESVM_SCRATCH(at) (self + (at))
-#endif
+#include "types.h"
 
 typedef int32_t esvm_index; /* of what lies in an arena, which is smaller than 2 GiB */
 #if ESVM_IS_FLOAT32

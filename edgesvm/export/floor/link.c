@@ -1,6 +1,9 @@
 /* The learner's end of a link: edgesvm/link and runner.py, with no ring between them, since a
  * sample is learned before the next byte is read. Compiled once, however many models there are. */
 #include "link.h"
+
+#include <float.h>
+#if DBL_MANT_DIG == 53 /* not on AVR, which has no room for it */
 #define ESVM_IS_FLOAT32 1
 #include "floor.h"
 
@@ -696,3 +699,4 @@ void esvm_link_tick(esvm_link *l, uint32_t now_ms) {
         send_hello(l);
     }
 }
+#endif

@@ -7,19 +7,35 @@
  *   ESVM_FIRST_LABEL, ESVM_LABELS     class indices that may be learned, and one more
  *   ESVM_ARENA, ESVM_HEAD     bytes of the arena, and of a snapshot before it
  *
- * the tables NAME_head, NAME_first (numbers of an empty arena that are not zero) and NAME_checks
- * (what a snapshot's numbers must be; types.h), and NAME_is_sound (what every core says of an arena).
+ * the tables NAME_saved, NAME_head, NAME_first (numbers of an empty arena that are not zero) and NAME_checks
+ * (what a snapshot's numbers must be; types.h), and NAME_is_sound (what every core says of an arena). A learner may
+ * define ESVM_DRAW(self), which fills an empty arena in, and ESVM_LEARN_ONE(self, x, slot), for samples of weight 1.
  */
 
 #include "classes.h"
 
 #define ESVM_SELF(model) ((char *)(model) + ESVM_AT)
 
+#ifndef ESVM_DRAW
+#define ESVM_DRAW(self) (void)(self)
+#endif
+#ifndef ESVM_LEARN_ONE
+#define ESVM_LEARN_ONE(self, x, slot) ESVM_TOP(learn_row)(self, x, slot, 1.0)
+#endif
+
+void ESVM_NAME(begin)(ESVM_NAME(t) *model) {
+    ESVM_FROM_FLASH(model, &ESVM_NAME(saved), sizeof *model);
+}
+
 void ESVM_NAME(reset)(ESVM_NAME(t) *model) {
+    esvm_word first;
     size_t i;
     memset(model, 0, sizeof *model);
-    for (i = 0; i < sizeof ESVM_NAME(first) / sizeof(esvm_word); i++)
-        memcpy((char *)model + ESVM_NAME(first)[i].at, &ESVM_NAME(first)[i].word, 8);
+    for (i = 0; i < sizeof ESVM_NAME(first) / sizeof first; i++) {
+        ESVM_FROM_FLASH(&first, &ESVM_NAME(first)[i], sizeof first);
+        memcpy((char *)model + first.at, &first.word, 8);
+    }
+    ESVM_DRAW(ESVM_SELF(model));
 }
 
 esvm_status ESVM_NAME(learn_weighted)(
@@ -29,7 +45,8 @@ esvm_status ESVM_NAME(learn_weighted)(
 }
 
 esvm_status ESVM_NAME(learn)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int index) {
-    return ESVM_NAME(learn_weighted)(model, x, index, 1.0);
+    if (index < ESVM_FIRST_LABEL || index >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
+    return (esvm_status)ESVM_LEARN_ONE(ESVM_SELF(model), x, ESVM_SLOT_OF(index));
 }
 
 esvm_status ESVM_NAME(decide)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *values) {
@@ -43,13 +60,24 @@ int ESVM_NAME(predict)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *s
     return ESVM_NAME(index_of)(ESVM_TOP(winner)(ESVM_SELF(model), values, score));
 }
 
+ESVM_STATIC uint8_t ESVM_NAME(head_byte)(uint32_t at) {
+    uint8_t byte;
+    ESVM_FROM_FLASH(&byte, &ESVM_NAME(head)[at], 1);
+    return byte;
+}
+
 void ESVM_NAME(snapshot_read)(const ESVM_NAME(t) *model, uint32_t at, uint8_t *out, uint32_t n) {
     const uint8_t *arena = (const uint8_t *)model;
-    uint32_t crc = 0;
-    if (at + n > ESVM_HEAD + ESVM_ARENA)
-        crc = esvm_crc32(esvm_crc32(0, ESVM_NAME(head), ESVM_HEAD), arena, ESVM_ARENA);
+    uint32_t crc = 0, i;
+    if (at + n > ESVM_HEAD + ESVM_ARENA) {
+        for (i = 0; i < ESVM_HEAD; i++) {
+            uint8_t byte = ESVM_NAME(head_byte)(i);
+            crc = esvm_crc32(crc, &byte, 1);
+        }
+        crc = esvm_crc32(crc, arena, ESVM_ARENA);
+    }
     for (; n; n--, at++) {
-        if (at < ESVM_HEAD) *out++ = ESVM_NAME(head)[at];
+        if (at < ESVM_HEAD) *out++ = ESVM_NAME(head_byte)(at);
         else if (at < ESVM_HEAD + ESVM_ARENA) *out++ = arena[at - ESVM_HEAD];
         else if (at < ESVM_HEAD + ESVM_ARENA + 4) {
             *out++ = (uint8_t)(crc >> 8 * (at - ESVM_HEAD - ESVM_ARENA));
@@ -59,19 +87,18 @@ void ESVM_NAME(snapshot_read)(const ESVM_NAME(t) *model, uint32_t at, uint8_t *o
 
 /* Whether numbers from an unknown source are finite, counts, or zero. */
 ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
-    uint32_t i;
+    uint32_t i, f;
+    uint64_t d;
     for (i = 0; i < check->n; i++) {
-        float f;
-        double d;
         int64_t count;
         switch (check->kind) {
-        case ESVM_FLOATS:
+        case ESVM_FLOATS: /* of what is not finite, the exponent's bits are all set */
             memcpy(&f, p + 4 * i, 4);
-            if (!esvm_is_finite((double)f)) return 0;
+            if ((f >> 23 & 255) == 255) return 0;
             break;
         case ESVM_DOUBLES:
             memcpy(&d, p + 8 * i, 8);
-            if (!esvm_is_finite(d)) return 0;
+            if ((d >> 52 & 2047) == 2047) return 0;
             break;
         case ESVM_COUNTS:
             memcpy(&count, p + 8 * i, 8);
@@ -87,18 +114,21 @@ ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
 /* Whether bytes are a snapshot of this model, whose numbers are what `holds` says */
 ESVM_STATIC int ESVM_NAME(is_whole)(const uint8_t *bytes, uint32_t n) {
     const uint8_t *end = bytes + ESVM_HEAD + ESVM_ARENA;
-    const esvm_check *check = ESVM_NAME(checks);
-    const esvm_check *last = check + sizeof ESVM_NAME(checks) / sizeof(esvm_check);
+    esvm_check check;
     uint32_t crc, i;
+    size_t k;
     if (n != ESVM_HEAD + ESVM_ARENA + 4) return 0;
     crc = esvm_crc32(0, bytes, ESVM_HEAD + ESVM_ARENA);
     if (crc != (end[0] | (uint32_t)end[1] << 8 | (uint32_t)end[2] << 16 | (uint32_t)end[3] << 24))
         return 0;
-    if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return 0;
-    for (; check < last; check++)
-        for (i = 0; i < check->times; i++)
-            if (!ESVM_NAME(holds)(check, bytes + ESVM_HEAD + check->at + i * check->apart))
+    for (i = 0; i < ESVM_HEAD; i++)
+        if (bytes[i] != ESVM_NAME(head_byte)(i)) return 0;
+    for (k = 0; k < sizeof ESVM_NAME(checks) / sizeof check; k++) {
+        ESVM_FROM_FLASH(&check, &ESVM_NAME(checks)[k], sizeof check);
+        for (i = 0; i < check.times; i++)
+            if (!ESVM_NAME(holds)(&check, bytes + ESVM_HEAD + check.at + i * check.apart))
                 return 0;
+    }
     return 1;
 }
 

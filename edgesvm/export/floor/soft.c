@@ -1,6 +1,9 @@
 /* Quotient and root of doubles from integers, for a processor that has neither; compiled once. */
+#include <float.h>
+#if DBL_MANT_DIG == 53
 #define ESVM_IS_FLOAT32 0
 #include "floor.h"
+#endif
 
 #if ESVM_SOFT_DOUBLE
 #if defined(__GNUC__) && !defined(__clang__)

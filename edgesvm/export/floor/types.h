@@ -4,6 +4,16 @@
 
 #include <stdint.h>
 
+#if defined(__GNUC__)
+#define ESVM_STATIC static __attribute__((unused))
+#else
+#define ESVM_STATIC static
+#endif
+
+#ifndef ESVM_SCRATCH /* where what is zero between samples lies; of a model in flash, in RAM */
+#define ESVM_SCRATCH(at) (self + (at))
+#endif
+
 typedef struct {
     uint32_t at;    /* byte of the arena */
     uint32_t n;     /* numbers */

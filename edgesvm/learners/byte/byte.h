@@ -15,7 +15,7 @@
  *     u_p += .7 / sqrt(D) e_p z / sqrt(H)
  *
  * Fixed point is written Qn: the number times 2^n. Nothing is allocated, and no number is a float but a sample's,
- * of which only the bits are read.
+ * of which only the bits are read. An int may have 16 bits (AVR).
  */
 #ifndef EDGESVM_BYTE_H
 #define EDGESVM_BYTE_H
@@ -25,6 +25,9 @@
 
 #ifndef EDGESVM_CLONES
 #define EDGESVM_CLONES
+#endif
+#ifndef BYTE_AT_ONCE /* directions that are worked on together: 4 or 8; the fewer, the less stack */
+#define BYTE_AT_ONCE 8
 #endif
 #ifndef BYTE_MOST_VECTORS /* of weights: 1 for two classes */
 #define BYTE_MOST_VECTORS 127
@@ -102,7 +105,7 @@ static inline int64_t byte_clip_wide(int64_t v, int64_t most) { return v > most 
 
 /* v 2^-n, rounded by chance: U has n bits */
 static inline int32_t byte_by_chance(int32_t v, int n, uint32_t U) {
-    return (v + (int32_t)(U & ((1u << n) - 1u))) >> n;
+    return (v + (int32_t)(U & (((uint32_t)1 << n) - 1u))) >> n;
 }
 
 static uint32_t byte_root(uint32_t v) {
@@ -147,7 +150,7 @@ static int byte_cos(int i) {
 /* 2^t, Q14 of Q12, t <= 0 */
 static int32_t byte_exp2(int32_t t) {
     int32_t rest = t & 4095, m = 4096 + (rest * (2687 + (rest * 1409 >> 12)) >> 12);
-    return t < -4096 * 15 ? 0 : m * 4 >> -(t >> 12);
+    return t < -61440 ? 0 : m * 4 >> -(t >> 12);
 }
 
 /* sigma(logit), Q15 of Q10 */
@@ -204,7 +207,7 @@ static inline void byte_lay_out(
     for (k = 0; k < BYTE_WIDTHS; k++) s->move[k] = (int32_t)((int64_t)move[k] * root >> 12);
     root = (int32_t)byte_root((uint32_t)(s->n_directions > 0 ? 2 * s->n_directions : 1) << 10); /* of 2 P, Q5 */
     s->unit = s->unit_shift = 0; /* 3 / (sqrt(2 P) 127^2) 2^10 / 2^12 */
-    while (s->unit < 1 << 15) s->unit = (int32_t)(((int64_t)24 << ++s->unit_shift) / (16129 * (int64_t)root));
+    while (s->unit < 32768) s->unit = (int32_t)(((int64_t)24 << ++s->unit_shift) / (16129 * (int64_t)root));
     s->stride[0] = 1;
     for (k = 1; k < BYTE_STRIDES; k++) {
         int32_t stride = 1 + (int32_t)((uint64_t)byte_hash(key, 0, (uint32_t)k) * (uint32_t)n_features >> 32);
@@ -222,7 +225,7 @@ static inline int32_t byte_mean_of(const byte_scale *f) {
     return (int32_t)((uint32_t)f->m[0] << 8 | (uint32_t)f->m[1] << 16 | (uint32_t)f->m[2] << 24) >> 8;
 }
 
-enum { BYTE_MOST_MEAN = (1 << 23) - 1 };
+#define BYTE_MOST_MEAN 8388607 /* of 24 bits */
 
 /* Set mean and deviation, in units of 2^e; the unit is changed until the deviation has 8 bits, where the mean has room. */
 static void byte_set_scale(byte_scale *f, int32_t e, int32_t m, int32_t s) {
@@ -258,9 +261,9 @@ static inline int32_t byte_parts(float x, int32_t *e) {
 static int32_t byte_units(float x, int32_t e) {
     int32_t by, m = byte_parts(x, &by);
     by -= e;
-    if (by > 5) return m > 0 ? 1 << 29 : m < 0 ? -(1 << 29) : 0;
+    if (by > 5) return m > 0 ? 536870912 : m < 0 ? -536870912 : 0; /* 2^29 */
     if (by >= 0) return m * (1 << by);
-    return by < -25 ? 0 : (m + (1 << (-by - 1))) >> -by;
+    return by < -25 ? 0 : (m + ((int32_t)1 << (-by - 1))) >> -by;
 }
 
 static inline int byte_is_finite(float x) {
@@ -301,7 +304,7 @@ static void byte_learn_common(const byte_shape *s, byte_scale *f, const float *x
     if (n == 2 && f->s && largest > -150 && largest + 22 < f->e) f->s = 0; /* the first was far out */
     if (!f->s) { /* the first that is not zero */
         f->e = (int8_t)byte_clip(largest + 16, 120);
-        bound = 1 << 16;
+        bound = 65536;
         n = 1;
     } else {
         bound *= f->s;
@@ -402,14 +405,14 @@ static void byte_learn_amplitudes(byte_head *head, const int64_t *parts) {
     uint32_t inverse;
     int k, shift;
     for (k = 0; k <= BYTE_WIDTHS; k++) {
-        int64_t part = byte_clip_wide(parts[k], 1 << 20);
+        int64_t part = byte_clip_wide(parts[k], 1048576);
         H += (uint64_t)(part * part); /* Q20 */
     }
     if (H < head->H_amplitudes || H >> 62) H = (uint64_t)1 << 62;
     head->H_amplitudes = H;
-    inverse = byte_inverse_root(H + (1 << 20), &shift);
+    inverse = byte_inverse_root(H + 1048576, &shift);
     for (k = 0; k <= BYTE_WIDTHS; k++) { /* .5 part / sqrt(1 + H), as log2 Q12: 2954 */
-        int64_t part = byte_clip_wide(parts[k], 1 << 20) * 2954 * (int64_t)inverse;
+        int64_t part = byte_clip_wide(parts[k], 1048576) * 2954 * (int64_t)inverse;
         tilt[k] = head->tilt[k] + (int32_t)(part >> (31 + shift));
         if (byte_first_tilt(k) + tilt[k] > most) most = byte_first_tilt(k) + tilt[k];
     }
@@ -428,7 +431,7 @@ static inline int32_t byte_start(const byte_shape *s, int32_t p) {
 }
 
 /* z at the features of directions p to p + n - 1, which are in one block; entry j of all, then j + 1 */
-static inline void byte_gather(const byte_shape *s, const int8_t *z, int32_t p, int n, int8_t (*at)[BYTE_BLOCK]) {
+static inline void byte_gather(const byte_shape *s, const int8_t *z, int32_t p, int n, int8_t (*at)[BYTE_AT_ONCE]) {
     int32_t stride = (int32_t)s->stride[p / BYTE_BLOCK % BYTE_STRIDES], D = s->n_features;
     int l, j;
     for (l = 0; l < n; l++) {
@@ -441,16 +444,16 @@ static inline void byte_gather(const byte_shape *s, const int8_t *z, int32_t p, 
     }
 }
 
-typedef struct { /* of a block */
-    int8_t z[BYTE_KEPT][BYTE_BLOCK];
-    int32_t c[BYTE_BLOCK], s[BYTE_BLOCK];
+typedef struct { /* of directions in one block */
+    int8_t z[BYTE_KEPT][BYTE_AT_ONCE];
+    int32_t c[BYTE_AT_ONCE], s[BYTE_AT_ONCE];
 } byte_block;
 
 /* The features of directions p to p + n - 1 */
 static inline void byte_find_features(
     const byte_shape *s, const char *model, const int8_t *z, int32_t p, int n, byte_block *b) {
     const int8_t *u = (const int8_t *)model + s->at_u + p * s->n_kept;
-    int32_t sum[BYTE_BLOCK] = {0};
+    int32_t sum[BYTE_AT_ONCE] = {0};
     int l, j, K = s->n_kept;
     byte_gather(s, z, p, n, b->z);
     for (j = 0; j < K; j++)
@@ -481,18 +484,18 @@ static inline uint64_t byte_find_moves(
     int l;
     for (l = 0; l < n; l++) {
         int64_t slope = ((int64_t)e[l] * head->amplitude[l % BYTE_WIDTHS] >> 20) * ((int64_t)1 << e_most);
-        slope = byte_clip_wide(slope, 1 << 22);
+        slope = byte_clip_wide(slope, 4194304);
         squares += (uint64_t)(slope * slope);
-        move[l] = (int32_t)byte_clip_wide(slope * by[l % BYTE_WIDTHS] >> 12, 1 << 20);
+        move[l] = (int32_t)byte_clip_wide(slope * by[l % BYTE_WIDTHS] >> 12, 1048576);
     }
     return squares;
 }
 
 #ifdef EDGESVM_DISPATCHES /* by lanes.h, on the host: most directions go eight at a time, and are kept for the step */
-enum { BYTE_AT_ONCE = 8 }; /* vectors of which the mean is learned */
+enum { BYTE_MEANS = 8 }; /* vectors whose mean is learned together */
 #include "byte_lanes.h"
 #else
-enum { BYTE_AT_ONCE = 1, BYTE_MOST_SEEN = 1 };
+enum { BYTE_MEANS = 1, BYTE_MOST_SEEN = 1 };
 typedef char byte_seen;
 #define byte_in_lanes(s) 0
 #define byte_sum_up_lanes(s, model, z, P, R, of_mean, seen) ((void)(seen))
@@ -518,8 +521,8 @@ static void byte_sum_up(
     if (of_mean) memset(of_mean, 0, sizeof *R * (size_t)s->n_vectors);
     p = byte_in_lanes(s);
     if (p) byte_sum_up_lanes(s, model, z, p, R, of_mean, seen);
-    for (; p < P; p += BYTE_BLOCK) {
-        int n = P - p < BYTE_BLOCK ? P - p : BYTE_BLOCK;
+    for (; p < P; p += BYTE_AT_ONCE) {
+        int n = P - p < BYTE_AT_ONCE ? P - p : BYTE_AT_ONCE;
         byte_find_features(s, model, z, p, n, &b);
         byte_add_sums(s, w, &b, p, n, R);
         if (of_mean) byte_add_sums(s, mean, &b, p, n, of_mean);
@@ -572,7 +575,7 @@ static void byte_find_logits(
 
 /* Whether the weights alone answer: where they with their mean were wrong 5/4 times as often lately */
 static inline int byte_is_last_better(const byte_head *head) {
-    return head->lapses[1] > head->lapses[0] + (head->lapses[0] >> 2);
+    return head->lapses[1] > (int32_t)head->lapses[0] + (head->lapses[0] >> 2);
 }
 
 /* The logits that answer, Q10 */
@@ -619,8 +622,8 @@ static void byte_find_step(
         for (k = 0; k <= BYTE_WIDTHS; k++) { /* g A / (2 sqrt(G) 2^e) */
             int64_t step = (int64_t)g * head->amplitude[k] * (int64_t)inverse >> (38 + shift + row->e);
             int64_t part = byte_part(head, k, k < BYTE_WIDTHS ? R[v][k] : 0, row->one);
-            t->step[v][k] = (int32_t)byte_clip_wide(step, 1 << 22);
-            t->parts[k] += byte_clip_wide(byte_as_logit(s, part, row->e), 1 << 30) * g >> 15;
+            t->step[v][k] = (int32_t)byte_clip_wide(step, 4194304);
+            t->parts[k] += byte_clip_wide(byte_as_logit(s, part, row->e), 1073741824) * g >> 15;
         }
     }
     row = byte_rows_of(model);
@@ -684,13 +687,13 @@ static uint64_t byte_move_all(
     const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const int32_t *by,
     const byte_seen *seen) {
     int8_t *u = (int8_t *)model + s->at_u, *w = (int8_t *)model + s->at_w;
-    uint32_t chance[BYTE_BLOCK];
-    int32_t e[BYTE_BLOCK], move[BYTE_BLOCK], p = byte_in_lanes(s), P = s->n_directions;
+    uint32_t chance[BYTE_AT_ONCE];
+    int32_t e[BYTE_AT_ONCE], move[BYTE_AT_ONCE], p = byte_in_lanes(s), P = s->n_directions;
     uint64_t squares = p ? byte_move_lanes(s, model, z, p, n, t, by, seen) : 0;
     byte_block b;
     int l;
-    for (; p < P; p += BYTE_BLOCK) {
-        int in_block = P - p < BYTE_BLOCK ? P - p : BYTE_BLOCK;
+    for (; p < P; p += BYTE_AT_ONCE) {
+        int in_block = P - p < BYTE_AT_ONCE ? P - p : BYTE_AT_ONCE;
         byte_find_features(s, model, z, p, in_block, &b);
         for (l = 0; l < in_block; l++) chance[l] = byte_hash(s->key, n, 1000 + (uint32_t)(p + l)) | 1;
         byte_move_weights(s, w, &b, p, in_block, t, chance, e);
@@ -712,7 +715,7 @@ static void byte_take_step(
         uint32_t inverse = byte_inverse_root(head->H_directions, &shift);
         for (k = 0; k < BYTE_WIDTHS; k++) {
             int64_t rate = (int64_t)s->move[k] * inverse; /* Q16, 2^-(31 + shift) */
-            by[k] = (int32_t)byte_clip_wide(19 + shift >= 0 ? rate >> (19 + shift) : rate, 1 << 24);
+            by[k] = (int32_t)byte_clip_wide(19 + shift >= 0 ? rate >> (19 + shift) : rate, 16777216);
         }
     }
     squares = byte_move_all(s, model, z, n, t, by, seen);
@@ -737,12 +740,12 @@ static void byte_learn_mean(const byte_shape *s, char *model, uint32_t n) {
     byte_row *row = byte_rows_of(model);
     int32_t share, V = s->n_vectors, v, p, i, l, n_here;
     if (n >= BYTE_ALWAYS && n % 8) return;
-    share = (int32_t)((n < BYTE_ALWAYS ? 2u << 16 : 16u << 16) / (n + 1));
+    share = (int32_t)((n < BYTE_ALWAYS ? 131072u : 1048576u) / (n + 1));
     for (v = 0; v < V; v += n_here, row += n_here) {
-        int32_t by[3][BYTE_AT_ONCE] = {{0}}; /* a weight is multiplied, shifted to the right, followed by a share */
-        uint32_t chance[BYTE_AT_ONCE] = {0};
-        int is_over[BYTE_AT_ONCE] = {0}, first = byte_in_lanes(s);
-        n_here = V - v < BYTE_AT_ONCE ? V - v : BYTE_AT_ONCE;
+        int32_t by[3][BYTE_MEANS] = {{0}}; /* a weight is multiplied, shifted to the right, followed by a share */
+        uint32_t chance[BYTE_MEANS] = {0};
+        int is_over[BYTE_MEANS] = {0}, first = byte_in_lanes(s);
+        n_here = V - v < BYTE_MEANS ? V - v : BYTE_MEANS;
         for (l = 0; l < n_here; l++) {
             int more = row[l].e - row[l].e_mean;
             by[0][l] = more > 8 ? 256 : more > 0 ? 1 << more : 1;
@@ -814,8 +817,9 @@ static void byte_reset(const byte_shape *s, char *model) {
 
 /* -- more classes ---------------------------------------------------------------------------------- */
 
+#if BYTE_MOST_VECTORS > 1
 /* Give the weights of P directions, of `was` bytes each, the room of all vectors, nearer to the end of the model. */
-static void byte_widen(const byte_shape *s, char *model, int32_t at, int32_t from, int32_t was, int32_t P) {
+static inline void byte_widen(const byte_shape *s, char *model, int32_t at, int32_t from, int32_t was, int32_t P) {
     int32_t p, size = 2 * s->n_vectors;
     memset(model + at + P * size, 0, (size_t)((s->n_directions - P) * size));
     for (p = P - 1; p >= 0; p--) {
@@ -836,7 +840,7 @@ static inline int32_t byte_end(const byte_shape *s) { /* of what is laid out */
 
 /* Lay a model out for more classes: the last directions make room, or where the mean does, new ones follow, whose
  * weights are 0. The rest goes to the front first, then each part to its new place, the last part first. */
-static void byte_grow(const byte_shape *s, const byte_shape *before, char *model, const int64_t *n_per_class) {
+static inline void byte_grow(const byte_shape *s, const byte_shape *before, char *model, const int64_t *n_per_class) {
     byte_row row[BYTE_MOST_VECTORS];
     int64_t count[BYTE_MOST_VECTORS] = {0};
     int32_t P = s->n_directions < before->n_directions ? s->n_directions : before->n_directions;
@@ -864,6 +868,7 @@ static void byte_grow(const byte_shape *s, const byte_shape *before, char *model
     memcpy(byte_rows_of(model), row, sizeof(byte_row) * (size_t)s->n_vectors);
     byte_head_of(model)->n_classes = (uint8_t)s->n_classes;
 }
+#endif
 
 /* What no stream of samples can have left in a model, as a text; NULL: nothing */
 static const char *byte_fault(const byte_shape *s, char *model) {
@@ -884,6 +889,8 @@ static const char *byte_fault(const byte_shape *s, char *model) {
         return "the snapshot's amplitudes are not those of its tilts";
     for (v = 0; v < s->n_vectors; v++)
         if (row[v].e > BYTE_STEEPEST || row[v].e_mean > BYTE_STEEPEST) return "a unit is out of range";
+    for (v = 0; s->counts && v < s->n_classes; v++)
+        if (((const int64_t *)(model + s->at_counts))[v] < 0) return "the snapshot's counters are inconsistent";
     for (d = 0; d < (s->is_common ? 1 : s->n_features); d++)
         if (f[d].e < -120) return "a scale is out of range";
     return 0;

@@ -467,7 +467,7 @@ BYTE_LANES_INLINE byte_lanes byte_follow_pairs(byte_lanes mean, byte_lanes w, co
 /* The means of eight vectors, or of one in eight directions at once, up to direction P; up, down, share, chance and
  * is_over are of the eight. Vectors that do not exist have share 0, so the bytes of the next ones stay. */
 static void byte_learn_mean_lanes(
-    const int8_t *w, int8_t *mean, int32_t P, int V, int32_t (*of)[BYTE_AT_ONCE], uint32_t *chance, int *is_over) {
+    const int8_t *w, int8_t *mean, int32_t P, int V, int32_t (*of)[BYTE_MEANS], uint32_t *chance, int *is_over) {
     byte_lanes by[3], chances = _mm256_loadu_si256((const __m256i *)chance), over = _mm256_setzero_si256();
     int16_t most[16];
     int32_t p, i;

@@ -1,6 +1,6 @@
 """An exported model on the processors of microcontrollers, under QEMU, and on Linux machines."""
 
-from rig.boards.board import BOARDS, HOSTS, Board, missing
+from rig.boards.board import BOARDS, HOSTS, UNO, Board, missing
 from rig.boards.here import compare, run_here
 from rig.boards.program import STRICT, Run, build, heap_symbols, link, run, sections, write
 from rig.boards.samples import Samples, hard_samples
@@ -9,6 +9,7 @@ __all__ = [
     "BOARDS",
     "HOSTS",
     "STRICT",
+    "UNO",
     "Board",
     "Run",
     "Samples",

@@ -17,6 +17,8 @@ PACKAGES = {
     "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf",
     "qemu-system-arm": "qemu-system-arm",
     "qemu-system-riscv32": "qemu-system-misc",
+    "avr-gcc": "gcc-avr avr-libc",
+    "simavr": "simavr libsimavr-dev libelf-dev",
     "gcc": "gcc",
     "x86_64-linux-gnu-gcc": "gcc-x86-64-linux-gnu libc6-dev-amd64-cross",
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
@@ -32,13 +34,18 @@ class Board:
     """A processor: its compiler, and the emulator that has it, "" if this machine does.
 
     Without a system on it (`script`, of the linker, is given) it has `ram` bytes, with which QEMU
-    is told to be strict by the linker: stores beyond them would vanish.
+    is told to be strict by the linker: stores beyond them would vanish. `double`: its bytes.
     """
 
     compiler: str
     emulator: str
     ram: int = 0
     script: str = ""
+    double: int = 8
+
+    @property
+    def is_avr(self) -> bool:
+        return self.double == 4
 
     @property
     def tools(self) -> list[str]:
@@ -48,7 +55,7 @@ class Board:
     @property
     def include(self) -> Path:
         """The folder of its board.h."""
-        return HERE / ("bare" if self.script else "hosted")
+        return HERE / ("avr" if self.is_avr else "bare" if self.script else "hosted")
 
 
 def missing(*boards: Board) -> str:
@@ -81,6 +88,10 @@ BOARDS = {
         "riscv.ld",
     ),
 }
+# Of what needs no double of 64 bits; it counts cycles.
+UNO = Board(
+    f"avr-gcc -mmcu=atmega328p -mrelax {SECTIONS} -Wl,--gc-sections", "simavr", 2 << 10, double=4
+)
 NATIVE = {"x86_64": "x86-64", "aarch64": "arm64", "armv7l": "armhf"}.get(platform.machine())
 HOSTS = {
     "x86-64": Board("x86_64-linux-gnu-gcc -static", "qemu-x86_64-static"),

@@ -27,8 +27,13 @@ static struct {
 int main(void) {
     int in = open_file("rows.bin", 1), out = open_file("values.bin", 5), file;
     more[0] = 1;
+#ifdef __AVR__
+    counts.self_test = 1; /* there is no double to test */
+    mod_begin(&model);
+#else
     counts.self_test = esvm_self_test() == ESVM_SELF_TEST;
     memcpy(&model, &mod_saved, sizeof model);
+#endif
     clock_start();
     counts.ticks = calibrate();
     fill_stack();
@@ -50,6 +55,18 @@ int main(void) {
     counts.stack = stack_used();
     file = open_file("arena.bin", 5);
     write_file(file, &model, MOD_ARENA_BYTES);
+#ifdef SNAPSHOT
+    file = open_file("snapshot.bin", 5);
+    {
+        uint8_t page[32];
+        uint32_t at, n;
+        for (at = 0; at < MOD_SNAPSHOT_BYTES; at += n) {
+            n = MOD_SNAPSHOT_BYTES - at < sizeof page ? MOD_SNAPSHOT_BYTES - at : sizeof page;
+            mod_snapshot_read(&model, at, page, n);
+            write_file(file, page, n);
+        }
+    }
+#endif
     file = open_file("counts.bin", 5);
     write_file(file, &counts, sizeof counts);
     return 0;

@@ -41,7 +41,7 @@ class Run:
     flash: int
     ram: int  # but for the stack
     stack: int
-    decide: int  # instructions a sample
+    decide: int  # instructions a sample; of an AVR, cycles
     learn: int
     self_test: bool
 
@@ -113,8 +113,9 @@ def run(
     """
     X, slots, weights = samples
     program = build(learner, board, folder, stack=stack, flags=flags, without=without)
-    pad = -X.itemsize * X.shape[1] % 8
-    fields = [("x", X.dtype, X.shape[1]), ("pad", "u1", pad), ("weight", "<f8"), ("slot", "<i8")]
+    real = f"<f{board.double}"
+    pad = 0 if board.is_avr else -X.itemsize * X.shape[1] % 8
+    fields = [("x", X.dtype, X.shape[1]), ("pad", "u1", pad), ("weight", real), ("slot", "<i8")]
     rows = np.zeros(len(X), fields)
     rows["x"], rows["weight"], rows["slot"] = X, weights, slots
     rows.tofile(folder / "rows.bin")
@@ -123,15 +124,17 @@ def run(
     decide, learn = np.fromfile(folder / "counts.bin", "<u8", 2, offset=16).tolist()
     if n != len(X):
         raise RuntimeError(f"{n} of {len(X)} rows were read")
+    parts = sections(board, program)
+    if board.is_avr:  # all that is left
+        stack = board.ram - parts[".data"] - parts[".bss"]
     if used >= stack:
         raise RuntimeError(f"the stack of {stack} bytes is full, and what is below it overwritten")
     n_values = max(learner.core.n_columns, 1)
     lines = np.fromfile(
-        folder / "values.bin", [("values", "<f8", n_values), ("decided", "<i4"), ("learned", "<i4")]
+        folder / "values.bin", [("values", real, n_values), ("decided", "<i4"), ("learned", "<i4")]
     )
-    parts = sections(board, program)
     return Run(
-        lines["values"].reshape(n, n_values),
+        lines["values"].reshape(n, n_values).astype(np.float64),
         lines["decided"],
         lines["learned"],
         (folder / "arena.bin").read_bytes(),
@@ -148,18 +151,28 @@ def run(
 def start(board: Board, program: Path, folder: Path) -> None:
     """Run the program to its end."""
     command: list[str | Path] = [*board.emulator.split(), program]
+    if board.is_avr:
+        command[0] = simulator(folder)
     if board.script:
         command[-1:] = ["-kernel", program, *QEMU.split()]
     log = folder / "guest.log"
     log.unlink(missing_ok=True)
     done = subprocess.run(
-        command, cwd=folder, timeout=600, check=True, capture_output=True, text=True
+        command, cwd=folder, timeout=3000, check=True, capture_output=True, text=True
     )
     said = log.read_text().splitlines() if log.exists() else []
     said = [line for line in said if not any(known in line for known in AT_START)]
     said += [line for line in (done.stdout + done.stderr).splitlines() if "FAULT" in line]
     if said:
         raise RuntimeError(f"guest errors: {len(said)}, first {said[0]}")
+
+
+def simulator(folder: Path) -> Path:
+    """The program that has an AVR."""
+    made = folder / "simulator"
+    source = HERE / "avr" / "simulator.c"
+    subprocess.run(["gcc", "-O2", source, "-o", made, "-lsimavr", "-lelf"], check=True)
+    return made
 
 
 def heap_symbols(board: Board, program: Path) -> list[str]:
