@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm import Chain, Standardized, WindowFeatures, data, load
+from edgesvm import ByteSVM, Chain, WindowFeatures, data, load
 from edgesvm.persist import Checkpoint
 from firmware_sim.harness import EdgeProcess, Pump, simulate
 from firmware_sim.line import MIXES, FaultInjector, Line, PtyLink, TcpLink
@@ -67,7 +67,7 @@ def command(*options):
 
 def learned(X, y):
     """The learner that `edgesvm run` chooses by default, after one ``partial_fit``."""
-    learner = Standardized().fitted_into(MEMORY, X.shape[1])
+    learner = ByteSVM().fitted_into(MEMORY, X.shape[1])
     return learner.partial_fit(X, y)
 
 

@@ -172,6 +172,7 @@ def byte_svm(_: Any, core: Any) -> dict[str, Any]:
     )
     counts = f"(ByteSVM_AT_model + {shape['at_counts']})" if shape["counts"] else None
     return {
+        "n_features": core.n_features,
         "n_classes": shape["n_classes"],
         "n_vectors": shape["n_vectors"],
         "AT_counts": counts or "ByteSVM_AT_n_per_class",

@@ -8,7 +8,7 @@ from typing import Any
 
 from edgesvm.fleet.merging import check_same
 from edgesvm.fleet.pairs import MergeError, holding
-from edgesvm.fleet.scales import Statistics
+from edgesvm.fleet.scales import Statistics, inner_of
 from edgesvm.learner import Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
@@ -74,11 +74,11 @@ def start(learners: Sequence[Learner], names: Sequence[str] | None = None) -> St
     first: Any = learners[0]
     known = first.core.labels
     statistics = reduce(Statistics.and_of, map(Statistics.of, learners))  # type: ignore[arg-type]
-    like = mergeable(first) if isinstance(first, ByteSVM) else first
+    like = mergeable(first) if isinstance(inner_of(first), ByteSVM) else first
     return started(like, statistics, tuple(labels), bool(known.closed), first.n_features_in_)
 
 
-def mergeable(learner: ByteSVM) -> Standardized:
+def mergeable(learner: Any) -> Standardized:
     """A learner of as many bytes whose models can be merged: the directions of `ByteSVM` go their
     own ways."""
     inner = FourierSVM(n_classes=max(len(learner.classes_), 2), class_weight=learner.class_weight)

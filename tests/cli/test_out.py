@@ -129,7 +129,7 @@ def test_a_broker_that_is_halted_or_killed_costs_lines_and_no_sample(tmp_path):
         finally:
             broker.close()
         summary = json.loads(out)
-        assert "FourierSVM" in listens and "Traceback" not in errors
+        assert "ByteSVM" in listens and "Traceback" not in errors
         assert load(model).n_seen_ == summary["counters"]["learned"] == SAMPLES
         assert sums_hold(summary) and lost(summary) > SAMPLES // 2
 

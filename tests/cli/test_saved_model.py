@@ -316,7 +316,8 @@ def test_run_names_what_the_model_contradicts_and_fresh_starts_over(tmp_path, op
     again = run(option, path, "--gamma", "5", "--raw")
     assert "with standardized features, no --gamma, not --raw, --gamma 5" in again.edge_errors
     assert "--fresh" in again.edge_errors
-    fresh = run(option, path, "--gamma", "5", "--fresh")
+    floats = ["--learner", "fourier", "--gamma", "5"]
+    fresh = run(option, path, *floats, "--fresh")
     assert fresh.exit_code == 0, told(fresh)
-    again = run(option, path, "--gamma", "5")
+    again = run(option, path, *floats)
     assert again.exit_code == 0, (told(fresh), told(again))

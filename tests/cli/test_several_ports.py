@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from fake_port import Clock, Node, connect
 
-from edgesvm import Standardized, StreamSVM, data, load
+from edgesvm import ByteSVM, StreamSVM, data, load
 from edgesvm.cli import main
 from edgesvm.cli.link_options import LinkSettings
 from edgesvm.cli.server import TURN, Served
@@ -54,7 +54,7 @@ def rows(seed, n=N, d=D):
 
 
 def learned(X, y, memory):
-    return Standardized().fitted_into(memory, X.shape[1]).partial_fit(X, y)
+    return ByteSVM().fitted_into(memory, X.shape[1]).partial_fit(X, y)
 
 
 class Bench:

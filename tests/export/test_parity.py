@@ -65,7 +65,7 @@ def check(number, name, folder):
     dtype = ("float32", "float64")[number % 2]
     made = both(name, dtype, folder, f"gcc -O0 {SOFT}")
     learner, compiled, n_features, classes = made
-    samples = hard_samples(N, n_features, dtype, number, classes)
+    samples = hard_samples(N, n_features, learner.dtype, number, classes)
     assert differences(learner, compiled, samples) == ""
     assert learner.n_updates_ > 0
 

@@ -40,7 +40,7 @@ def test_learns_as_the_host_or_says_why_not(entries, tmp_path, capsys):
 
 def check(number, entry, folder, capsys):
     folder.mkdir()
-    dtype = ("float32", "float64")[number % 2]
+    dtype = entry.dtypes[number % len(entry.dtypes)]
     model = entry.make(dtype).allocate(entry.n_features, classes=list(entry.labels))
     if any(kind is not None and REFUSED.search(kind.__name__) for kind in entry.family):
         model.save(folder / "m.esvm")

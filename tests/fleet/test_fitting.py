@@ -264,7 +264,7 @@ def test_rounds_begin_at_the_merged_model_whatever_the_workers(client):
     for learner, options, message in (
         (StreamSVM(), {"rounds": 2}, "StreamSVM is fitted in one"),
         (FourierSVM(), {"rounds": 0}, "rounds=0"),
-        (Standardized(until=9), {}, "until=9: leave it out"),
+        (Standardized(learner=FourierSVM(), until=9), {}, "until=9: leave it out"),
     ):
         with pytest.raises(ValueError, match=message):
             fit(learner, *parts(2), client, **options)

@@ -12,7 +12,7 @@ from edgesvm.cli import main
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.fleet import MergeError, merged
 from edgesvm.fleet.union import _vectors
-from edgesvm.learners import AdaGradSVM, BallVectorMachine, FourierSVM, Perceptron
+from edgesvm.learners import AdaGradSVM, BallVectorMachine, ByteSVM, FourierSVM, Perceptron
 
 rng = np.random.default_rng(3)
 SPREAD = np.array([1.0, 5.0, 0.1])
@@ -143,7 +143,8 @@ def test_what_differs_is_named():
         with pytest.raises(MergeError, match=f"south: .*{message}"):
             merged([fitted, other], ["north", "south"])
     for learner, message in (
-        (Standardized(), "FourierSVM behind .* statistics of its own.*--start"),
+        (ByteSVM(), "ByteSVM cannot be merged.*--start"),
+        (Standardized(learner=FourierSVM()), "FourierSVM behind .* statistics of its own.*--start"),
         (Standardized(learner=StreamSVM()), "StreamSVM behind .* statistics of its own"),
         (Standardized(learner=BatchSVM()), "counts what is stored"),
         (Perceptron(), "Perceptron cannot be merged"),

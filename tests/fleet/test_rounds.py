@@ -12,7 +12,7 @@ from edgesvm.fleet import MergeError, merged, start
 from edgesvm.fleet.federated import statistics_of
 from edgesvm.fleet.rounds import joined, own_part
 from edgesvm.fleet.scales import Statistics
-from edgesvm.learners import AdaGradSVM, FourierSVM
+from edgesvm.learners import AdaGradSVM, ByteSVM, FourierSVM
 
 rng = np.random.default_rng(3)
 SPREAD = np.array([1.0, 50.0, 0.01])
@@ -213,7 +213,7 @@ def test_the_recipe_on_the_command_line(tmp_path, capsys):
     for day in range(3):
         days.append([path(f"{day}-{k}") for k in range(3)])
     for name, at in zip(days[0], PARTS, strict=True):
-        Standardized().fit(X[at], y[at]).save(name)
+        ByteSVM().fit(X[at], y[at]).save(name)
     assert main(["merge", *days[0], "-o", path("fleet")]) == 2
     assert "edgesvm merge --start" in capsys.readouterr().err
     assert main(["merge", "--start", *days[0], "-o", path("start")]) == 0

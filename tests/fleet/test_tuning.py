@@ -64,10 +64,17 @@ def test_what_is_varied_and_what_is_not():
     assert all(kind in described() for kind in TRIED)
 
 
-def test_the_default_learner(tmp_path, capsys):
+def test_a_learner_with_nothing_to_vary_says_so(tmp_path, capsys):
     path = tmp_path / "board.npz"
     np.savez(path, X=X[:300], y=y[:300])
-    assert main(["tune", str(path), "--json"]) == 0
+    assert main(["tune", str(path)]) == 2
+    assert "nothing left to vary" in capsys.readouterr().err
+
+
+def test_the_command_that_tune_tells(tmp_path, capsys):
+    path = tmp_path / "board.npz"
+    np.savez(path, X=X[:300], y=y[:300])
+    assert main(["tune", str(path), "--learner", "fourier", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     best = told["tried"][0]
     assert best["gamma"] == TRIED["fourier"]["gamma"][-1] / 2  # a narrow kernel for small squares

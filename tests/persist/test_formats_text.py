@@ -366,7 +366,7 @@ def in_bytes(model, D, key, X):
                 A[part] += amplitude[p % 4] * (c * cosine(i) + s * cosine(i - 64))
         g = (24 << f) // (16129 * root)
         last, mean = (max(-20480, min(a * g >> f - b, 20480)) for a, b in zip(A, e, strict=True))
-        both = has_mean and lapses[1] <= lapses[0] + lapses[0] // 4
+        both = has_mean and lapses[1] <= lapses[0] + lapses[0] // 2
         yield (cut(last + 2 * mean, 3) if both else last) / 1024
 
 

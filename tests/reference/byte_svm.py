@@ -337,7 +337,7 @@ class ByteSVMCoreRef(ReferenceCore):
     @property
     def is_last_better(self):
         last, both = self.head["lapses"].tolist()
-        return both > last + (last >> 2)
+        return both > last + (last >> 1)
 
     # -- features and logits -----------------------------------------------------------------------
 

@@ -553,7 +553,7 @@ BY_HAND = [
     ),
     (
         "edgesvm/export/floor/model.h",
-        "if (memcmp(bytes, ESVM_NAME(head), ESVM_HEAD)) return 0;",
+        "if (bytes[i] != ESVM_NAME(head_byte)(i)) return 0;",
         "",
         "a snapshot of other parameters is taken over",
     ),

@@ -573,9 +573,9 @@ static void byte_find_logits(
     }
 }
 
-/* Whether the weights alone answer: where they with their mean were wrong 5/4 times as often lately */
+/* Whether the weights alone answer: where they with their mean were wrong 3/2 times as often lately */
 static inline int byte_is_last_better(const byte_head *head) {
-    return head->lapses[1] > (int32_t)head->lapses[0] + (head->lapses[0] >> 2);
+    return head->lapses[1] > (int32_t)head->lapses[0] + (head->lapses[0] >> 1);
 }
 
 /* The logits that answer, Q10 */

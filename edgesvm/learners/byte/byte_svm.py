@@ -73,6 +73,7 @@ class ByteSVM(Probable):
     amplitudes_ : ndarray of shape (5,), of the features of the four widths and of 1
     mean_, scale_ : ndarray of shape (n_features,), float64
     far_out_ : int, samples learned after the first 10 with a value far out, see `Standardized`
+    n_iter_ : int, passes of the last `fit`
     n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
@@ -92,7 +93,7 @@ class ByteSVM(Probable):
     are halved, and e grows by one. Amplitudes follow the slope of the loss by their logarithms.
     The mean of the weights, in which sample t weighs t, is kept where 40 directions remain beside
     it, with more than two classes 300. Its logits count twice and those of the last weights once,
-    unless that was wrong 5/4 times as often as the last weights in about the last 1,000 samples.
+    unless that was wrong 3/2 times as often as the last weights in about the last 1,000 samples.
 
     Mean and deviation follow a value as in `Standardized` with its default `clip`.
 
@@ -143,11 +144,12 @@ class ByteSVM(Probable):
         """
         rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
         self._forget(rows.shape[1])
+        self.n_iter_ = 1
         if self.max_iter == 1:
             return self.partial_fit(rows, labels, sample_weight=weights)
         if not isinstance(rows, np.ndarray):
             raise ValueError(f"max_iter={self.max_iter}: sparse rows are learned in one pass only")
-        learn_in_passes(self, rows, labels, weights, int(self.max_iter))
+        self.n_iter_ = learn_in_passes(self, rows, labels, weights, int(self.max_iter))
         return self
 
     # -- classes -----------------------------------------------------------------------------------
@@ -276,22 +278,31 @@ class ByteSVM(Probable):
         return int(self.core.far_out)
 
     @property
-    def _scales(self) -> np.ndarray:
+    def scales_(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Exponent e, mean m and deviation s of each feature, in units of 2^e; three int32 ndarrays
+        of shape (n_features,). A value is rounded to its unit before it is scaled."""
         core = self.core
         n = 1 if core.layout["is_common"] else core.n_features
         kind = np.dtype([("e", "i1"), ("s", "u1"), ("m", "u1", 3)])
         at = core.layout["at_scale"]
-        return np.resize(core.views["model"][at : at + 5 * n].view(kind), core.n_features)
+        of = np.resize(core.views["model"][at : at + SCALE * n].view(kind), core.n_features)
+        low, middle, high = of["m"].astype(np.int32).T
+        return (
+            of["e"].astype(np.int32),
+            low | middle << 8 | (high ^ 128) - 128 << 16,
+            of["s"].astype(np.int32),
+        )
 
     @property
     def mean_(self) -> np.ndarray:
         """Mean of each feature, ndarray of shape (n_features,), float64."""
-        low, middle, high = self._scales["m"].astype(np.int32).T
-        mean: np.ndarray = np.ldexp(low | middle << 8 | (high ^ 128) - 128 << 16, self._scales["e"])
+        e, m, _ = self.scales_
+        mean: np.ndarray = np.ldexp(m.astype(float), e)
         return mean
 
     @property
     def scale_(self) -> np.ndarray:
         """Standard deviation of each feature, ndarray of shape (n_features,), float64."""
-        deviation: np.ndarray = np.ldexp(self._scales["s"].astype(float), self._scales["e"])
+        e, _, s = self.scales_
+        deviation: np.ndarray = np.ldexp(s.astype(float), e)
         return deviation

@@ -76,6 +76,7 @@ def run_edge(
         argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
         # What comes while a busy host waits in a handshake must fit: the ledger knows of no drop.
         argv += ["--ring", "4096"]
+        argv += ["--classes", "2"]  # a fault sends other labels, to be refused
         argv += [] if key is None else ["--key", str(key)]
         report = simulate(
             [*argv, "--save", str(snapshot)],
