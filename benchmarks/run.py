@@ -52,6 +52,7 @@ STUDIES = (
     "enclosing/figures",
     "online/table",
     "rivals/table",
+    "rivals/default",
     "rivals/ordered",
     "rivals/long",
     "rivals/edgeml",

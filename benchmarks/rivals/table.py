@@ -22,7 +22,7 @@ from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.data import QUICK, Task, missing
 from benchmarks.common.every import EVERY, FILES, absent
 from benchmarks.common.progress import progress
-from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
+from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish, stem_of
 from benchmarks.rivals import contestants
 from benchmarks.rivals.contestants import OF_MANY, Found, OutOfTime, allocated
 from benchmarks.rivals.streams import (
@@ -276,7 +276,7 @@ def shown(f: Callable[[np.ndarray], float], values: np.ndarray, form: str = ".1f
     return "-" if np.isnan(values).all() else format(f(values), form)
 
 
-def main() -> None:
+def main(study: str = "rivals/table", only: list[str] | None = None) -> None:
     parser = arguments(__doc__, orders=3)
     parser.add_argument("--rows", type=int, default=5000, help="most rows to learn (default 5000)")
     parser.add_argument("--learners", nargs="+", help="only these")
@@ -289,7 +289,8 @@ def main() -> None:
     if args.sets:
         tasks = [task for task in tasks if task.name in args.sets]
         many = [task for task in many if task.name.split(",")[0] in args.sets]
-    names = [name for name in names if not args.learners or name in args.learners]
+    wanted = args.learners or only or names
+    names = [name for name in names if name in wanted]
     names_of_many = [name for name in OF_MANY if name in names]
     kept = [args.cells / f"rivals_table.{whose}.jsonl" for whose in ("ours", "others")]
     if args.quick:
@@ -324,11 +325,14 @@ def main() -> None:
         " those of the rows it keeps, of SGD and Nyström those of their arrays.",
     ]
     folder = FOLDER / "figures" if args.out == RESULTS else args.out
-    picture(figures, names, folder / "rivals_table.png")
-    pictures = [("accuracy against bytes", os.path.relpath(folder / "rivals_table.png", args.out))]
+    drawn = folder / f"{stem_of(study)}.png"
+    picture(figures, names, drawn)
+    pictures = [("accuracy against bytes", os.path.relpath(drawn, args.out))]
     raw = [[*key, cells[key]] for key in cells]
     title = "Every learner from 1 to 64 KiB, and what a user would take instead"
-    publish(Report("rivals/table", title, tables, about, raw, absent(), pictures), args.out)
+    if only:
+        title = f"From 1 to 64 KiB: {' and '.join(KINDS[name] for name in only)}"
+    publish(Report(study, title, tables, about, raw, absent(), pictures), args.out)
 
 
 if __name__ == "__main__":
