@@ -35,6 +35,7 @@ ROW = np.dtype([("G", "<u4"), ("e", "u1"), ("e_mean", "u1"), ("one", "i1"), ("on
 SCALE = np.dtype([("e", "i1"), ("s", "u1"), ("m", "u1", 3)])
 FIRST_TILT = np.array([0, -4096, -8192, -12288, 0])  # log2 of an amplitude, Q12
 FAINTEST = -27206
+LEAST_STEP = 9  # Q16
 ANGLE = (940, 2102, 4410, 9403)
 MOVE = (127223, 56896, 27124, 12722)
 
@@ -471,6 +472,8 @@ class ByteSVMCoreRef(ReferenceCore):
             self.rows["G"][v] = G = min(int(self.rows["G"][v]) + more, 0xFFFFFFFF)
             inverse, shift = inverse_root(max(G, 1))
             steps[v] = g[v] * A * inverse >> 38 + shift + int(self.rows["e"][v])
+        waves = steps[:, :WIDTHS]
+        waves[abs(waves) < LEAST_STEP] = 0
         return clip(steps, 1 << 22)
 
     def move_weights(self, f, g, steps, largest, chance):

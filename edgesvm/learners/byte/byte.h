@@ -39,6 +39,7 @@ enum {
     BYTE_BLOCK = 8,      /* directions that step through the features alike */
     BYTE_STRIDES = 8,
     BYTE_DEAD = 1638,    /* .05, Q15: a smaller slope is none */
+    BYTE_LEAST_STEP = 9, /* Q16: a step below 1/64 of a weight's unit, of which rounding would be most, is none */
     BYTE_ALWAYS = 64,    /* samples that each enter the mean; then every 8th */
     BYTE_LATELY = 1000,  /* samples that a share of errors is about */
     BYTE_STEEPEST = 24   /* largest exponent of a unit */
@@ -623,6 +624,7 @@ static void byte_find_step(
             int64_t step = (int64_t)g * head->amplitude[k] * (int64_t)inverse >> (38 + shift + row->e);
             int64_t part = byte_part(head, k, k < BYTE_WIDTHS ? R[v][k] : 0, row->one);
             t->step[v][k] = (int32_t)byte_clip_wide(step, 4194304);
+            if (k < BYTE_WIDTHS && step < BYTE_LEAST_STEP && step > -BYTE_LEAST_STEP) t->step[v][k] = 0;
             t->parts[k] += byte_clip_wide(byte_as_logit(s, part, row->e), 1073741824) * g >> 15;
         }
     }

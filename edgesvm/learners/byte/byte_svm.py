@@ -89,7 +89,8 @@ class ByteSVM(Probable):
         H   += mean e^2 |z|^2 / D    u_p += .7 / sqrt(D) e_p z / sqrt(H)
 
     (AdaGrad; Duchi, Hazan & Singer 2011). A sum is rounded to a byte by chance, so that small steps
-    are kept in the mean (Gupta et al. 2015). Where a weight passes 127, the weights of its class
+    are kept in the mean (Gupta et al. 2015). A step below 1/64 of a weight's unit is
+    none, since its rounding would outweigh it. Where a weight passes 127, the weights of its class
     are halved, and e grows by one. Amplitudes follow the slope of the loss by their logarithms.
     The mean of the weights, in which sample t weighs t, is kept where 40 directions remain beside
     it, with more than two classes 300. Its logits count twice and those of the last weights once,
