@@ -143,13 +143,13 @@ class ByteSVM(Probable):
         ------
         As `Learner.fit`; ValueError for sparse rows and more than one pass.
         """
-        rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
-        self._forget(rows.shape[1])
-        self.n_iter_ = 1
         if self.max_iter == 1:
-            return self.partial_fit(rows, labels, sample_weight=weights)
+            self.n_iter_ = 1
+            return super().fit(X, y, sample_weight)
+        rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
         if not isinstance(rows, np.ndarray):
             raise ValueError(f"max_iter={self.max_iter}: sparse rows are learned in one pass only")
+        self._forget(rows.shape[1])
         self.n_iter_ = learn_in_passes(self, rows, labels, weights, int(self.max_iter))
         return self
 

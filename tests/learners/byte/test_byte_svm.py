@@ -10,6 +10,7 @@ from each import each
 
 import edgesvm
 from edgesvm import ByteSVM, CorruptModelError
+from edgesvm.contract.sparse import SparseRows
 from edgesvm.data import Checkerboard
 from edgesvm.persist.format import pack, unpack
 
@@ -277,3 +278,14 @@ def test_a_second_learner_goes_on_in_a_grown_arena():
         model = pickle.loads(pickle.dumps(model))
         model.partial_fit(X[model.n_seen_ : cut], y[model.n_seen_ : cut])
     assert bytes(model.arena) == bytes(whole.arena)
+
+
+def test_a_fit_that_is_refused_forgets_nothing():
+    X, y = clouds(300, 4, 2)
+    model = ByteSVM(n_bytes=900).fit(X, y)
+    before = bytes(model.arena)
+    model.max_iter = 2
+    rows = SparseRows(X[:9].ravel(), np.tile(np.arange(4), 9), np.arange(0, 37, 4), (9, 4))
+    with pytest.raises(ValueError, match="one pass only"):
+        model.fit(rows, y[:9])
+    assert bytes(model.arena) == before and model.n_iter_ == 1
