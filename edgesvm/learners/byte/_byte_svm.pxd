@@ -38,5 +38,4 @@ cdef class ByteSVMCore(LearnerCore):
     cdef uint32_t key
 
     cdef void lay_out(self, int n_classes) noexcept nogil
-    cdef void take_counts(self) noexcept nogil
     cdef int32_t relative(self, double weight) noexcept nogil

@@ -70,9 +70,6 @@ cdef class ByteSVMCore(LearnerCore):
         byte_lay_out(
             &self.shape, self.n_bytes, self.n_features, n_classes, self.is_common,
             self.learns_directions, self.grows, self.key)
-        self.take_counts()
-
-    cdef void take_counts(self) noexcept nogil:
         if self.grows:
             self.n_classes = self.shape.n_classes
             if self.shape.counts:
@@ -112,6 +109,7 @@ cdef class ByteSVMCore(LearnerCore):
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef byte_shape before
+        cdef const int64_t *counted
         cdef int slot = <int> y if self.several else y > 0.0
         cdef int64_t n = min(self.n_learned() + 1, MOST_COUNTED)
         if not byte_all_finite(&self.shape, <const float *> x):
@@ -119,12 +117,9 @@ cdef class ByteSVMCore(LearnerCore):
         if slot >= self.most_classes:
             return UNKNOWN_LABEL
         if slot >= self.shape.n_classes:
-            before = self.shape
-            byte_lay_out(
-                &self.shape, self.n_bytes, self.n_features, slot + 1, self.is_common,
-                self.learns_directions, self.grows, self.key)
-            byte_grow(&self.shape, &before, self.model, self.n_per_class)
-            self.take_counts()
+            before, counted = self.shape, self.n_per_class
+            self.lay_out(slot + 1)
+            byte_grow(&self.shape, &before, self.model, counted)
         byte_learn(
             &self.shape, self.model, <const float *> x, self.z, slot, self.relative(weight),
             <uint32_t> n, self.n_per_class)

@@ -559,18 +559,19 @@ static int byte_best(const byte_shape *s, const int32_t *logit, const int64_t *n
     return best;
 }
 
-/* Logits by the weights, and by these and twice their mean, of the sample z */
+/* Logits by the weights, and if the mean is asked for by these and twice their mean, of the sample z */
 static void byte_find_logits(
-    const byte_shape *s, char *model, const int8_t *z, byte_sums *R, int32_t *last, int32_t *both, byte_seen *seen) {
+    const byte_shape *s, char *model, const int8_t *z, byte_sums *R, int32_t *last, int32_t *both, int with_mean,
+    byte_seen *seen) {
     const byte_head *head = byte_head_of(model);
     const byte_row *row = byte_rows_of(model);
     byte_sums of_mean[BYTE_MOST_VECTORS];
     int v;
-    byte_sum_up(s, model, z, R, s->has_mean ? of_mean : 0, seen);
+    byte_sum_up(s, model, z, R, with_mean ? of_mean : 0, seen);
     for (v = 0; v < s->n_vectors; v++, row++) {
         last[v] = byte_logit(s, head, R[v], row->one, row->e);
         both[v] = last[v];
-        if (s->has_mean) both[v] += 2 * byte_logit(s, head, of_mean[v], row->one_mean, row->e_mean);
+        if (with_mean) both[v] += 2 * byte_logit(s, head, of_mean[v], row->one_mean, row->e_mean);
     }
 }
 
@@ -583,10 +584,10 @@ static inline int byte_is_last_better(const byte_head *head) {
 static void byte_decide(const byte_shape *s, char *model, const float *x, int8_t *z, int32_t *logit) {
     byte_sums R[BYTE_MOST_VECTORS];
     int32_t both[BYTE_MOST_VECTORS];
-    int v;
+    int v, with_mean = s->has_mean && !byte_is_last_better(byte_head_of(model));
     byte_scale_sample(s, model, x, z);
-    byte_find_logits(s, model, z, R, logit, both, 0);
-    if (s->has_mean && !byte_is_last_better(byte_head_of(model)))
+    byte_find_logits(s, model, z, R, logit, both, with_mean, 0);
+    if (with_mean)
         for (v = 0; v < s->n_vectors; v++) logit[v] = both[v] / 3;
     memset(z, 0, (size_t)s->n_features);
 }
@@ -790,7 +791,7 @@ static void byte_learn(
     byte_step step;
     byte_learn_scale(s, model, x, n);
     byte_scale_sample(s, model, x, z);
-    byte_find_logits(s, model, z, R, last, both, seen);
+    byte_find_logits(s, model, z, R, last, both, s->has_mean, seen);
     byte_note_lapse(&head->lapses[0], byte_best(s, last, n_per_class) != y, n);
     byte_note_lapse(&head->lapses[1], byte_best(s, both, n_per_class) != y, n);
     byte_find_step(s, model, R, last, y, weight, n, &step);
