@@ -114,7 +114,9 @@ def _schema(link: Link) -> RecordingSchema:
     assert known is not None  # an open link has one
     late = link.late is not None
     labelled = late or known.label != "none"
-    return RecordingSchema(known.n_features, labelled, known.n_classes, known.nominal_us, late)
+    return RecordingSchema(
+        known.n_features, labelled, known.n_classes, known.nominal_us, late, known.targets
+    )
 
 
 class _Recorder:
