@@ -9,6 +9,7 @@ and encoded a block at a time, so that the node is faster than the host it tests
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections import deque
 from itertools import pairwise
@@ -267,7 +268,7 @@ class Node(ABC):
 
     def is_known(self, label: float) -> bool:
         """Whether it is a label, and not `no_label`."""
-        return label != NO_LABEL and label == label  # NaN is not equal to itself
+        return label != NO_LABEL and not math.isnan(label)
 
     @abstractmethod
     def queue_labels(self, first: int, labels: NDArray) -> None:

@@ -90,7 +90,7 @@ class Signal(Stream):
         )
 
     def read(self, n: int) -> Rows:
-        """The next `n` samples: X of shape (n, n_features), float32; y of shape (n,), int32 or float64."""
+        """The next `n` samples: X (n, n_features), float32; y (n,), int32 or float64."""
         parts_X, parts_y = [self._rest[0]], [self._rest[1]]
         have = len(self._rest[1])
         while have < n:
