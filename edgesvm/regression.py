@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.learner import Learner
-from edgesvm.learners.wrapper import found_within
+from edgesvm.learners.wrapper import Wrapper
 
 Estimate = tuple[float, float, float]  # a predicted target, and the ends of its interval
 
@@ -60,8 +60,7 @@ class Estimates:
         if is_last or not self._has_intervals:
             self._learner.learn_one(x, y, weight)
         else:
-            predicted = None if issued is None else issued[0]
-            self._learner.learn_one(x, y, weight, predicted=predicted)
+            self._learner.learn_late_one(x, y, issued, weight)
         self._follows = is_last
         self._n_seen = self._learner.n_seen_
 
@@ -231,4 +230,7 @@ def _finite(value: float | None) -> float | None:
 
 def score_of(learner: Learner, window: int, season: int = 0) -> RegressionScore:
     """The score of a regressor's predictions."""
-    return RegressionScore(window, season=season, coverage=found_within(learner, "coverage"))
+    inner: Any = learner
+    while isinstance(inner, Wrapper):
+        inner = inner.inner
+    return RegressionScore(window, season=season, coverage=getattr(inner, "coverage", None))
