@@ -46,6 +46,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help=f"output file, with a name that ends in {SUFFIX}",
     )
     link = link_options.add_to(command)
+    link.add_argument(
+        "--regress", action="store_true", help="labels are numbers to predict, not classes"
+    )
     link_options.add_report(command)
     link.add_argument(
         "--late-labels",

@@ -373,7 +373,10 @@ class NpzRows:
             self._names = found
             self.class_names = [printable(str(name)) for name in found]
         else:
-            raise RowsError(f"{what} must be integers or strings, not {y.dtype}")
+            raise RowsError(
+                f"{what} must be integers or strings, not {y.dtype}; numbers to predict are targets"
+                " (--regress)"
+            )
         return len(found)
 
     def _numbers(self, y: NDArray) -> NDArray:
