@@ -318,12 +318,11 @@ class Runner:
 
     def _count_refused(self, refused: SampleRefused) -> bool:
         """Count a refused sample. Returns whether only its label was wrong."""
-        only_label = refused.status == Status.UNKNOWN_LABEL
-        if only_label:
+        if refused.status == Status.UNKNOWN_LABEL:
             self.unknown_label += 1
-        else:
-            self.refused_value += 1
-        return only_label
+            return True
+        self.refused_value += 1
+        return refused.status == Status.BAD_TARGET
 
     def _is_over_rate(self) -> bool:
         """Whether the limit of labels per second has been reached."""

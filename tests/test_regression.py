@@ -2,8 +2,14 @@
 
 import numpy as np
 import pytest
+from fake_port import Clock, Node, connect
 
+from edgesvm import AdaGradSVR, Standardized
+from edgesvm.errors import NotTaught
+from edgesvm.journal import Journal
+from edgesvm.link import wire
 from edgesvm.regression import Estimates, RegressionScore
+from edgesvm.runner import Runner
 
 
 def test_every_figure_is_that_of_numpy():
@@ -106,3 +112,25 @@ def test_targets_that_come_late_from_the_first_on_are_no_ones_successors():
     learner.is_fitted = True
     stream.ask(None)
     assert learner.told == [None, "predict"]
+
+
+def test_a_run_predicts_a_sample_whose_target_is_refused_and_learns_one_given_by_hand():
+    node = Node(label_mode=wire.LABEL_INLINE | wire.TARGETS)
+    link, port = connect(Clock(), node, targets=True)
+    learner = Standardized(learner=AdaGradSVR(), missing="mean").allocate(2)
+    runner = Runner(link, learner, journal=Journal(2, targets=True))
+    for k in range(4):
+        port.inbox += node.sample(k, (k, 1.0), target=10.0 + k)
+    port.inbox += node.sample(4, target=1e200) + node.sample(5)
+    while runner.step(0.0):
+        pass
+    answers = [wire.Estimate.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
+    assert [answer.flags for answer in answers] == [wire.ABSTAIN | wire.TRAINED, 2, 2, 2, 0, 0]
+    assert all(answer.low <= answer.value <= answer.high for answer in answers)
+    assert 10 < answers[4].value < 14 and (runner.refused_value, runner.unlabelled) == (1, 1)
+    runner.teach(5, 13.25)
+    assert (runner.learned, runner.unlabelled, runner.score.n) == (5, 0, 4)
+    assert runner.journal.entry(5)["label"] == 13.25
+    with pytest.raises(NotTaught, match="has the label 13"):
+        runner.teach(5, 1.0)
+    assert runner.check_identities() == []

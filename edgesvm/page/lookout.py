@@ -139,7 +139,7 @@ class Lookout(ABC):
                 "sequence": int(e["sequence"]),
                 "predicted": e["predicted"].item() if e["has_prediction"] else None,
                 "score": plain(float(e["score"])),
-                **{name: plain(e[name].item()) for name in self._ends},
+                **{n: plain(e[n].item()) if e["has_prediction"] else None for n in self._ends},
                 "label": e["label"].item() if e["has_label"] else None,
                 "refused": bool(e["flags"] & REJECTED),
             }

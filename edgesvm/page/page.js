@@ -128,6 +128,8 @@ function drawErrors(s, seen) {
   const { score, history: h } = s;
   const covered = `${percent(score.coverage)} of the targets within their interval` + (score.coverage_asked ? `, ${percent(score.coverage_asked)} asked` : "");
   $("accuracy-title").textContent = "Error";
+  for (const limit of ["min", "max"]) $("label").removeAttribute(limit);
+  $("label").step = "any";
   show("accuracy", short(score.rolling_mae), " ", el("small", {}, `mean absolute error of the last ${whole(seen)}, each predicted before it was learned; ${covered}`));
   chart("accuracy-chart", h.time, [h.mae, h.mean_so_far, h.value_before], { low: 0 });
   legend("accuracy-legend", [

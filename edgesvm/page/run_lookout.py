@@ -55,6 +55,11 @@ class RunLookout(Lookout):
     def taken(self) -> int:
         return self._runner.taken
 
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether labels are targets."""
+        return bool(self._runner.learner.regresses)
+
     def counters(self) -> dict[str, Any]:
         return {**self._runner.counters(), "taught": self.taught}
 
