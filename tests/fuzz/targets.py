@@ -9,12 +9,14 @@ behind a sound checksum.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +41,7 @@ from edgesvm.link import (
     open_link,
     wire,
 )
+from edgesvm.link._values import ValueGate
 from edgesvm.link.recording import HEADER_BYTES
 from edgesvm.persist.format import unpack
 from edgesvm.persist.store import describe, restore
@@ -136,7 +139,15 @@ class Wire:
         pass
 
 
-SCHEMA = wire.encode_frame(wire.SCHEMA, wire.Schema(0, 5, 2).pack())
+SCHEMAS = [
+    wire.encode_frame(wire.SCHEMA, wire.Schema(0, 5, 2, label_mode=mode).pack())
+    for mode in (wire.LABEL_INLINE, wire.LABEL_LATE | wire.TARGETS)
+]
+
+
+def fine(X: np.ndarray, *, missing: bool) -> bool:
+    """Whether all values are such as a link passes on; with targets NaN is one."""
+    return not (np.isinf(X) if missing else ~np.isfinite(X)).any()
 
 
 def link(data: bytes) -> None:
@@ -144,24 +155,33 @@ def link(data: bytes) -> None:
     if not data:
         return
     # Pieces of any length are for `frames`; here each costs a poll, so they are long.
-    port = Wire(b"\0" + SCHEMA * (data[0] & 1) + stream(data[1:]), 32 + data[0])
+    targets = bool(data[0] & 2)
+    port = Wire(b"\0" + SCHEMAS[targets] * (data[0] & 1) + stream(data[1:]), 32 + data[0])
+    options: dict[str, Any] = {"targets": targets, "late_labels": None}
     clock = itertools.count(0.0, 0.1).__next__
     try:
-        opened = open_link("fuzz", opener=lambda: port, ring=8, clock=clock, sleep=lambda _: None)
+        opened = open_link(
+            "fuzz", opener=lambda: port, ring=8, clock=clock, sleep=lambda _: None, **options
+        )
     except (LinkDown, NoSchema, VersionMismatch, ValueError) as error:
         require(not isinstance(error, UnicodeError), error)
         return
     held = opened.nbytes
+    answer = opened.send_estimate if targets else opened.send_prediction
     with opened:
         while True:
             try:
                 opened.poll(0.1)
             except (LinkDown, SchemaChanged, VersionMismatch):
                 break
+            while opened.take_labelled() is not None:
+                pass
             batch = opened.take()
-            require(np.isfinite(batch.X).all())
-            for number, label in zip(batch.sequence.tolist(), batch.y.tolist(), strict=True):
-                opened.send_prediction(number, label)
+            require(fine(batch.X, missing=targets) and np.isfinite(batch.y).all())
+            for x, number, label in zip(batch.X, batch.sequence.tolist(), batch.y, strict=True):
+                answer(number, label.item())
+                if opened.late is not None:
+                    opened.late.wait(x, number, (0.0, 0.0, 0.0) if targets else 1)
             opened.release(len(batch.y))
         require(opened.check_identities() == [], opened.check_identities())
         require(opened.nbytes == held)
@@ -172,10 +192,12 @@ def lines(data: bytes) -> None:
     if not data:
         return
     n_features, label_column = (data[0] & 3) or None, bool(data[0] & 4)
+    targets = bool(data[0] & 8)
+    gate = functools.partial(ValueGate, missing=targets)
 
     def read(by: int) -> tuple[dict, list, SampleRing | None]:
-        parser = LineParser(n_features, label_column=label_column)
-        ring = None if n_features is None else SampleRing(16, n_features)
+        parser = LineParser(n_features, label_column=label_column, gate=gate(), targets=targets)
+        ring = None if n_features is None else SampleRing(16, n_features, targets=targets)
         if ring is not None:
             parser.expect(ring)
         found = []
@@ -183,7 +205,7 @@ def lines(data: bytes) -> None:
             for event in parser.feed(part):
                 found.append(event)
                 if isinstance(event, int) and ring is None:
-                    ring = SampleRing(16, event)
+                    ring = SampleRing(16, event, targets=targets)
                     parser.expect(ring)
         require(parser.broken_identities() == [], parser.broken_identities())
         return parser.counters(), found, ring
@@ -193,7 +215,7 @@ def lines(data: bytes) -> None:
     if whole[2] is not None and parts[2] is not None:
         rows, same = whole[2].take(), parts[2].take()
         require(all(a.tobytes() == b.tobytes() for a, b in zip(rows, same, strict=True)))
-        require(np.isfinite(rows.X).all())
+        require(fine(rows.X, missing=targets) and np.isfinite(rows.y).all())
 
 
 def snapshot(data: bytes) -> None:
@@ -263,7 +285,7 @@ def recording(data: bytes) -> None:
         n_rows = sum(len(batch.y) for batch in whole)
         require(n_rows == sum(len(batch.y) for batch in parts))
         require(account["records"] == n_rows + n_labels + account["damaged"], account)
-        require(all(np.isfinite(batch.X).all() for batch in whole))
+        require(all(fine(batch.X, missing=schema.targets) for batch in whole))
         _appended(schema, n_rows)
     finally:
         _FILE.unlink(missing_ok=True)
@@ -273,7 +295,7 @@ def _appended(schema: RecordingSchema, n_rows: int) -> None:
     n, d = 2, schema.n_features
     batch = Batch(
         np.ones((n, d), np.float32),
-        np.zeros(n, np.int32),
+        np.zeros(n, schema.label_dtype),
         np.zeros(n, np.bool_),
         np.ones(n, np.float32),
         np.arange(n, dtype=np.uint32),
