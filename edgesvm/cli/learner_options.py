@@ -173,6 +173,7 @@ class LearnerSettings:
             "--multiclass": self.multiclass is not None,
             "--fourier": self.fourier,
             "--probabilities": self.decision.probabilities,
+            "--sets": self.decision.coverage is not None,
             **{f"--{name}": True for name in self.decision.by_label},
         }
         for option in (name for name, asked in given.items() if asked):

@@ -109,7 +109,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         choices=("stop", "restart"),
         default="stop",
         metavar="WHAT",
-        help="if the node has changed its number of features: stop, or restart with a new model",
+        help="on another number of features: stop, or restart",
     )
     link.add_argument(
         "--one-model", action="store_true", help="several ports teach one learner, not one each"

@@ -161,6 +161,7 @@ def test_missing_values_and_targets_of_a_csv_are_told(tmp_path, capsys):
             "--learner twin tells classes apart: with --regress give --learner fourier or adagrad",
         ),
         (["--classes", "3"], "--classes does not go with --regress: leave it out"),
+        (["--sets", "0.9"], "--sets does not go with --regress: leave it out"),
         (["--probabilities"], "--probabilities does not go with --regress: leave it out"),
         (["--window", "16"], "--window does not go with --regress: leave it out"),
         (["--drift", "adwin"], "--drift does not go with --regress: leave it out"),
