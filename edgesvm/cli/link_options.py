@@ -113,7 +113,7 @@ class LinkSettings:
     key: str | None = None  # a file
     n_features: int | None = None
     unlabelled: bool = False
-    regress: bool = False
+    regress: bool | None = False  # None: either
     wait: float = 10.0
     silent_after: float = SILENT_AFTER
     samples: int | None = None

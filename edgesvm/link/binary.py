@@ -56,7 +56,7 @@ class BinaryLink(Link):
         *,
         n_features: int | None = None,
         label: str = "last",
-        targets: bool = False,
+        targets: bool | None = False,
         max_raw: int | None = None,
         baud: int | None = None,
         allow_commands: bool = False,
@@ -67,7 +67,7 @@ class BinaryLink(Link):
     ) -> None:
         if max_raw is None:
             longest = wire.sample_raw_length(
-                n_features or 1, has_label=True, has_time=True, targets=targets
+                n_features or 1, has_label=True, has_time=True, targets=targets is not False
             )
             max_raw = OPEN_MAX_RAW if n_features is None else max(wire.MAX_RAW, longest)
             max_raw += 0 if key is None else wire.TAG_BYTES
@@ -393,7 +393,7 @@ class BinaryLink(Link):
                 f"{self.name}: the node sends {schema.n_features} features per sample, "
                 f"but n_features={wanted} was given"
             )
-        if schema.targets != self._targets and self._label != "none":
+        if schema.targets != self._targets and not self._takes_either and self._label != "none":
             sends = "targets; give" if schema.targets else "classes; leave out"
             return ValueError(f"{self.name}: the node sends {sends} targets=True (--regress)")
         if needed > max_raw:

@@ -84,7 +84,7 @@ class Link(ABC):
         name: str = "link",
         n_features: int | None = None,
         label: str = "last",
-        targets: bool = False,
+        targets: bool | None = False,
         ring: int = 256,
         policy: str = "drop_oldest",
         handshake_timeout: float = 10.0,
@@ -123,7 +123,9 @@ class Link(ABC):
         self._ring_rows = ring
         self._policy = policy
         self._n_features = n_features
-        self._label, self._targets = label, targets
+        # Who takes either reads labels as numbers: classes are some too.
+        self._label, self._targets = label, targets is not False
+        self._takes_either = targets is None
         self._handshake_timeout = handshake_timeout
         self._outbox = Outbox(outbox_bytes)
         self._late_rows = late_labels if label != "none" else 0
@@ -511,7 +513,7 @@ class Link(ABC):
 
     def _answer_refused(self) -> None:
         for sequence in self._parser.take_refused():
-            if self._targets:
+            if self.schema is not None and self.schema.targets:
                 self.send_estimate(sequence, flags=REJECTED)
             else:
                 self.send_prediction(sequence, 0, 0.0, REJECTED)

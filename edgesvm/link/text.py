@@ -35,7 +35,7 @@ class TextLink(Link):
         *,
         n_features: int | None = None,
         label: str = "last",
-        targets: bool = False,
+        targets: bool | None = False,
         late_labels: int = 0,
         gate: ValueGate | None = None,
         **options: Any,
@@ -43,7 +43,7 @@ class TextLink(Link):
         # Late labels have lines of their own, so samples have no label column.
         column = label != "none" and not late_labels
         use_labels = label != "none"
-        parser = LineParser(n_features, column, use_labels, gate, targets)
+        parser = LineParser(n_features, column, use_labels, gate, targets is not False)
         super().__init__(
             opener,
             parser,
@@ -157,7 +157,8 @@ class TextLink(Link):
         self._parser.expect(ring, self._has_label_column, late)
         used = self._has_label_column and self._label == "last"
         labels = "inline" if used else "none" if late is None else "late"
-        self.schema = SampleSchema(n_features, labels, targets=self._targets)
+        targets = self._targets and not self._takes_either
+        self.schema = SampleSchema(n_features, labels, targets=targets)
 
     def _tick(self, now: float) -> None:
         """Nothing is due on a text link: it sends predictions only."""

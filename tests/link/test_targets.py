@@ -113,6 +113,22 @@ def test_who_takes_no_labels_reads_the_features_of_either(clock):
     assert wire.Estimate.unpack(answer.body) == wire.Estimate(0, wire.ALARM, -1.0, 0.0, 0.0)
 
 
+@pytest.mark.parametrize("label_mode", [1, 5])
+def test_who_uses_no_labels_takes_either(clock, label_mode):
+    node = Node(n_features=2, label_mode=label_mode)
+    link, port = connect(clock, node, targets=None)
+    label = {"target": 1e300} if link.schema.targets else {"label": 7}
+    port.inbox += sample(node, 0, (5.0, 6.0), **label) + sample(node, 1, (math.nan, 6.0), **label)
+    link.poll()
+    assert link.take().X.tolist() == [[5.0, 6.0]] and sound(link)["bad_nan"] == 1
+    link.flush()
+    body = wire.Estimate if link.schema.targets else wire.Prediction
+    assert body.unpack(node.kinds(wire.PREDICTION)[0].body).flags == wire.REJECTED
+    lines, _ = text_link(clock, b"\n1,2,0.5\n3,4,1\n", n_features=2, targets=None)
+    lines.poll()
+    assert len(lines.take().y) == 2
+
+
 def test_lines_have_a_number_last_and_a_feature_may_be_missing(clock):
     link, port = text_link(
         clock, b"\n1,2,0.1\n,nan,-3e2\n1,?,\n1,2,nan\n1,inf,2\n1,2,x\n", n_features=2, targets=True
