@@ -29,6 +29,7 @@ SCRATCH = frozenset(
         "features",
         "mixed",
         "point",
+        "complete",
         "scaled",
         "scores",
         "scratch",

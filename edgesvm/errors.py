@@ -123,6 +123,7 @@ REFUSALS: dict[Status, str] = {
         "does not fit: the store already holds max_samples samples; give a larger max_samples, or"
         " when_full='oldest'"
     ),
+    Status.BAD_TARGET: "has a target that is NaN, infinite, or beyond 1e100",
     Status.UNKNOWN_LABEL: "has a label that is not one of the classes {classes}",
 }
 

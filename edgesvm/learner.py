@@ -33,9 +33,9 @@ from edgesvm.budget import (
 )
 from edgesvm.contract.core import common_arrays
 from edgesvm.contract.engine import of_engine
-from edgesvm.contract.estimator import Estimator
+from edgesvm.contract.estimator import Estimator, of_classes
 from edgesvm.contract.guard import Guard
-from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_weights
+from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_targets, as_weights
 from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.names import Names, check_names, names_of
 from edgesvm.contract.params import one_of, whole
@@ -67,7 +67,18 @@ DTYPES = ("float32", "float64")
 # Names of arrays that a core may write while it decides. They are zero between samples, which
 # tests/conformance/test_scratch.py checks.
 DECISION_SCRATCH = frozenset(
-    ("angle", "coded", "features", "mixed", "point", "scaled", "scores", "scratch", "sums")
+    (
+        "angle",
+        "coded",
+        "complete",
+        "features",
+        "mixed",
+        "point",
+        "scaled",
+        "scores",
+        "scratch",
+        "sums",
+    )
 )
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
@@ -154,6 +165,7 @@ class Learner(Estimator, Saved):
 
     dtype: str
     class_weight: str | None = None  # a parameter of some
+    forecasts: ClassVar[bool] = False  # a regressor of a stream, which has intervals
     scales_itself: ClassVar[bool] = False  # a scaler in front would only take memory
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
@@ -642,20 +654,24 @@ class Learner(Estimator, Saved):
     def _rows(
         self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Arrays of rows, labels and weights."""
+        """Arrays of rows, labels or targets, and weights."""
         rows = self._matrix(X)
-        y = as_labels(y, len(rows), type(self).__name__)
+        as_array = as_targets if self.regresses else as_labels
+        y = as_array(y, len(rows), type(self).__name__)
         return rows, y, as_weights(sample_weight, len(rows))
 
     def _learn_rows(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         """Learn them in order, by the thread that is alone."""
         core = self.core
-        slots, n_known, new_labels = self._guard.call(core.labels.encode, y)
+        slots, n_known, new_labels = y, len(y), ()
+        if not self.regresses:
+            slots, n_known, new_labels = self._guard.call(core.labels.encode, y)
         n_learned, status = core.learn_many(X, slots[:n_known], weights, new_labels)
         if status <= Status.CHANGED and n_known < len(y):
             status = Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
-            sample = f"{type(self).__name__}: row {n_learned} (label {y[n_learned]!r})"
+            what = "target" if self.regresses else "label"
+            sample = f"{type(self).__name__}: row {n_learned} ({what} {y[n_learned]!r})"
             weight = 1.0 if weights is None else weights[n_learned]
             raise core.labels.refused(
                 status, y[n_learned], sample, self.dtype, weight, core.mean_weight_so_far
@@ -698,8 +714,11 @@ class Learner(Estimator, Saved):
                 f"Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is"
                 " required."
             )
-        y = as_labels(y, len(rows), owner)
-        check_labels(y, owner, self._most_classes(rows.shape[1]))
+        if self.regresses:
+            y = as_targets(y, len(rows), owner, finite=True)
+        else:
+            y = as_labels(y, len(rows), owner)
+            check_labels(y, owner, self._most_classes(rows.shape[1]))
         weights = as_weights(sample_weight, len(rows))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row: nothing to learn")
@@ -761,6 +780,7 @@ class Learner(Estimator, Saved):
         """
         return self._fitted.predict_with_score(x)
 
+    @of_classes
     def decision_function(
         self, X: Matrix, out: np.ndarray | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
@@ -797,8 +817,13 @@ class Learner(Estimator, Saved):
         return out
 
     def predict(self, X: Matrix, n_jobs: int | None = None) -> np.ndarray:
-        """Predicted labels, ndarray of shape (n_samples,); `n_jobs` as in `decision_function`."""
+        """Predicted labels or targets, ndarray of shape (n_samples,); `n_jobs` as in
+        `decision_function`."""
         core = self._fitted
+        if self.regresses:
+            values, row, status = core.decide_many(self._matrix(X), None, self._team(n_jobs))
+            self._check_decided(core, row, status)
+            return cast(np.ndarray, values)
         predicted, row, status = core.predict_many(self._matrix(X), self._team(n_jobs))
         self._check_decided(core, row, status)
         return predicted
@@ -848,9 +873,13 @@ class Learner(Estimator, Saved):
         sample_weight: ArrayLike | None = None,
         n_jobs: int | None = None,
     ) -> float:
-        """Accuracy: the share of rows, by weight, whose label is predicted correctly. `n_jobs` as
-        in `decision_function`."""
+        """Accuracy: the share of rows, by weight, whose label is predicted correctly; of a
+        regressor R^2, the share of the variance of y that the prediction explains. `n_jobs` as in
+        `decision_function`."""
         predicted = self.predict(X, n_jobs)
+        if self.regresses:
+            y = as_targets(y, len(predicted), type(self).__name__)
+            return r_squared(y, predicted, as_weights(sample_weight, len(predicted)))
         hits = predicted == as_labels(y, len(predicted), type(self).__name__)
         return float(np.average(hits, weights=as_weights(sample_weight, len(predicted))))
 
@@ -865,6 +894,8 @@ class Learner(Estimator, Saved):
     @property
     def classes_(self) -> np.ndarray:
         """The labels so far, sorted, ndarray of shape (n_labels,)."""
+        if self.regresses:
+            raise AttributeError(f"{type(self).__name__} predicts numbers; it has no classes")
         return self.core.labels.classes
 
     @property
@@ -971,6 +1002,14 @@ class Learner(Estimator, Saved):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.is_fitted
+
+
+def r_squared(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """1 - sum (y - predicted)^2 / sum (y - mean)^2; of targets that do not vary 1 if they are
+    predicted exactly, else 0."""
+    total = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
+    rest = float(np.average((y - predicted) ** 2, weights=weights))
+    return 1.0 - rest / total if total > 0.0 else float(rest == 0.0)
 
 
 class ClosedSource:

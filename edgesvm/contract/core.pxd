@@ -26,6 +26,7 @@ cdef class LearnerCore:
     cdef readonly str owner         # the public class's name, for messages
     cdef readonly int64_t n_features
     cdef readonly bint one_class    # all samples are of one class: the value tells what is not
+    cdef readonly bint regresses    # the target is a number: `y` is it, and the value predicts it
     cdef public bint balanced       # whether a sample weighs more the rarer its class has been
     cdef int typenum
     cdef bint is_float32
@@ -41,8 +42,12 @@ cdef class LearnerCore:
     # the arena. `decide` writes one decision value, in a multiclass learner a score per class.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
-    # Shares of the labels, sorted, (labels.n,); only of a learner that has probabilities.
+    # Shares of the labels, sorted, (labels.n,); only of a learner that has probabilities. Of a
+    # regressor the ends of an interval, (2,).
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil
+    # Of a regressor of a stream: value and ends of the interval, (3,), of the sample that follows
+    # the last one learned.
+    cdef Status forecast(self, const void *x, double *out) noexcept nogil
     # What no stream of samples can have left in the arena, which was read from a file, as a text;
     # NULL: nothing. Every number already is what `budget.rule` says. The arena stays as it is. An
     # exported model asks the same.
@@ -76,6 +81,10 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil
+
+    @cython.final
+    cdef Status learn_sample(
+        self, const void *x, double y, int slot, double weight) noexcept nogil
 
     @cython.final
     cdef bint bears(self, double weight) noexcept nogil
@@ -125,12 +134,15 @@ cdef class LearnerCore:
     cdef int read(self, Batch *batch, X, cnp.ndarray scratch, int64_t n) except -1
 
     @cython.final
-    cdef const double *first_weight(self, cnp.ndarray weights, int64_t n) except? NULL
-
-    @cython.final
     cdef bint is_out(self, out, int ndim, int64_t size) noexcept
 
     # -- the work of an entry point, in a memory that is its own -----------------------------------
+
+    @cython.final
+    cdef double as_target(self, y) except? -1.0
+
+    @cython.final
+    cdef const double *first_number(self, cnp.ndarray numbers, int64_t n) except? NULL
 
     @cython.final
     cdef bint learn_alone(self, x, y, double weight) except -1

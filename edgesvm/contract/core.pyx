@@ -110,16 +110,25 @@ cdef class LearnerCore:
     cdef void end_rows(self) noexcept:
         pass
 
+    cdef Status forecast(self, const void *x, double *out) noexcept nogil:
+        return UNCHANGED
+
     cdef Status learn_row(self, const void *x, int slot, double weight) noexcept nogil:
-        """Learn one sample, or refuse it without a trace. A sample of weight zero is counted as
-        seen and otherwise ignored."""
+        """`learn_sample` of a class index."""
+        return self.learn_sample(x, slot if self.several else 2 * slot - 1, slot, weight)
+
+    cdef Status learn_sample(
+        self, const void *x, double y, int slot, double weight
+    ) noexcept nogil:
+        """Learn one sample, or refuse it without a trace; `slot` is where it is counted. A sample
+        of weight zero is counted as seen and otherwise ignored."""
         cdef Status status
         if weight == 0.0:
             self.common.n_seen += 1
             return UNCHANGED
         if not self.bears(weight):
             return BAD_WEIGHT
-        status = self.weighed_step(x, slot if self.several else 2 * slot - 1, weight)
+        status = self.weighed_step(x, y, weight)
         if status > CHANGED:
             return status
         if self.mean_weight != NULL and weight != self.mean_weight[0]:
@@ -179,9 +188,9 @@ cdef class LearnerCore:
         return (self.n_learned() + 1) / (<double> n_classes * (before + 1))
 
     cdef int64_t n_learned(self) noexcept nogil:
-        cdef int64_t total = self.n_per_class[0] + self.n_per_class[1]
+        cdef int64_t total = self.n_per_class[0]
         cdef int slot
-        for slot in range(2, self.n_classes):
+        for slot in range(1, self.n_classes):
             total += self.n_per_class[slot]
         return total
 
@@ -316,18 +325,26 @@ cdef class LearnerCore:
 
     cdef bint learn_alone(self, x, y, double weight) except -1:
         cdef cnp.ndarray row
-        cdef int n_labels = self.labels.n, slot
+        cdef int n_labels = self.labels.n, slot = 0
+        cdef double target = 0.0
         cdef unsigned long caller = self.guard.caller
         cdef Status status = UNKNOWN_LABEL
         self.guard.caller = self.guard.holder   # labels and arrays may run code of their own
         try:
-            slot = self.labels.find(y)
+            if self.regresses:
+                target = self.as_target(y)
+            else:
+                slot = self.labels.find(y)
             row = self.as_row(x)
             if slot >= 0:
-                self.labels.adopt(slot, y)
+                if not self.regresses:
+                    self.labels.adopt(slot, y)
                 if not self.is_row(row):
                     raise changed(self.owner)
-                status = self.learn_row(cnp.PyArray_DATA(row), slot, weight)
+                if self.regresses:
+                    status = self.learn_sample(cnp.PyArray_DATA(row), target, 0, weight)
+                else:
+                    status = self.learn_row(cnp.PyArray_DATA(row), slot, weight)
         except BaseException:
             self.labels.cut(n_labels)
             raise
@@ -335,10 +352,22 @@ cdef class LearnerCore:
             self.guard.caller = caller
         if status > CHANGED:
             self.labels.cut(n_labels)
-            sample = f"{self.owner}: the sample (label {y!r})"
+            sample = f"{self.owner}: the sample ({self.kind_of_y} {y!r})"
             raise self.labels.refused(
                 status, y, sample, self.dtype, weight, self.mean_weight_so_far)
         return status == CHANGED
+
+    @property
+    def kind_of_y(self):
+        """What y is called in messages"""
+        return "target" if self.regresses else "label"
+
+    cdef double as_target(self, y) except? -1.0:
+        """The target as a number; NaN and infinity are refused later."""
+        try:
+            return y
+        except (TypeError, OverflowError) as error:
+            raise TypeError(f"{self.owner}: the target {y!r} is not a number") from error
 
     def decision_one(self, x, out=None):
         """The decision value, a float; with more than two labels an ndarray, `out` if given."""
@@ -373,6 +402,8 @@ cdef class LearnerCore:
         if self.successor is not None:
             return self.successor.predict_one(x)
         self.answer_row(row, answers)
+        if self.regresses:
+            return answers[0]
         return self.labels.values[self.winner(answers, &score)]
 
     def predict_with_score(self, x):
@@ -402,6 +433,26 @@ cdef class LearnerCore:
         self.refuse(status)
         return out
 
+    def interval_one(self, x):
+        """Both ends of the interval of one sample's target."""
+        cdef double[2] ends
+        cdef cnp.ndarray row = self.row_to_decide(x)
+        if self.successor is not None:
+            return self.successor.interval_one(x)
+        self.check_fitted()
+        self.refuse(self.probabilities(cnp.PyArray_DATA(row), ends))
+        return ends[0], ends[1]
+
+    def forecast_one(self, x):
+        """Value, and both ends of its interval, of the sample that follows the last one learned."""
+        cdef double[3] found
+        cdef cnp.ndarray row = self.row_to_decide(x)
+        if self.successor is not None:
+            return self.successor.forecast_one(x)
+        self.check_fitted()
+        self.refuse(self.forecast(cnp.PyArray_DATA(row), found))
+        return found[0], found[1], found[2]
+
     def learn_many(
         self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None, newcomers=()
     ):
@@ -409,6 +460,7 @@ cdef class LearnerCore:
         stop at the first that is refused. A signal handler that raises, as Ctrl-C's does, stops it
         between two rows.
 
+        slots : ndarray of shape (n,), int8; of a regressor the targets, float64
         newcomers : list of (slot, row, label), in order; kept are those of rows that were learned
 
         Returns
@@ -446,7 +498,9 @@ cdef class LearnerCore:
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const void *x
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
-        cdef const double *weight = self.first_weight(weights, n)
+        cdef const double *target = self.first_number(slots, n) if self.regresses else NULL
+        cdef const double *weight = self.first_number(weights, n)
+        cdef double one
         cdef Status status = UNCHANGED
         cdef bint looks_ahead
         cdef Pace pace
@@ -461,7 +515,11 @@ cdef class LearnerCore:
                         raise changed(self.owner)
                 if looks_ahead:
                     self.look_ahead(x, min(n - i[0], pace.left))
-                status = self.learn_row(x, slot[i[0]], 1.0 if weight == NULL else weight[i[0]])
+                one = 1.0 if weight == NULL else weight[i[0]]
+                if target == NULL:
+                    status = self.learn_row(x, slot[i[0]], one)
+                else:
+                    status = self.learn_sample(x, target[i[0]], 0, one)
                 if status > CHANGED:
                     break
                 i[0] += 1
@@ -469,7 +527,9 @@ cdef class LearnerCore:
                     with gil:
                         self.guard.look_at_signals()
                         self.read(&batch, X, scratch, n)
-                        weight = self.first_weight(weights, n)
+                        weight = self.first_number(weights, n)
+                        if self.regresses:
+                            target = self.first_number(slots, n)
         return status
 
     def decide_many(self, X not None, out=None, Team team=None):
@@ -484,7 +544,8 @@ cdef class LearnerCore:
         return self.values_many(X, out, False, team)
 
     def probabilities_many(self, X not None, out=None, Team team=None):
-        """As `decide_many`, of the labels' probabilities; `out` has shape (n, n_labels)."""
+        """As `decide_many`, of the labels' probabilities; `out` has shape (n, n_labels). Of a
+        regressor the ends of the intervals, (n, 2)."""
         return self.values_many(X, out, True, team)
 
     def values_many(self, X, out, bint probable, Team team):
@@ -512,7 +573,9 @@ cdef class LearnerCore:
             self.end_deciding(alone)
 
     cdef int n_values(self, bint probable) noexcept nogil:
-        return self.labels.n if probable else self.n_answers()
+        if not probable:
+            return self.n_answers()
+        return 2 if self.regresses else self.labels.n
 
     def predict_many(self, X not None, Team team=None):
         """Labels of rows of X, ndarray of shape (n,); and row and status as in `decide_many`."""
@@ -664,14 +727,14 @@ cdef class LearnerCore:
             raise changed(self.owner)
         return 0
 
-    cdef const double *first_weight(self, cnp.ndarray weights, int64_t n) except? NULL:
-        """The first of `n` weights; NULL: each is one."""
-        if weights is None:
+    cdef const double *first_number(self, cnp.ndarray numbers, int64_t n) except? NULL:
+        """The first of `n` weights or targets; NULL: there are none."""
+        if numbers is None:
             return NULL
-        if not (cnp.PyArray_NDIM(weights) == 1 and cnp.PyArray_TYPE(weights) == cnp.NPY_FLOAT64
-                and cnp.PyArray_DIM(weights, 0) >= n and cnp.PyArray_ISCARRAY_RO(weights)):
+        if not (cnp.PyArray_NDIM(numbers) == 1 and cnp.PyArray_TYPE(numbers) == cnp.NPY_FLOAT64
+                and cnp.PyArray_DIM(numbers, 0) >= n and cnp.PyArray_ISCARRAY_RO(numbers)):
             raise changed(self.owner)
-        return <const double *> cnp.PyArray_DATA(weights)
+        return <const double *> cnp.PyArray_DATA(numbers)
 
     cdef cnp.ndarray as_row(self, x):
         """`x` itself if it is an ndarray of the learner's dtype and length; else converted, or
@@ -698,7 +761,7 @@ cdef class LearnerCore:
             if self.n_per_class[slot] > self.common.n_seen - learned:
                 return b"the snapshot's counters are inconsistent"
             learned += self.n_per_class[slot]
-            if slot >= self.labels.n and self.n_per_class[slot]:
+            if slot >= self.labels.n and self.n_per_class[slot] and not self.regresses:
                 return b"the snapshot counts samples of a class that has no label"
         if self.common.n_updates > learned:
             return b"the snapshot's counters are inconsistent"

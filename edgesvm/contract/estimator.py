@@ -4,20 +4,50 @@ scikit-learn, so they import it; nothing else does."""
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import sys
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar, cast
 
 Self = TypeVar("Self", bound="Estimator")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 ROUTED = ("fit", "partial_fit", "predict", "decision_function", "score")
 NOT_ROUTED = ("self", "X", "y")
+
+
+class Available:
+    """A method that is there only where an attribute of the learner is what it should be."""
+
+    def __init__(self, method: Callable[..., Any], attribute: str, value: bool, what: str) -> None:
+        functools.update_wrapper(cast(Any, self), method)
+        self._method, self._attribute, self._value, self._what = method, attribute, value, what
+
+    def __get__(self, learner: Any, kind: type[Any] | None = None) -> Any:
+        if learner is not None and getattr(learner, self._attribute) != self._value:
+            raise AttributeError(
+                f"{type(learner).__name__} has no {self._method.__name__}: {self._what}"
+            )
+        return self._method.__get__(learner, kind)
+
+
+def of_classes(method: Method) -> Method:
+    """Method decorator: regressors do not have it."""
+    return cast(Method, Available(method, "regresses", False, "it predicts a number"))
+
+
+def of_streams(method: Method) -> Method:
+    """Method decorator: only regressors of a stream, and what is around one, have it."""
+    what = "its learner is no regressor of a stream, such as FourierSVR"
+    return cast(Method, Available(method, "forecasts", True, what))
 
 
 class Estimator:
     """An estimator of scikit-learn, which tells them by these methods and not by their class."""
 
     takes_labels: ClassVar[bool] = True  # False: what it learns is normal
+    regresses: ClassVar[bool] = False  # y is a number, and so is what is predicted
 
     @property
     def n_classes_planned(self) -> int:
@@ -25,8 +55,15 @@ class Estimator:
         return 2
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 
+        if self.regresses:
+            return Tags(
+                estimator_type="regressor",
+                target_tags=TargetTags(required=True),
+                regressor_tags=RegressorTags(),
+                input_tags=InputTags(sparse=True),
+            )
         multi_class = self.n_classes_planned > 2
         return Tags(
             estimator_type="classifier" if self.takes_labels else "outlier_detector",

@@ -165,3 +165,34 @@ def as_labels(y: object, n_rows: int, owner: str) -> np.ndarray:
             " (inconsistent)"
         )
     return labels
+
+
+def as_targets(y: object, n_rows: int, owner: str, *, finite: bool = False) -> np.ndarray:
+    """Targets of a regressor as float64 of shape (n_rows,), C-contiguous; no copy of such an array.
+
+    Raises
+    ------
+    ValueError
+        They are no real numbers, as many as there are rows; with `finite`, one is NaN or infinite.
+    """
+    numbers = as_labels(y, n_rows, owner)
+    if numbers.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    try:
+        targets = _aligned(np.ascontiguousarray(numbers, np.float64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{owner} predicts numbers; y has {first_text(numbers)!r}") from error
+    if finite and not np.isfinite(targets).all():
+        row = int(np.argmin(np.isfinite(targets)))
+        raise ValueError(f"{owner}: y contains NaN or infinity: row {row} is {targets[row]}")
+    return targets
+
+
+def first_text(values: np.ndarray) -> Any:
+    """The first of them that is no number."""
+    for value in values.tolist():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return values[0]

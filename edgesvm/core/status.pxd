@@ -7,3 +7,4 @@ cpdef enum Status:
     BAD_WEIGHT = 3   # refused: the weight is negative, not finite, or too small or large to use
     UNKNOWN_LABEL = 4  # refused: a label beyond the number of classes, or not in `classes`
     FULL = 5         # refused: there is no room for another sample
+    BAD_TARGET = 6   # refused: the target of a regressor is NaN, infinite or too large

@@ -4,6 +4,7 @@ class Status(IntEnum):
     UNCHANGED = 0
     CHANGED = 1
     NOT_FINITE = 2
-    UNKNOWN_LABEL = 3
-    BAD_WEIGHT = 4
+    BAD_WEIGHT = 3
+    UNKNOWN_LABEL = 4
     FULL = 5
+    BAD_TARGET = 6

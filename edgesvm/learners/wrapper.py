@@ -10,6 +10,7 @@ from edgesvm.budget import MemoryPlan
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner, Place
+from edgesvm.learners.regressor import Forecasting
 from edgesvm.persist.format import Wrapped
 
 Self = TypeVar("Self", bound="Wrapper")
@@ -22,6 +23,7 @@ class Wrapper(Learner):
     _parameter: ClassVar[str] = "learner"  # the name of that parameter
     _expected: ClassVar[str] = "a learner, such as StreamSVM()"
     _capacity = ""  # the wrapped learner's
+    _of_classes: ClassVar[bool] = True  # what it adds has no meaning around a regressor
 
     # -- the wrapped learner -----------------------------------------------------------------------
 
@@ -39,6 +41,11 @@ class Wrapper(Learner):
             inner = inner.wrapped()
         if not isinstance(inner, Learner) or not self._wraps(inner):
             raise ValueError(f"{self._parameter}={self._given!r}: give {self._expected}")
+        if inner.regresses and self._of_classes:
+            raise ValueError(
+                f"{self._parameter}={self._given!r}: it predicts a number, and"
+                f" {type(self).__name__} needs classes"
+            )
         if not inner.takes_labels:
             raise ValueError(
                 f"{self._parameter}={self._given!r}: it learns without labels, and scales its"
@@ -82,6 +89,16 @@ class Wrapper(Learner):
     def dtype(self) -> str:  # type: ignore[override]
         dtype: str = self.inner.dtype
         return dtype
+
+    @property
+    def regresses(self) -> bool:  # type: ignore[override]
+        regresses: bool = self.inner.regresses
+        return regresses
+
+    @property
+    def forecasts(self) -> bool:  # type: ignore[override]
+        forecasts: bool = self.inner.forecasts
+        return forecasts
 
     @property
     def class_weight(self) -> str | None:  # type: ignore[override]
@@ -150,7 +167,7 @@ class Wrapper(Learner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Shell(Wrapper):
+class Shell(Forecasting, Wrapper):
     """Base of wrappers whose arrays lie in front of the wrapped learner's: one plan, one set of
     counters, one core around the other."""
 

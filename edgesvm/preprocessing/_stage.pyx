@@ -17,6 +17,11 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
 cnp.import_array()
 
+cdef enum:
+    VALUE
+    INTERVAL
+    FORECAST
+
 
 cdef class StageCore(LearnerCore):
     """The step. `scratch` is the plan's name of the array that the inner learner reads."""
@@ -24,6 +29,7 @@ cdef class StageCore(LearnerCore):
     def __init__(self, *common, inner, scratch):
         super().__init__(*common)
         self.inner = inner
+        self.regresses = inner.regresses
         self.scratch = scratch
         self.mapped = self.array(scratch)
 
@@ -46,26 +52,48 @@ cdef class StageCore(LearnerCore):
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef double n = self.n_learned() + 1
-        cdef Status status
-        if self.is_too_large(x):
-            return NOT_FINITE
-        status = self.map_next(x, n)
-        if status == UNCHANGED:
-            status = self.inner.weighed_step(self.mapped, y, weight)
-        if status <= CHANGED:
-            self.keep(x, n)
+        cdef const void *filled = self.filled(x)
+        cdef Status status = NOT_FINITE
+        if not self.is_too_large(filled):
+            status = self.map_next(filled, n)
+            if status == UNCHANGED:
+                status = self.inner.weighed_step(self.mapped, y, weight)
+            if status <= CHANGED:
+                self.note_missing(x)
+                self.keep(filled, n)
         self.wipe()
         return status
+
+    cdef const void *filled(self, const void *x) noexcept nogil:
+        return x
+
+    cdef void note_missing(self, const void *x) noexcept nogil:
+        pass
 
     cdef bint decides_alone(self) noexcept nogil:
         return True
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
-        cdef Status status
-        if self.is_too_large(x):
-            return NOT_FINITE
-        self.map(x, self.n_learned())
-        status = self.inner.decide(self.mapped, value)
+        return self.ask(VALUE, x, value)
+
+    cdef Status probabilities(self, const void *x, double *out) noexcept nogil:
+        return self.ask(INTERVAL, x, out)
+
+    cdef Status forecast(self, const void *x, double *out) noexcept nogil:
+        return self.ask(FORECAST, x, out)
+
+    cdef Status ask(self, int what, const void *x, double *out) noexcept nogil:
+        """What the inner learner answers to x as it is mapped"""
+        cdef const void *filled = self.filled(x)
+        cdef Status status = NOT_FINITE
+        if not self.is_too_large(filled):
+            self.map(filled, self.n_learned())
+            if what == VALUE:
+                status = self.inner.decide(self.mapped, out)
+            elif what == INTERVAL:
+                status = self.inner.probabilities(self.mapped, out)
+            else:
+                status = self.inner.forecast(self.mapped, out)
         self.wipe()
         return status
 

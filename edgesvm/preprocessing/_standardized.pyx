@@ -19,19 +19,26 @@ away than b deviations are counted in far_out.
 With `until`, the statistics have a count of their own, n_scaled, which takes n's place; once it is
 `until`, they stay.
 
+With missing="mean" a NaN counts as the mean of its feature: it is mapped to zero, and leaves mean
+and spread as they are.
+
 Bytes: 16 D + D s in addition to the learner's, s the dtype's size; with `until` 8 more, with `clip`
-8 more.
+8 more, with missing="mean" 8 + D s more.
 """
 
 cimport cython
+from libc.math cimport isnan
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 
+from edgesvm.core.linalg cimport entry, put
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 from edgesvm.preprocessing._stage cimport StageCore
 
 cdef int64_t SEEN
 cdef double NEAR, FAR, WIDENING
-from edgesvm.preprocessing.constants import FAR, NEAR, SEEN, WIDENING
+from edgesvm.core.constants import FAR, NEAR, WIDENING
+from edgesvm.preprocessing.constants import SEEN
 
 cdef extern from "moments.h" nogil:
     bint moments_next_f32(
@@ -66,6 +73,8 @@ cdef class StandardizedCore(StageCore):
     cdef double *spread         # (n_features,): sum of squared deviations
     cdef int64_t *n_scaled      # samples that these are of; NULL: all that were learned
     cdef int64_t *far_out       # samples learned with a value far out; NULL: nothing is limited
+    cdef int64_t *n_missing     # values that were NaN and counted as the mean; NULL: refused
+    cdef char *complete         # (n_features,): TMP, x with the mean in place of NaN; NULL likewise
     cdef readonly int64_t until
     cdef readonly double clip
 
@@ -77,6 +86,31 @@ cdef class StandardizedCore(StageCore):
         self.clip = clip
         self.n_scaled = <int64_t *> self.array("n_scaled") if until is not None else NULL
         self.far_out = <int64_t *> self.array("far_out") if "far_out" in self.views else NULL
+        self.n_missing, self.complete = NULL, NULL
+        if "complete" in self.views:
+            self.n_missing = <int64_t *> self.array("n_missing")
+            self.complete = self.array("complete")
+
+    cdef const void *filled(self, const void *x) noexcept nogil:
+        cdef int64_t j
+        cdef double value
+        if self.complete == NULL:
+            return x
+        for j in range(self.n_features):
+            value = entry(self.is_float32, x, j)
+            put(self.is_float32, self.complete, j, self.mean[j] if isnan(value) else value)
+        return self.complete
+
+    cdef void note_missing(self, const void *x) noexcept nogil:
+        cdef int64_t j
+        if self.n_missing != NULL:
+            for j in range(self.n_features):
+                self.n_missing[0] += isnan(entry(self.is_float32, x, j))
+
+    cdef void wipe(self) noexcept nogil:
+        StageCore.wipe(self)
+        if self.complete != NULL:
+            memset(self.complete, 0, self.row_bytes())
 
     cdef bint is_settled(self) noexcept nogil:
         """Whether the statistics stay as they are"""

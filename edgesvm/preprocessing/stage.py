@@ -16,6 +16,8 @@ class Stage(Shell):
     A subclass adds `_own_arrays`, and `_width` if there are more features behind it.
     """
 
+    _of_classes = False
+
     def _own_arrays(self, n_features: int) -> Arrays:
         """The arrays of the stage, the mapped sample last."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from edgesvm.contract.params import positive, whole
+from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.preprocessing._standardized import StandardizedCore
 from edgesvm.preprocessing.scaler import Scaler
@@ -41,11 +41,16 @@ class Standardized(Scaler):
         Largest size of a scaled value, in deviations, > 0; and a value is learned as if it were at
         most b deviations away, see below. None limits neither: one spike then spoils the scale.
 
+    missing : {"refuse", "mean"}, default "refuse"
+        What becomes of a sample with a feature that is NaN: it is refused, or the feature counts as
+        its mean so far, and in `n_missing_`.
+
     Attributes
     ----------
     mean_, scale_ : ndarray of shape (n_features,), float64
     n_scaled_ : int, samples that these are of
     far_out_ : int, samples learned after the first 10 with a value more than b deviations away
+    n_missing_ : int, values of the samples learned that were NaN
     learner_ : Learner
     n_seen_, n_updates_, classes_, n_features_in_
 
@@ -54,7 +59,7 @@ class Standardized(Scaler):
     A sample is scaled once, by the statistics up to and including itself. Samples learned early
     were therefore scaled by less accurate statistics. ``fit`` is one pass, even if the learner's
     own makes several. Bytes: n_features (16 + s) in addition to the learner's, s = 4 or 8; with
-    `until` 8 more, with `clip` 8 more.
+    `until` 8 more, with `clip` 8 more, with missing="mean" 8 + n_features s more.
 
     A value x, the n-th, changes mean m and variance v of its feature as in Welford's recurrence,
     but that it counts as at most b deviations away::
@@ -78,10 +83,11 @@ class Standardized(Scaler):
     """
 
     _compiled = StandardizedCore
-    _absent: ClassVar[Mapping[str, Any]] = {"until": None, "clip": None}
+    _absent: ClassVar[Mapping[str, Any]] = {"until": None, "clip": None, "missing": "refuse"}
 
     until: int | None = None
     clip: float | None = 16.0
+    missing: str = "refuse"
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -89,6 +95,7 @@ class Standardized(Scaler):
             whole("until", self.until, 1, MOST_SCALED)
         if self.clip is not None:
             positive("clip", self.clip)
+        one_of("missing", self.missing, "refuse", "mean")
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         return {
@@ -97,11 +104,13 @@ class Standardized(Scaler):
         }
 
     def _statistics(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        fills = self.missing == "mean"
         counts = {"n_scaled": self.until, "far_out": self.clip}
         return [
             ("mean", "f8", (n_features,)),
             ("spread", "f8", (n_features,)),
             *((name, "i8", ()) for name, given in counts.items() if given is not None),
+            *([("n_missing", "i8", ()), ("complete", self.dtype, (n_features,))] if fills else []),
         ]
 
     @property
@@ -129,3 +138,14 @@ class Standardized(Scaler):
     def far_out_(self) -> int:
         """Samples learned after the first 10 with a value far out; 0 without `clip`."""
         return int(self.core.views.get("far_out", 0))
+
+    @property
+    def n_missing_(self) -> int:
+        """Values of the samples learned that were NaN and counted as the mean; 0 with
+        missing="refuse"."""
+        return int(self.core.views.get("n_missing", 0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mean"
+        return tags

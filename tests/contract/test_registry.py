@@ -27,12 +27,15 @@ def test_an_entry_says_what_its_class_is(entry):
         assert kind.__module__ == MODULE_OF[entry.name]
         assert entry.takes.split() == [name for name in WORDS if name in accepted], entry.name
         assert bool(entry.weights) == kind.takes_labels
-        assert (entry.family == "plane") == hasattr(kind, "coef_")
+        assert (entry.family == "regressor") == (kind.regresses is True)
+        if entry.family != "regressor":
+            assert (entry.family == "plane") == hasattr(kind, "coef_")
         assert all(p.kind is p.KEYWORD_ONLY for p in accepted.values())
 
 
 def test_names_on_the_command_line_are_unique():
-    for families in (catalogue.LEARNERS, ("multiclass",), ("scaler",), ("novelty",), ("drift",)):
+    apart = "multiclass", "regressor", "scaler", "novelty", "drift"
+    for families in (catalogue.LEARNERS, *((family,) for family in apart)):
         named = [entry.command for entry in CATALOGUE if entry.family in families]
         assert len(commands(*families)) == len([name for name in named if name])
 

@@ -17,6 +17,7 @@ class ReferenceCore:
     A subclass adds `step` and `decide`.
     """
 
+    regresses = False  # y is a number
     one_class = False  # all samples are of one class: the decision value tells what is not
 
     def __init__(self, plan, arena, labels, n_features, dtype, owner, guard):  # noqa: PLR0917
@@ -39,17 +40,18 @@ class ReferenceCore:
         return "scores" in self.views
 
     def learn_row(self, x, slot, weight):
+        """`slot`: the class index; of a regressor the target."""
         status = Status.UNCHANGED
         if weight != 0:
             if not self.bears(weight):
                 return Status.BAD_WEIGHT
             with np.errstate(over="ignore", invalid="ignore"):
-                y = slot if self.is_multiclass else 1.0 if slot else -1.0
+                y = slot if self.is_multiclass or self.regresses else 1.0 if slot else -1.0
                 status = self.weighed_step(x, y, weight)
             if status > Status.CHANGED:
                 return status
             self.note_weight(weight)
-            self.views["n_per_class"][slot] += 1
+            self.views["n_per_class"][0 if self.regresses else slot] += 1
         self.views["n_seen"][...] += 1
         self.views["n_updates"][...] += status == Status.CHANGED
         return status
@@ -95,18 +97,20 @@ class ReferenceCore:
 
     def learn_one(self, x, y, weight=1.0):
         row = as_floats(x, self.dtype, 1, self.n_features, self.owner)
-        slot = self.labels.slot_of(y)
-        status = self.learn_row(row, slot, weight) if slot >= 0 else Status.UNKNOWN_LABEL
+        slot = float(y) if self.regresses else self.labels.slot_of(y)
+        known = self.regresses or slot >= 0
+        status = self.learn_row(row, slot, weight) if known else Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
             raise refusal(
                 status,
-                f"{self.owner}: the sample (label {y!r})",
+                f"{self.owner}: the sample ({'target' if self.regresses else 'label'} {y!r})",
                 self.dtype,
                 self.labels.in_slots,
                 weight,
                 self.mean_weight_so_far,
             )
-        self.labels.take(slot, y)
+        if not self.regresses:
+            self.labels.take(slot, y)
         return status == Status.CHANGED
 
     def learn_many(self, X, slots, weights=None, newcomers=()):
@@ -120,7 +124,7 @@ class ReferenceCore:
     def learn_rows(self, X, slots, weights):
         for i, slot in enumerate(slots):
             weight = 1.0 if weights is None else float(weights[i])
-            status = self.learn_row(X[i], int(slot), weight)
+            status = self.learn_row(X[i], float(slot) if self.regresses else int(slot), weight)
             if status > Status.CHANGED:
                 return i, status
         return len(slots), Status.UNCHANGED
@@ -202,7 +206,36 @@ class ReferenceCore:
         return self.labels.sorted_slots[best], float(values.max())
 
     def predict_one(self, x):
-        return self.predict_with_score(x)[0]
+        return self.decision_one(x) if self.regresses else self.predict_with_score(x)[0]
+
+    # -- of a regressor of a stream ----------------------------------------------------------------
+
+    def forecast(self, x):
+        """Value and ends of the interval: of any sample, and of the one that follows the last one
+        learned; NaN to refuse the sample. A regressor, and what is in front of one, has this."""
+        raise NotImplementedError
+
+    def _asked(self, x):
+        self.check_fitted()
+        plain, ahead = self.forecast(as_floats(x, self.dtype, 1, self.n_features, self.owner))
+        if not np.isfinite(plain[0]):
+            raise refusal(Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, ())
+        return plain, ahead
+
+    def interval_one(self, x):
+        return self._asked(x)[0][1:]
+
+    def forecast_one(self, x):
+        return self._asked(x)[1]
+
+    def probabilities_many(self, X, out=None, team=None):
+        self.check_fitted()
+        ends = np.empty((len(X), 2))
+        for i, x in enumerate(X):
+            ends[i] = self.forecast(x)[0][1:]
+            if not np.isfinite(ends[i]).all():
+                return ends, i, Status.NOT_FINITE
+        return ends, len(X), Status.UNCHANGED
 
     def predict_with_score(self, x):
         slot, score = self.winner(self.answer_row(x))

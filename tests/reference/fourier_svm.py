@@ -10,12 +10,10 @@ from edgesvm.learners.fourier.directions import Directions
 from reference.adagrad_svm import AdaGradSVMCoreRef
 
 
-class FourierSVMCoreRef(AdaGradSVMCoreRef):
-    """The arena's arrays by name: those of AdaGradSVM; tilt, tilt_squares; angle and mixed are
-    not used."""
+class Amplitudes:
+    """Features along random directions, and the amplitudes of their widths."""
 
-    def __init__(self, *common, key, scales, rate, is_hinge):
-        super().__init__(*common, rate=rate, is_hinge=is_hinge)
+    def draw(self, key, scales):
         n = len(self.views["angle"])
         self.directions = Directions(self, key, scales, n)
         of_waves = np.tile(np.arange(n) % WIDTHS, 2)[self.directions.order]
@@ -34,6 +32,28 @@ class FourierSVMCoreRef(AdaGradSVMCoreRef):
         """Cosines and sines block by block, x, 1, each times the amplitude of its group."""
         f = np.concatenate([self.directions.waves(x), super().features(x)])
         return self.amplitudes[self.group].astype(self.dtype) * f
+
+    def tilt_along(self, parts):
+        """Move the amplitudes by what each feature had in the slope of the loss."""
+        if not self.is_weighed:
+            return
+        v = self.views
+        c = np.bincount(self.group, parts, WIDTHS + 1)
+        if not np.isfinite(c @ c):
+            return
+        v["tilt_squares"][...] = min(v["tilt_squares"] + c @ c, LARGEST_SQUARE)
+        v["tilt"] += TILT_RATE * c / np.sqrt(1 + v["tilt_squares"])
+        v["tilt"] -= (FIRST_TILT + v["tilt"]).max()
+        np.maximum(v["tilt"], -FADED - np.array(FIRST_TILT), out=v["tilt"])
+
+
+class FourierSVMCoreRef(Amplitudes, AdaGradSVMCoreRef):
+    """The arena's arrays by name: those of AdaGradSVM; tilt, tilt_squares; angle and mixed are
+    not used."""
+
+    def __init__(self, *common, key, scales, rate, is_hinge):
+        super().__init__(*common, rate=rate, is_hinge=is_hinge)
+        self.draw(key, scales)
 
     def sum_of_squares(self, xx):
         squares = self.amplitudes**2
@@ -59,13 +79,4 @@ class FourierSVMCoreRef(AdaGradSVMCoreRef):
             own[name][:, 2 * n :] = old[name][:, 2 * n_before :]
 
     def learn_amplitudes(self, pull, f):
-        if not self.is_weighed:
-            return
-        v = self.views
-        c = np.bincount(self.group, pull @ v["w"].astype(float) * f, WIDTHS + 1)
-        if not np.isfinite(c @ c):
-            return
-        v["tilt_squares"][...] = min(v["tilt_squares"] + c @ c, LARGEST_SQUARE)
-        v["tilt"] += TILT_RATE * c / np.sqrt(1 + v["tilt_squares"])
-        v["tilt"] -= (FIRST_TILT + v["tilt"]).max()
-        np.maximum(v["tilt"], -FADED - np.array(FIRST_TILT), out=v["tilt"])
+        self.tilt_along(pull @ self.views["w"].astype(float) * f)

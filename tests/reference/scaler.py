@@ -17,6 +17,7 @@ class ScalerCoreRef(ReferenceCore):
     def __init__(self, *common, inner):
         super().__init__(*common)
         self.inner = inner
+        self.regresses = inner.regresses
 
     @property
     def n_scaled(self):
@@ -36,7 +37,12 @@ class ScalerCoreRef(ReferenceCore):
         """x scaled by the statistics of n samples, float64."""
         raise NotImplementedError
 
+    def filled(self, x):
+        """x, with numbers in place of NaN where that is asked for."""
+        return x
+
     def step(self, x, y, weight):
+        x = self.filled(x)
         if not np.isfinite(x @ x):
             return Status.NOT_FINITE
         n = self.n_with_next
@@ -49,8 +55,15 @@ class ScalerCoreRef(ReferenceCore):
                 self.views[name][:] = values
         return status
 
-    def decide(self, x):
-        if not np.isfinite(x @ x):
-            return np.nan
+    def mapped(self, x):
+        """What the inner learner gets of x."""
         statistics = tuple(self.views[name] for name in self.statistics)
-        return self.inner.decide(self.scale(x, statistics, self.n_scaled).astype(self.dtype))
+        return self.scale(x, statistics, self.n_scaled).astype(self.dtype)
+
+    def decide(self, x):
+        x = self.filled(x)
+        return self.inner.decide(self.mapped(x)) if np.isfinite(x @ x) else np.nan
+
+    def forecast(self, x):
+        x = self.filled(x)
+        return self.inner.forecast(self.mapped(x)) if np.isfinite(x @ x) else ((np.nan,) * 3,) * 2

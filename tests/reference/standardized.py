@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgesvm.core.constants import FAR, NEAR, WIDENING
 from edgesvm.core.status import Status
-from edgesvm.preprocessing.constants import FAR, NEAR, SEEN, WIDENING
+from edgesvm.preprocessing.constants import SEEN
 from reference.scaler import ScalerCoreRef
 
 
@@ -28,7 +29,13 @@ class StandardizedCoreRef(ScalerCoreRef):
     def n_with_next(self):
         return self.n_scaled + (not self.is_settled)
 
+    def filled(self, x):
+        if "complete" not in self.views:
+            return x
+        return np.where(np.isnan(x), self.views["mean"].astype(self.dtype), x)
+
     def step(self, x, y, weight):
+        n_missing, x = int(np.isnan(x).sum()), self.filled(x)
         if not np.isfinite(x @ x):
             return Status.NOT_FINITE
         n, exact = self.n_with_next, x.astype(np.float64)
@@ -37,6 +44,8 @@ class StandardizedCoreRef(ScalerCoreRef):
         if status <= Status.CHANGED:
             if self.until is not None:
                 self.views["n_scaled"][...] = n
+            if "complete" in self.views:
+                self.views["n_missing"][...] += n_missing
             if "far_out" in self.views and self.views["n_per_class"].sum() >= SEEN:
                 self.views["far_out"][...] += is_far
         return status

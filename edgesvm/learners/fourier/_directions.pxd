@@ -6,6 +6,8 @@ from libc.stdint cimport int16_t, int64_t, uint32_t
 cpdef enum:
     BLOCK = 64          # directions whose cosines and sines lie together
     WIDTHS = 4          # direction p has the width of number p % WIDTHS
+    OF_X = WIDTHS       # the amplitude of x and 1
+    GROUPS = WIDTHS + 1
 
 cdef struct Directions:
     uint32_t key        # that they are drawn by
@@ -43,3 +45,13 @@ cdef void weigh_waves(
 cdef void add_dots_of_widths(
     const Directions *of, const void *w, const void *wave, int64_t n, double scale, double *dot
 ) noexcept nogil
+
+# The amplitudes (GROUPS,): exp(first + tilt), with a mean square of 1; all 1 if there is no tilt.
+cdef void find_amplitudes(
+    const double *first, const double *tilt, double *amplitude) noexcept nogil
+# Move the tilt along c, the slope of the loss by each log amplitude; `squares` is their sum.
+cdef void learn_amplitudes(
+    const double *first, double *tilt, double *squares, const double *c) noexcept nogil
+# Whether learning can have left this.
+cdef bint are_amplitudes(
+    const double *first, const double *tilt, const double *squares) noexcept nogil

@@ -6,10 +6,15 @@ at a time, so all of their angles are found at once and kept until they are forg
 """
 
 cimport numpy as cnp
+from libc.math cimport fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int16_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from edgesvm.core.kernels cimport exp_
 from edgesvm.core.rng cimport splitmix64
+
+cdef double TILT_RATE, FADED, LARGEST_SQUARE
+from edgesvm.learners.fourier.constants import FADED, LARGEST_SQUARE, TILT_RATE
 
 cdef extern from "waves.h" nogil:
     void waves_angles_f32(
@@ -144,3 +149,45 @@ cdef void add_dots_of_widths(
     else:
         waves_dots_f64(<const double *> w, <const double *> wave, n, scale, dot)
         waves_dots_f64(<const double *> w + n, <const double *> wave + n, n, scale, dot)
+
+
+# -- amplitudes ------------------------------------------------------------------------------------
+
+cdef void find_amplitudes(
+    const double *first, const double *tilt, double *amplitude
+) noexcept nogil:
+    cdef int k
+    cdef double square = 0.0
+    for k in range(GROUPS):
+        amplitude[k] = 1.0 if tilt == NULL else exp_(first[k] + tilt[k])
+        square += amplitude[k] * amplitude[k]
+    for k in range(GROUPS):
+        amplitude[k] *= sqrt(GROUPS / square)
+
+
+cdef void learn_amplitudes(
+    const double *first, double *tilt, double *squares, const double *c
+) noexcept nogil:
+    cdef double most, square = 0.0
+    cdef int k
+    for k in range(GROUPS):
+        square += c[k] * c[k]
+    if not isfinite(square):
+        return
+    squares[0] = fmin(squares[0] + square, LARGEST_SQUARE)
+    most = -FADED
+    for k in range(GROUPS):
+        tilt[k] += TILT_RATE * c[k] / sqrt(1.0 + squares[0])
+        most = fmax(most, first[k] + tilt[k])
+    for k in range(GROUPS):     # the largest is 1 here, and none is less than exp(-FADED)
+        tilt[k] = fmax(tilt[k] - most, -FADED - first[k])
+
+
+cdef bint are_amplitudes(
+    const double *first, const double *tilt, const double *squares
+) noexcept nogil:
+    cdef bint are = squares[0] >= 0.0
+    cdef int k
+    for k in range(GROUPS):
+        are &= -FADED - first[k] <= tilt[k] <= FADED
+    return are

@@ -2,12 +2,10 @@
 
 from libc.stdint cimport int16_t, int64_t
 
-from edgesvm.learners.fourier._directions cimport WIDTHS, Directions
+from edgesvm.learners.fourier._directions cimport GROUPS, Directions
 from edgesvm.learners.gradient._adagrad_svm cimport AdaGradSVMCore
 
 cdef enum:
-    OF_X = WIDTHS       # the amplitude of x and 1
-    GROUPS = WIDTHS + 1
     ROWS = 4            # whose angles are found together
 
 
@@ -31,8 +29,6 @@ cdef class FourierSVMCore(AdaGradSVMCore):
     cdef void take_over(self, FourierSVMCore smaller) noexcept nogil
     cdef void move_row(self, char *row, const char *old, int64_t n_old) noexcept nogil
 
-    cdef void find_amplitudes(self, double *amplitude) noexcept nogil
-    cdef void learn_amplitudes(self, const double *c) noexcept nogil
     cdef void draw_ahead(self) noexcept nogil
     cdef const int16_t *angles_ahead(self, const void *x) noexcept nogil
     cdef void take_angles(self, const void *x) noexcept nogil

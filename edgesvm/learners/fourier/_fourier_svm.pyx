@@ -18,24 +18,28 @@ the amplitudes, and d s for orthogonal directions.
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport fmax, fmin, isfinite, sqrt
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int16_t, int64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from edgesvm.contract.labels cimport MAX_CLASSES
-from edgesvm.core.kernels cimport exp_
 from edgesvm.core.lapses cimport mean_decides
 from edgesvm.core.linalg cimport any_dot
 from edgesvm.learners.fourier._directions cimport (
     BLOCK,
+    GROUPS,
+    OF_X,
     WIDTHS,
     add_dots_of_widths,
     angles_from,
+    are_amplitudes,
     directions_of,
     draw_rows,
+    find_amplitudes,
     find_angles,
     find_waves,
     forget_angles,
+    learn_amplitudes,
     weigh_waves,
 )
 from edgesvm.learners.gradient._adagrad_svm cimport AdaGradSVMCore
@@ -47,8 +51,7 @@ cnp.import_array()
 cdef enum:
     MANY_ROWS = 8       # from which on scratch beside the arena is worth being taken
 
-cdef double TILT_RATE, FADED, LARGEST_SQUARE
-from edgesvm.learners.fourier.constants import FADED, FIRST_TILT, LARGEST_SQUARE, TILT_RATE
+from edgesvm.learners.fourier.constants import FIRST_TILT
 
 
 @cython.final
@@ -135,40 +138,16 @@ cdef class FourierSVMCore(AdaGradSVMCore):
 
     # -- amplitudes --------------------------------------------------------------------------------
 
-    cdef void find_amplitudes(self, double *amplitude) noexcept nogil:
-        cdef int k
-        cdef double square = 0.0
-        for k in range(GROUPS):
-            amplitude[k] = 1.0 if self.tilt == NULL else exp_(self.first_tilt[k] + self.tilt[k])
-            square += amplitude[k] * amplitude[k]
-        for k in range(GROUPS):
-            amplitude[k] *= sqrt(GROUPS / square)
-
     cdef double sum_of_squares(self, double xx) noexcept nogil:
         """Leaves the amplitudes."""
         cdef double *a = self.amplitude
         cdef double square
         cdef int k
-        self.find_amplitudes(a)
+        find_amplitudes(self.first_tilt, self.tilt, a)
         square = a[OF_X] * a[OF_X] * (xx + 1.0)
         for k in range(WIDTHS):
             square += a[k] * a[k] * ((self.directions.n + WIDTHS - 1 - k) // WIDTHS)
         return square
-
-    cdef void learn_amplitudes(self, const double *c) noexcept nogil:
-        cdef double most, square = 0.0
-        cdef int k
-        for k in range(GROUPS):
-            square += c[k] * c[k]
-        if not isfinite(square):
-            return
-        self.H[0] = fmin(self.H[0] + square, LARGEST_SQUARE)
-        most = -FADED
-        for k in range(GROUPS):
-            self.tilt[k] += TILT_RATE * c[k] / sqrt(1.0 + self.H[0])
-            most = fmax(most, self.first_tilt[k] + self.tilt[k])
-        for k in range(GROUPS):     # the largest is 1 here, and none is less than exp(-FADED)
-            self.tilt[k] = fmax(self.tilt[k] - most, -FADED - self.first_tilt[k])
 
     # -- features ----------------------------------------------------------------------------------
 
@@ -211,7 +190,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
 
     cdef void add_score(self, const char *weights, const void *x, double *score) noexcept nogil:
         cdef double[GROUPS] amplitude
-        self.find_amplitudes(amplitude)
+        find_amplitudes(self.first_tilt, self.tilt, amplitude)
         self.add_row(weights, x, amplitude, score)
 
     cdef void add_row(
@@ -264,7 +243,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         cdef double[GROUPS] amplitude
         cdef double *score = values
         cdef int r
-        self.find_amplitudes(amplitude)
+        find_amplitudes(self.first_tilt, self.tilt, amplitude)
         while i + ROWS <= n:
             for r in range(ROWS):
                 if not isfinite(any_dot(
@@ -311,7 +290,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
             pull[v] = step[v] * self.amplitude[OF_X]
         AdaGradSVMCore.learn_features(self, x, pull)
         if self.tilt != NULL:
-            self.learn_amplitudes(c)
+            learn_amplitudes(self.first_tilt, self.tilt, self.H, c)
 
     cdef void add_parts(
         self, int64_t at, const void *f, int64_t n, const double *pull, double *c
@@ -378,17 +357,13 @@ cdef class FourierSVMCore(AdaGradSVMCore):
     def amplitudes(self):
         """a_k of the four widths and of x, ndarray of shape (5,)."""
         cdef double[GROUPS] a
-        self.find_amplitudes(a)
+        find_amplitudes(self.first_tilt, self.tilt, a)
         return np.array(a)
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = AdaGradSVMCore.fault(self)
-        cdef int k
         if found != NULL or self.tilt == NULL:
             return found
-        if self.H[0] < 0.0:
-            return b"a sum of squares is negative"
-        for k in range(GROUPS):
-            if not -FADED - self.first_tilt[k] <= self.tilt[k] <= FADED:
-                return b"the snapshot's amplitudes are out of range"
+        if not are_amplitudes(self.first_tilt, self.tilt, self.H):
+            return b"the snapshot's amplitudes are out of range"
         return NULL

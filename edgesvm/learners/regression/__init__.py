@@ -1,0 +1,1 @@
+"""Regressors of a stream: a number is predicted, with an interval."""

@@ -1,0 +1,22 @@
+"""Numbers that the compiled regressors and their twins share."""
+
+# Of the targets, as `Standardized` counts the values of a feature.
+CLIP = 16.0  # deviations
+LARGEST_TARGET = 1e100
+SETTLED = 20  # samples before the range of the targets limits, and before the stack answers
+# The stack: recursive least squares of three coefficients, and rho of the residuals.
+FORGETTING = 0.999
+NOISE = 0.1
+MOST_VARIANCE = 10.0
+MOST_RHO = 0.99
+# The interval.
+FIRST_HALF = 2.0  # each side, in mean absolute residuals
+MOST_HALF = 1000.0
+STEP = 0.05  # of a side, with labels at once
+MEMORY = 50  # residuals that the mean is of, with labels at once; 10 more for each sample of delay
+SCORED_FROM = 10  # samples before the interval is scored
+# The weights.
+MOST_RATE = 1e6
+MOST_WEIGHT = 1e30
+MOST_SLOPE = 50.0  # of the squared loss, in deviations
+LARGEST_SQUARE = 1e30  # of a slope times the features: a sum of 2^26 of them is a float32

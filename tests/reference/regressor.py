@@ -1,0 +1,191 @@
+"""A regressor of a stream in plain NumPy: what is learned of the target."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgesvm.core.constants import FAR, NEAR, WIDENING
+from edgesvm.core.status import Status
+from edgesvm.learners.regression._regressor import Loss
+from edgesvm.learners.regression.constants import (
+    CLIP,
+    FIRST_HALF,
+    FORGETTING,
+    LARGEST_TARGET,
+    MEMORY,
+    MOST_HALF,
+    MOST_RHO,
+    MOST_SLOPE,
+    MOST_VARIANCE,
+    NOISE,
+    SCORED_FROM,
+    SETTLED,
+    STEP,
+)
+from reference.core import ReferenceCore
+
+MEAN, SPREAD, LEAST, MOST, LAST, LAST_VALUE, RESIDUAL, SQUARES, PRODUCTS = range(9)
+SIZE, BELOW, ABOVE = range(3)
+PLAIN, STACKED = range(2)
+
+
+class RegressorCoreRef(ReferenceCore):
+    """The arena's arrays by name: target, far_targets, stack, covariance, interval, scored. A
+    subclass adds `overflows`, `value` and `move`."""
+
+    regresses = True
+    issued = None
+
+    def __init__(self, *common, loss, parameter, miss, delay):
+        super().__init__(*common)
+        self.loss, self.parameter, self.miss, self.delay = loss, parameter, miss, delay
+        self.follows = delay == 0 and loss != Loss.PINBALL
+
+    @property
+    def n(self):
+        return int(self.views["n_per_class"][0])
+
+    def was_issued(self, said):
+        self.issued = said
+
+    def step(self, x, y, weight):
+        v, target = self.views, self.views["target"]
+        if not abs(y) <= LARGEST_TARGET:
+            return Status.BAD_TARGET
+        f = self.value(x)
+        if self.overflows(x, weight) or not np.isfinite(f):
+            return Status.NOT_FINITE if weight == 1 else Status.BAD_WEIGHT
+        if self.n == 0:
+            v["interval"][:, 1:] = FIRST_HALF
+            v["stack"][:] = 1, 0, 0
+            v["covariance"][:] = np.eye(3)
+        plain = self.within(target[MEAN] + self.deviation(self.n) * f)
+        ahead = self.within(self.stacked(plain))
+        if self.n > 1:
+            self.learn_stack(plain, y)
+        counted = self.take(y, self.n + 1)
+        self.score(y, counted, plain, ahead)
+        e = self.innovation((counted - target[MEAN]) / self.deviation(self.n + 1) - f)
+        target[[LAST, LAST_VALUE]] = counted, plain
+        if (g := self.slope(e)) != 0:
+            self.move(x, weight * g)
+        return Status.CHANGED
+
+    def slope(self, e):
+        """Minus the derivative of the loss by the prediction."""
+        if self.loss == Loss.EPSILON:
+            return np.sign(e) * (abs(e) > self.parameter)
+        if self.loss == Loss.PINBALL:
+            return self.parameter - (e <= 0)
+        most = self.parameter if self.loss == Loss.HUBER else MOST_SLOPE
+        return min(max(e, -most), most)
+
+    # -- the target --------------------------------------------------------------------------------
+
+    def deviation(self, n):
+        spread = self.views["target"][SPREAD]
+        return np.sqrt(spread / n) if spread > 0 else 1.0
+
+    def within(self, value):
+        if self.n < SETTLED:
+            return value
+        return min(max(value, self.views["target"][LEAST]), self.views["target"][MOST])
+
+    def take(self, y, n):
+        """Take the n-th target into the moments as it counts, at most `bound` deviations away."""
+        target = self.views["target"]
+        bound, delta = CLIP * min(NEAR + n * WIDENING, FAR), y - target[MEAN]
+        furthest = bound * np.sqrt(target[SPREAD] / max(n - 1, 1))
+        is_far = furthest > 0 and abs(delta) > furthest
+        self.views["far_targets"][...] += is_far
+        half = np.sqrt(target[SPREAD] / 2)
+        if n == 3 and abs(abs(delta) - half) * 6 * bound < half:
+            target[[MEAN, SPREAD]] = y, 0.0
+        else:
+            if is_far:
+                delta = np.copysign(furthest, delta)
+                y = target[MEAN] + delta
+            target[MEAN] += delta / n
+            target[SPREAD] += delta * (y - target[MEAN])
+        target[LEAST] = y if n == 1 else min(target[LEAST], y)
+        target[MOST] = y if n == 1 else max(target[MOST], y)
+        return y
+
+    def innovation(self, r):
+        """What the residual before did not say of this one."""
+        if self.loss == Loss.PINBALL:
+            return r
+        target = self.views["target"]
+        before = target[RESIDUAL]
+        target[SQUARES] = FORGETTING * target[SQUARES] + before**2
+        target[PRODUCTS] = FORGETTING * target[PRODUCTS] + before * r
+        target[RESIDUAL] = r
+        if self.n < SETTLED or target[SQUARES] == 0:
+            return r
+        return r - np.clip(target[PRODUCTS] / target[SQUARES], 0, MOST_RHO) * before
+
+    # -- the stack ---------------------------------------------------------------------------------
+
+    def in_deviations(self, values):
+        target = self.views["target"]
+        return (np.array(values) - target[MEAN]) / self.deviation(max(self.n, 1))
+
+    def stacked(self, plain):
+        target = self.views["target"]
+        if self.n < SETTLED or not self.follows:
+            return plain
+        z = self.in_deviations([plain, target[LAST], target[LAST_VALUE]])
+        return target[MEAN] + self.deviation(self.n) * (self.views["stack"] @ z)
+
+    def learn_stack(self, plain, y):
+        """Recursive least squares with forgetting."""
+        coef, P, target = self.views["stack"], self.views["covariance"], self.views["target"]
+        z = self.in_deviations([plain, target[LAST], target[LAST_VALUE]])
+        gain = P @ z
+        whole = NOISE * FORGETTING + gain @ z
+        error = np.clip(self.in_deviations(y) - coef @ z, -1, 1)
+        coef += gain / whole * error
+        P[:] = (P - np.outer(gain, gain) / whole) / FORGETTING
+        for c in range(3):
+            if P[c, c] > MOST_VARIANCE:
+                shrink = np.sqrt(MOST_VARIANCE / P[c, c])
+                P[c] *= shrink
+                P[:, c] *= shrink
+
+    # -- the interval ------------------------------------------------------------------------------
+
+    def score(self, y, counted, plain, ahead):
+        covered = self.track(PLAIN, y, counted, plain)
+        if self.follows:
+            covered = self.track(STACKED, y, counted, ahead)
+        if self.n >= SCORED_FROM:
+            self.views["scored"] += 1, covered
+
+    def track(self, which, y, counted, said):
+        """Move the sides by whether the target was beyond them; whether it was within both."""
+        interval = self.views["interval"][which]
+        value, low, high = self.issued or (said, *self.ends(which, said))
+        beyond = np.array([y < low, y > high])
+        if self.n >= SCORED_FROM:
+            step = STEP / (1 + self.delay / MEMORY)
+            interval[1:] = np.clip(interval[1:] + step * (beyond - self.miss), 0, MOST_HALF)
+        memory = min(self.n + 1, MEMORY + 10 * self.delay)
+        interval[SIZE] += (abs(counted - value) - interval[SIZE]) / memory
+        return not beyond.any()
+
+    def ends(self, which, value):
+        size, below, above = self.views["interval"][which]
+        return value - below * size, value + above * size
+
+    # -- answers -----------------------------------------------------------------------------------
+
+    def decide(self, x):
+        f = self.value(x)
+        value = self.views["target"][MEAN] + self.deviation(max(self.n, 1)) * f
+        return self.within(value) if np.isfinite(f) else np.nan
+
+    def forecast(self, x):
+        plain = self.decide(x)
+        ahead = self.within(self.stacked(plain))
+        which = STACKED if self.follows else PLAIN
+        return (plain, *self.ends(PLAIN, plain)), (ahead, *self.ends(which, ahead))
