@@ -244,9 +244,7 @@ class PathCoreRef(MarginSetCoreRef):
         """How far g may pass a step before it is an event."""
         norms = walk.K.diagonal()
         sums = np.abs(self.held("coef")) @ np.sqrt(norms) * np.sqrt(norms.max(initial=0.0))
-        return EVENT_TOLERANCE * self.mu + NOISE * (
-            sums + np.abs(self.target()).max(initial=0.0)
-        )
+        return EVENT_TOLERANCE * self.mu + NOISE * (sums + np.abs(self.target()).max(initial=0.0))
 
     def edges(self, walk, i, dg):
         """The steps next to a twin's plateau that it has or is about to get: gap, rate, the step,
