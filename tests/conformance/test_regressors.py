@@ -7,22 +7,15 @@ import pickle
 import numpy as np
 import pytest
 from each import each
-from registry import DTYPES, on
+from registry import DTYPES, REGRESSORS, on
 
 import edgesvm
-from edgesvm.catalogue import CATALOGUE
 from edgesvm.contract.registry import LEARNERS
 from edgesvm.errors import CorruptModelError, SampleRefused
 from firmware_sim.limits.allocations import hook_calls
 
 N, D = 150, 4
-# Small parameters, with which what is full, and what overflows, happens on N samples.
-SMALL = {
-    "AdaGradSVR": {},
-    "FourierSVR": {"n_directions": 12},
-    "IncrementalDecrementalSVR": {"max_vectors": 18, "gamma": 0.2},
-}
-NAMES = [entry.name for entry in CATALOGUE if entry.name in LEARNERS and entry.name in SMALL]
+NAMES = list(REGRESSORS)
 of_each = each("name, dtype", [(name, dtype) for name in NAMES for dtype in DTYPES])
 SETUP = """
 import numpy as np
@@ -40,7 +33,7 @@ for name in NAMES:
 
 
 def make(name, dtype="float32", engine="compiled", **changes):
-    return on(engine, LEARNERS[name])(**{"dtype": dtype, **SMALL[name], **changes})
+    return on(engine, LEARNERS[name])(**{"dtype": dtype, **REGRESSORS[name], **changes})
 
 
 def stream(dtype="float32", n=N, seed=1):
@@ -51,7 +44,7 @@ def stream(dtype="float32", n=N, seed=1):
 
 
 def test_every_regressor_is_tried():
-    assert {name for name, kind in LEARNERS.items() if kind.regresses is True} <= set(SMALL)
+    assert {name for name, kind in LEARNERS.items() if kind.regresses is True} == set(NAMES)
 
 
 @of_each
@@ -104,6 +97,8 @@ def test_a_prediction_changes_nothing_and_is_one_number(name, dtype):
     assert bytes(model.arena) == before
     for absent in ("decision_function", "classes_"):
         assert not hasattr(model, absent)
+    with pytest.raises(AttributeError, match="numbers"):
+        model.predict_with_score(X[0])
     assert 0.0 < model.score(X, y) < 1.0
 
 
