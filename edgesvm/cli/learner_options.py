@@ -164,9 +164,10 @@ class LearnerSettings:
     def _check_regressor(self) -> None:
         """Raise ValueError for what means nothing where numbers are predicted."""
         if self.chosen not in REGRESSORS:
+            *names, last = REGRESSORS
             raise ValueError(
                 f"--learner {self.chosen} tells classes apart: with --regress give "
-                f"--learner {' or '.join(REGRESSORS)}"
+                f"--learner {', '.join(names)} or {last}"
             )
         given = {
             "--classes": self.classes is not None,

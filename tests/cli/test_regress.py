@@ -158,7 +158,7 @@ def test_missing_values_and_targets_of_a_csv_are_told(tmp_path, capsys):
     [
         (
             ["--learner", "twin"],
-            "--learner twin tells classes apart: with --regress give --learner fourier or adagrad",
+            "--learner twin tells classes apart: with --regress give --learner fourier, adagrad",
         ),
         (["--classes", "3"], "--classes does not go with --regress: leave it out"),
         (["--sets", "0.9"], "--sets does not go with --regress: leave it out"),
@@ -172,7 +172,8 @@ def test_what_does_not_go_with_numbers_is_refused_in_a_line(tmp_path, capsys, wo
     path = tmp_path / "rows.npz"
     np.savez(path, X=np.eye(4), y=np.arange(4.0))
     assert main(["eval", str(path), "--regress", *words]) == 2
-    assert capsys.readouterr().err == f"edgesvm: {why}\n"
+    told = capsys.readouterr().err
+    assert told.startswith(f"edgesvm: {why}") and told.count("\n") == 1
 
 
 def test_targets_without_regress_are_refused_with_what_to_give(tmp_path, capsys):
