@@ -240,10 +240,12 @@ def snapshot(data: bytes) -> None:
         # A spread of next to nothing makes any sample too large; any other learner answers.
         refused = SampleRefused if isinstance(learner, Shell) else ()
         with contextlib.suppress(refused):
-            learner.predict_one(x)
-            require(np.isfinite(learner.decision_one(x)).all())
+            predicted = learner.predict_one(x)
+            scores = predicted if learner.regresses else learner.decision_one(x)
+            require(np.isfinite(scores).all())
         with contextlib.suppress(SampleRefused):
-            learner.partial_fit(x[None, :], [learner.classes_[0]])
+            label = 0.5 if learner.regresses else learner.classes_[0]
+            learner.partial_fit(x[None, :], [label])
         # What it makes of any stream is a snapshot that is read again.
         require(restore(seal(describe(learner) + bytes(learner.arena))).n_seen_ == learner.n_seen_)
 
@@ -255,7 +257,8 @@ def resealed(data: bytes) -> bytes:
     """With the CRCs that this header and these records should have."""
     header = seal(data[: HEADER_BYTES - 4].ljust(HEADER_BYTES - 4, b"\0"))
     d = int.from_bytes(header[12:16], "little")
-    size, seed, out = 12 + 4 * d, zlib.crc32(header[:-4]), header
+    size = 12 + 4 * d + (8 if header[22] & wire.TARGETS else 0)
+    seed, out = zlib.crc32(header[:-4]), header
     for at in range(HEADER_BYTES, len(data), size + 4):
         record = data[at : at + size]
         out += record
