@@ -34,6 +34,7 @@ class RegressorCoreRef(ReferenceCore):
     subclass adds `overflows`, `value` and `move`."""
 
     regresses = True
+    innovates = True
     issued = None
 
     def __init__(self, *common, loss, parameter, miss, delay):
@@ -49,16 +50,14 @@ class RegressorCoreRef(ReferenceCore):
         self.issued = said
 
     def step(self, x, y, weight):
-        v, target = self.views, self.views["target"]
+        target = self.views["target"]
         if not abs(y) <= LARGEST_TARGET:
             return Status.BAD_TARGET
         f = self.value(x)
         if self.overflows(x, weight) or not np.isfinite(f):
             return Status.NOT_FINITE if weight == 1 else Status.BAD_WEIGHT
         if self.n == 0:
-            v["interval"][:, 1:] = FIRST_HALF
-            v["stack"][:] = 1, 0, 0
-            v["covariance"][:] = np.eye(3)
+            self.begin()
         plain = self.within(target[MEAN] + self.deviation(self.n) * f)
         ahead = self.within(self.stacked(plain))
         if self.n > 1:
@@ -70,6 +69,12 @@ class RegressorCoreRef(ReferenceCore):
         if (g := self.slope(e)) != 0:
             self.move(x, weight * g)
         return Status.CHANGED
+
+    def begin(self):
+        """Numbers that do not begin as zero."""
+        self.views["interval"][:, 1:] = FIRST_HALF
+        self.views["stack"][:] = 1, 0, 0
+        self.views["covariance"][:] = np.eye(3)
 
     def slope(self, e):
         """Minus the derivative of the loss by the prediction."""
@@ -113,7 +118,7 @@ class RegressorCoreRef(ReferenceCore):
 
     def innovation(self, r):
         """What the residual before did not say of this one."""
-        if self.loss == Loss.PINBALL:
+        if not self.innovates or self.loss == Loss.PINBALL:
             return r
         target = self.views["target"]
         before = target[RESIDUAL]

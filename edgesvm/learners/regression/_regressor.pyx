@@ -55,6 +55,7 @@ cdef class RegressorCore(LearnerCore):
         super().__init__(*common)
         self.regresses = True
         self.loss, self.parameter, self.miss, self.delay = loss, parameter, miss, delay
+        self.innovates = loss != PINBALL
         self.target = <Target *> self.array("target")
         self.far_out = <int64_t *> self.array("far_targets")
         self.coef = <double *> self.array("stack")
@@ -148,7 +149,7 @@ cdef class RegressorCore(LearnerCore):
     cdef double innovation(self, double r) noexcept nogil:
         """What the residual before did not say of this one"""
         cdef double before = self.target.residual, rho = 0.0
-        if self.loss == PINBALL:
+        if not self.innovates:
             return r
         self.target.squares = FORGETTING * self.target.squares + before * before
         self.target.products = FORGETTING * self.target.products + before * r

@@ -8,14 +8,14 @@ import numpy as np
 
 from edgesvm.contract.registry import registered
 from edgesvm.learners.regression._adagrad_svr import AdaGradSVRCore
-from edgesvm.learners.regression.stream_regressor import StreamRegressor
+from edgesvm.learners.regression.stream_regressor import GradientRegressor
 
 __all__ = ["AdaGradSVR"]
 
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdaGradSVR(StreamRegressor):
+class AdaGradSVR(GradientRegressor):
     """Linear regression of a stream by gradient steps that scale themselves, with an interval.
 
     Scale the features first (`Standardized`). All else is as in `FourierSVR`, without its random

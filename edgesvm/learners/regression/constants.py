@@ -20,3 +20,6 @@ MOST_RATE = 1e6
 MOST_WEIGHT = 1e30
 MOST_SLOPE = 50.0  # of the squared loss, in deviations
 LARGEST_SQUARE = 1e30  # of a slope times the features: a sum of 2^26 of them is a float32
+# Of FourierRLS: amplitudes of the widths before the first sample, widest first.
+FIRST_AMPLITUDES = (1.0, 0.5, 0.25, 0.125)
+RLS_NOISE = 0.1  # variance of a target that the features do not explain
