@@ -18,6 +18,7 @@ from edgesvm.learners.regression.constants import (
     MOST_SLOPE,
     MOST_VARIANCE,
     NOISE,
+    NOT_ISSUED,
     SCORED_FROM,
     SETTLED,
     STEP,
@@ -46,7 +47,11 @@ class RegressorCoreRef(ReferenceCore):
         return int(self.views["n_per_class"][0])
 
     def was_issued(self, said):
-        self.issued = said
+        self.issued = None
+        if said is not None:
+            if not (isinstance(said, tuple) and len(said) == 3 and np.isfinite(said).all()):
+                raise ValueError(NOT_ISSUED.format(self.owner, said))
+            self.issued = said
 
     def step(self, x, y, weight):
         v, target = self.views, self.views["target"]
@@ -83,8 +88,8 @@ class RegressorCoreRef(ReferenceCore):
     # -- the target --------------------------------------------------------------------------------
 
     def deviation(self, n):
-        spread = self.views["target"][SPREAD]
-        return np.sqrt(spread / n) if spread > 0 else 1.0
+        variance = self.views["target"][SPREAD] / max(n, 1)
+        return np.sqrt(variance) if variance > 0 else 1.0
 
     def within(self, value):
         if self.n < SETTLED:
@@ -146,6 +151,8 @@ class RegressorCoreRef(ReferenceCore):
         error = np.clip(self.in_deviations(y) - coef @ z, -1, 1)
         coef += gain / whole * error
         P[:] = (P - np.outer(gain, gain) / whole) / FORGETTING
+        if not (P.diagonal() >= 0).all():
+            P[:] = np.eye(3)
         for c in range(3):
             if P[c, c] > MOST_VARIANCE:
                 shrink = np.sqrt(MOST_VARIANCE / P[c, c])
