@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -56,7 +57,7 @@ class Forecasting(Learner):
         """
         core = self._fitted
         asked = self.coverage_asked
-        if coverage is not None and coverage != asked:
+        if coverage is not None and not math.isclose(coverage, asked, abs_tol=1e-12):
             raise ValueError(
                 f"coverage={coverage!r}: this learner has tracked {asked} since its first sample;"
                 f" make it with coverage={coverage!r}"
