@@ -16,6 +16,7 @@ from edgesvm import (
     LASVM,
     RBF,
     AdaGradSVM,
+    AdaGradSVR,
     Auto,
     BallVectorMachine,
     BatchSVM,
@@ -25,6 +26,7 @@ from edgesvm import (
     Forgetron,
     FourierFeatures,
     FourierSVM,
+    FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
     IncrementalSVM,
@@ -69,6 +71,16 @@ def stream(n: int, dtype: str, n_classes: int = 2) -> tuple[np.ndarray, list[str
         if n_classes > 2 and row[2] > abs(row[0]):
             labels[-1] = "mild"
     return np.array(rows, dtype=dtype), labels
+
+
+def targets(X: np.ndarray) -> np.ndarray:
+    """Numbers to learn of these rows, which no machine rounds."""
+    return 20.0 + 4.0 * X[:, 0] + np.abs(X[:, 1].astype(np.float64))
+
+
+def with_gaps(X: np.ndarray, gaps: bool) -> np.ndarray:
+    """The rows; with `gaps` some values are missing."""
+    return np.where(gaps and X == 2.0, np.nan, X).astype(X.dtype)
 
 
 # The defaults of the first release.
@@ -212,24 +224,49 @@ GOLDEN: dict[str, Learner] = {
     "byte_f32": ByteSVM(n_bytes=400, n_classes=2),
     "byte_classes_f32": ByteSVM(n_bytes=400, n_classes=3, scale="common", learn_directions=False),
     "byte_grows_f32": ByteSVM(n_bytes=500, class_weight="balanced"),
+    "adagrad_svr_f64": AdaGradSVR(loss="epsilon", label_delay=2, dtype="float64"),
+    "fourier_svr_f32": FourierSVR(n_directions=10),
+    "fourier_svr_quantile_f64": FourierSVR(
+        n_directions=18,
+        gamma=0.25,
+        loss="pinball",
+        quantile=0.8,
+        coverage=0.5,
+        directions="orthogonal",
+        dtype="float64",
+    ),
+    "standardized_svr_f32": Standardized(learner=FourierSVR(n_directions=7), missing="mean"),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 # A learner of the catalogue that is not above gets a file with its defaults, in a small store.
 NAMED = {name for learner in GOLDEN.values() for name in re.findall(r"\w+(?=\()", repr(learner))}
 for entry in CATALOGUE:
-    if entry.family in LEARNERS and entry.name not in NAMED:
+    if entry.family in (*LEARNERS, "regressor") and entry.name not in NAMED:
         kind = kind_of(entry.name)
         small = {kind._capacity: 9} if kind._capacity else {}
         GOLDEN[f"{entry.name.lower()}_f32"] = kind(**small)
 
 
+def samples(learner: Learner, n: int) -> tuple[np.ndarray, Any]:
+    """What a learner gets of the stream."""
+    X, labels = stream(n, learner.dtype, learner.n_classes_planned)
+    y = targets(X) if learner.regresses else labels
+    return with_gaps(X, getattr(learner, "missing", "") == "mean"), y
+
+
 def learned(learner: Learner) -> Learner:
-    return learner.fit(*stream(200, learner.dtype, learner.n_classes_planned))
+    return learner.fit(*samples(learner, 200))
 
 
 def answers(learner: Learner) -> dict[str, list[Any]]:
     """What a learner says of rows that it has not learned."""
-    X = stream(240, learner.dtype, learner.n_classes_planned)[0][200:]
+    X = samples(learner, 240)[0][200:]
+    if learner.regresses:
+        return {
+            "predict": learner.predict(X).tolist(),
+            "predict_interval": learner.predict_interval(X).tolist(),
+            "forecast": [learner.forecast_one(x) for x in X],
+        }
     return {
         "predict": learner.predict(X).tolist(),
         "decision_function": learner.decision_function(X).tolist(),
