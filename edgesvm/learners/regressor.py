@@ -9,7 +9,7 @@ import numpy as np
 
 from edgesvm.contract.estimator import of_streams
 from edgesvm.contract.inputs import Matrix
-from edgesvm.learner import Learner, exclusive
+from edgesvm.learner import Learner
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -93,7 +93,6 @@ class Forecasting(Learner):
         return found
 
     @of_streams
-    @exclusive
     def learn_late_one(
         self,
         x: ArrayLike,
@@ -116,14 +115,11 @@ class Forecasting(Learner):
         ------
         As `learn_one`.
         """
-        if self._state is None:
+        state = self._state
+        if state is None:
             return self.learn_one(x, y, weight)
-        tracked = tracked_in(self.core)
-        tracked.was_issued(issued)
-        try:
-            return self.learn_one(x, y, weight)
-        finally:
-            tracked.was_issued(None)
+        changed: bool = state.core.learn_late_one(x, y, issued, weight)
+        return changed
 
     @property
     def coverage_asked(self) -> float:

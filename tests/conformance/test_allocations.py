@@ -44,6 +44,9 @@ for name in {names}:
         cases[f"{{name}} {{dtype}} learn_one"] = learning.learn_one, (rows, labels)
         cases[f"{{name}} {{dtype}} learn_one, weights"] = weighted.learn_one, weighing
         cases[f"{{name}} {{dtype}} predict_one, text labels"] = text.predict_one, (rows,)
+        if entry.regresses:
+            late, said = entry.make(dtype).partial_fit(X, y), [learned.forecast_one(x) for x in X]
+            cases[f"{{name}} {{dtype}} learn_late_one"] = late.learn_late_one, (rows, labels, said)
         for door, size in one_sample_doors(learned).items():
             columns = (rows, [np.empty(size)] * 600) if size else (rows,)
             cases[f"{{name}} {{dtype}} {{door}}"] = getattr(learned, door), columns
@@ -69,7 +72,10 @@ def n_cases(names):
     """Of each learner what answers one sample, and what learns one."""
     entries = [BY_NAME[name] for name in names]
     doors = [one_sample_doors(entry.make().partial_fit(*entry.stream(40))) for entry in entries]
-    return sum((4 + len(of)) * len(entry.dtypes) for entry, of in zip(entries, doors, strict=True))
+    return sum(
+        (4 + entry.regresses + len(of)) * len(entry.dtypes)
+        for entry, of in zip(entries, doors, strict=True)
+    )
 
 
 @pytest.mark.parametrize("names", together(CORES))

@@ -187,9 +187,8 @@ def blocks_of(learner, sizes):
         sequence.append("balls")
     if "mixed, if" in after and learner.directions == "orthogonal":
         sequence += [block for block in ("angles", "mixed") if block not in sequence]
-    if "amplitudes, if `gamma`" in after and learner.gamma is None:
-        sequence.append("amplitudes")
-    if "if `weigh_widths`" in after and learner.weigh_widths and learner.gamma is None:
+    weighs = getattr(learner, "weigh_widths", True)
+    if "amplitudes, if" in after and weighs and learner.gamma is None:
         sequence.append("amplitudes")
     if "if K > 2" in after and sizes["K"] > 2:
         sequence.append("scores")

@@ -114,6 +114,16 @@ class ReferenceCore:
             self.labels.take(slot, y)
         return status == Status.CHANGED
 
+    def learn_late_one(self, x, y, issued, weight=1.0):
+        self.was_issued(issued)
+        try:
+            return self.learn_one(x, y, weight)
+        finally:
+            self.was_issued(None)
+
+    def was_issued(self, said):
+        self.inner.was_issued(said)  # of what is in front of a regressor
+
     def as_target(self, y):
         if not isinstance(y, str) and hasattr(type(y), "__float__") and np.ndim(y) == 0:
             with contextlib.suppress(OverflowError):

@@ -324,7 +324,8 @@ cdef class RegressorCore(LearnerCore):
         if not fabs(self.target.residual) <= LARGEST_ERROR:
             return b"a residual is too large"
         for k in range(2):
-            if not (0.0 <= self.interval[k].size <= LARGEST_ERROR and 0.0 <= self.interval[k].below <= MOST_HALF
+            if not (0.0 <= self.interval[k].size <= LARGEST_ERROR
+                    and 0.0 <= self.interval[k].below <= MOST_HALF
                     and 0.0 <= self.interval[k].above <= MOST_HALF):
                 return b"an interval is out of range"
         for k in range(STACK):
