@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from edgesvm.contract.sparse import SparseRows
+from edgesvm.core.constants import LARGEST_TARGET
 from edgesvm.errors import DataConversionWarning, as_sklearns
 
 if TYPE_CHECKING:
@@ -173,7 +174,8 @@ def as_targets(y: object, n_rows: int, owner: str, *, finite: bool = False) -> n
     Raises
     ------
     ValueError
-        They are no real numbers, as many as there are rows; with `finite`, one is NaN or infinite.
+        They are no real numbers, as many as there are rows; with `finite`, one is NaN, infinite or
+        too large.
     """
     numbers = as_labels(y, n_rows, owner)
     if numbers.dtype.kind == "c":
@@ -183,9 +185,12 @@ def as_targets(y: object, n_rows: int, owner: str, *, finite: bool = False) -> n
         if row is not None:
             raise ValueError(f"{owner}: row {row}: the target {numbers[row]!r} is not a number")
     targets = _aligned(np.ascontiguousarray(numbers, np.float64))
-    if finite and not np.isfinite(targets).all():
-        row = int(np.argmin(np.isfinite(targets)))
-        raise ValueError(f"{owner}: y contains NaN or infinity: row {row} is {targets[row]}")
+    if finite and not (fits := abs(targets) <= LARGEST_TARGET).all():
+        row = int(np.argmin(fits))
+        raise ValueError(
+            f"{owner}: y contains NaN or infinity, or more than {LARGEST_TARGET}: row {row} is"
+            f" {targets[row]}"
+        )
     return targets
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from edgesvm.contract.estimator import of_streams
+from edgesvm.contract.estimator import NO_STREAM, of_streams
 from edgesvm.contract.inputs import Matrix
 from edgesvm.learner import Learner
 
@@ -122,25 +122,28 @@ class Forecasting(Learner):
         return changed
 
     @property
+    def _tracked(self) -> Any:
+        """The core of the regressor, behind its stages."""
+        if not self.forecasts:
+            raise AttributeError(f"{type(self).__name__}: {NO_STREAM}")
+        core = self._fitted
+        while hasattr(core, "inner"):
+            core = core.inner
+        return core
+
+    @property
     def coverage_asked(self) -> float:
         """The share of the targets that is to lie within the intervals."""
-        return 1.0 - 2.0 * float(tracked_in(self._fitted).miss)
+        return 1.0 - 2.0 * float(self._tracked.miss)
 
     @property
     def n_scored_(self) -> int:
         """Samples whose interval was scored, each before it was learned."""
-        return int(tracked_in(self._fitted).views["scored"][0])
+        return int(self._tracked.views["scored"][0])
 
     @property
     def coverage_(self) -> float:
         """Share of these whose target lay within: of `forecast_one`, with `label_delay` of
         `predict_interval`. NaN before the first."""
-        n, covered = tracked_in(self._fitted).views["scored"]
+        n, covered = self._tracked.views["scored"]
         return float(covered / n) if n else float("nan")
-
-
-def tracked_in(core: Any) -> Any:
-    """The core of the regressor, behind its stages."""
-    while hasattr(core, "inner"):
-        core = core.inner
-    return core

@@ -45,7 +45,7 @@ def test_what_is_no_target_is_refused_by_name_and_leaves_no_trace(subject, bad):
 
 
 @each_of("subject")
-@each("bad", [np.nan, np.inf, None])
+@each("bad", [np.nan, np.inf, -1.1e100, None])
 def test_fit_refuses_a_missing_target_before_it_forgets(subject, bad):
     X, y = subject.stream(4)
     learner = subject.learned(N)
@@ -103,10 +103,10 @@ def test_a_score_is_the_share_of_the_variance_that_is_explained(subject):
 def test_a_spike_does_not_spoil_the_model(subject, spike):
     X, y = subject.stream(700)
     learner = subject.make().partial_fit(X[:500], y[:500])
-    before = learner.score(X[500:], y[500:])
+    before, far = learner.score(X[500:], y[500:]), found_within(learner, "far_targets_")
     learner.learn_one(X[0], spike)
     assert learner.score(X[500:], y[500:]) > before - 0.2
-    assert found_within(learner, "far_targets_") == 1
+    assert found_within(learner, "far_targets_") == far + 1
     learner.partial_fit(X[500:600], y[500:600])
     assert learner.score(X[600:], y[600:]) > before - 0.2
     ends = learner.predict_interval(X[600:])
@@ -173,7 +173,7 @@ def test_coverage_is_as_asked_on_a_stream_that_drifts(compiled, asked):
         learner.learn_one(x, target)
     assert np.abs(np.mean(hits[skipped:], axis=0) - asked).max() < 0.03
     counted = np.mean(hits[SCORED_FROM - 1 :], axis=0)[1]
-    assert learner.coverage_ == pytest.approx(counted, abs=0.002)  # a scale has the sample in it
+    assert learner.coverage_ == pytest.approx(counted, abs=0.01)  # a scale has the sample in it
     assert learner.n_scored_ == n - SCORED_FROM
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.constants import FAR, NEAR, WIDENING
+from edgesvm.core.constants import FAR, LARGEST_TARGET, NEAR, WIDENING
 from edgesvm.core.status import Status
 from edgesvm.learners.regression._regressor import Loss
 from edgesvm.learners.regression.constants import (
     CLIP,
     FIRST_HALF,
     FORGETTING,
-    LARGEST_TARGET,
     MEMORY,
     MOST_HALF,
     MOST_RHO,
@@ -81,7 +80,7 @@ class RegressorCoreRef(ReferenceCore):
         if self.loss == Loss.EPSILON:
             return np.sign(e) * (abs(e) > self.parameter)
         if self.loss == Loss.PINBALL:
-            return self.parameter - (e <= 0)
+            return self.parameter - (e < 0) if e != 0 else 0.0
         most = self.parameter if self.loss == Loss.HUBER else MOST_SLOPE
         return min(max(e, -most), most)
 

@@ -34,10 +34,10 @@ cdef extern from "moments.h" nogil:
 cdef double CLIP, FORGETTING, NOISE, MOST_VARIANCE, MOST_RHO, FIRST_HALF, MOST_HALF, STEP
 cdef double MOST_SLOPE, LARGEST_TARGET, LARGEST_ERROR, NEAR, FAR, WIDENING
 cdef int64_t SETTLED, MEMORY, SCORED_FROM
-from edgesvm.core.constants import FAR, NEAR, WIDENING
+from edgesvm.core.constants import FAR, LARGEST_TARGET, NEAR, WIDENING
 from edgesvm.learners.regression.constants import (
-    CLIP, FIRST_HALF, FORGETTING, LARGEST_ERROR, LARGEST_TARGET, MEMORY, MOST_HALF, MOST_RHO,
-    MOST_SLOPE, MOST_VARIANCE, NOISE, NOT_ISSUED, SCORED_FROM, SETTLED, STEP)
+    CLIP, FIRST_HALF, FORGETTING, LARGEST_ERROR, MEMORY, MOST_HALF, MOST_RHO, MOST_SLOPE,
+    MOST_VARIANCE, NOISE, NOT_ISSUED, SCORED_FROM, SETTLED, STEP)
 
 
 cdef class RegressorCore(LearnerCore):
@@ -120,6 +120,8 @@ cdef class RegressorCore(LearnerCore):
             return fmax(-MOST_SLOPE, fmin(MOST_SLOPE, e))
         if self.loss == EPSILON:
             return copysign(1.0, e) if fabs(e) > self.parameter else 0.0
+        if e == 0.0:    # as at the first target, when there is no deviation yet
+            return 0.0
         return self.parameter if e > 0.0 else self.parameter - 1.0
 
     # -- the target --------------------------------------------------------------------------------

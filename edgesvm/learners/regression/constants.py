@@ -2,7 +2,6 @@
 
 # Of the targets, as `Standardized` counts the values of a feature.
 CLIP = 16.0  # deviations
-LARGEST_TARGET = 1e100
 LARGEST_ERROR = 1e150  # that a prediction can have made: its square is a number
 SETTLED = 20  # samples before the range of the targets limits, and before the stack answers
 # The stack: recursive least squares of three coefficients, and rho of the residuals.

@@ -83,6 +83,17 @@ def test_what_needs_classes_refuses_a_regressor(around):
         around(learner=FourierSVR()).plan(3)
 
 
+@each("learner", [edgesvm.StreamSVM(), edgesvm.FourierSVM(n_directions=4)])
+def test_what_is_around_a_classifier_has_nothing_of_a_regressor(learner):
+    X, y = stream()
+    model = edgesvm.Standardized(learner=learner).partial_fit(X, y > 5)
+    names = "predict_interval", "predict_interval_one", "forecast_one", "learn_late_one"
+    for name in (*names, "coverage_", "n_scored_", "coverage_asked"):
+        assert not hasattr(model, name)
+    for name in names:
+        assert hasattr(edgesvm.Standardized(learner=FourierSVR()), name)
+
+
 def test_a_chain_refuses_a_regressor():
     chain = Chain(windows=edgesvm.WindowFeatures(window=8, hop=8, rate=10.0), learner=FourierSVR())
     with pytest.raises(ValueError, match="it predicts a number"):
