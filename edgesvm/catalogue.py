@@ -21,6 +21,7 @@ FAMILIES = {
     "novelty": "learns what is normal, without labels",
     "drift": "detects a change in a stream of errors",
     "windows": "takes raw samples",
+    "series": "predicts a number in time, or one channel from the others",
     "base": "base class, for who writes a learner",
 }
 
@@ -116,6 +117,9 @@ CATALOGUE = (
           "fourier", "kernel regression on random features, with an interval", weights="steps"),
     Entry("AdaGradSVR", "learners.regression.adagrad_svr", "regressor",
           "adagrad", "linear, gradient steps that scale themselves", weights="steps"),
+    Entry("IncrementalDecrementalSVR", "learners.twin.incremental_decremental_svr", "regressor",
+          "incremental-decremental", "exact SVR of the last samples",
+          takes="kernel", weights="repeats"),
     Entry("Standardized", "preprocessing.standardized", "scaler",
           "deviation", "by mean and deviation", weights="steps"),
     Entry("RobustStandardized", "preprocessing.robust_standardized", "scaler",
@@ -133,6 +137,8 @@ CATALOGUE = (
     Entry("Adwin", "drift.adwin", "drift", "adwin", "compares the parts of a window"),
     Entry("WindowFeatures", "preprocessing.window_features", "windows"),
     Entry("Chain", "preprocessing.chain", "windows"),
+    Entry("Forecaster", "series.forecaster", "series"),
+    Entry("VirtualSensor", "series.virtual_sensor", "series"),
     Entry("KernelLearner", "learners.kernel_learner", "base"),
     Entry("KernelMethod", "learners.kernel_learner", "base"),
 )

@@ -429,11 +429,11 @@ cdef class LearnerCore:
         """Label of one sample and its decision value, from one decision."""
         cdef double[MAX_CLASSES] answers
         cdef double score
-        if self.regresses:
-            raise AttributeError(f"{self.owner} has no predict_with_score: it predicts a number")
         cdef cnp.ndarray row = self.row_to_decide(x)
         if self.successor is not None:
             return self.successor.predict_with_score(x)
+        if self.regresses:
+            raise AttributeError(f"{self.owner} predicts numbers; there is no label with a score")
         self.answer_row(row, answers)
         label = self.labels.values[self.winner(answers, &score)]
         return label, score

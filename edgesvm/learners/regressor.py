@@ -126,10 +126,7 @@ class Forecasting(Learner):
         """The core of the regressor, behind its stages."""
         if not self.forecasts:
             raise AttributeError(f"{type(self).__name__}: {NO_STREAM}")
-        core = self._fitted
-        while hasattr(core, "inner"):
-            core = core.inner
-        return core
+        return tracked_in(self._fitted)
 
     @property
     def coverage_asked(self) -> float:
@@ -147,3 +144,10 @@ class Forecasting(Learner):
         `predict_interval`. NaN before the first."""
         n, covered = self._tracked.views["scored"]
         return float(covered / n) if n else float("nan")
+
+
+def tracked_in(core: Any) -> Any:
+    """The core of the regressor, behind its stages."""
+    while hasattr(core, "inner"):
+        core = core.inner
+    return core

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import sys
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from registry import DTYPES, REGISTERED, answers
+from registry import DTYPES, REGISTERED, REGRESSORS, answers
 
 from edgesvm import GaussianNovelty, KernelNovelty
+from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
 
 FILE = Path(__file__).with_suffix(".txt")
@@ -34,7 +36,7 @@ NOVELTY: dict[str, tuple[type[Learner], dict[str, Any]]] = {
     "KernelNovelty": (KernelNovelty, {"max_vectors": 9}),
 }
 ENTRIES = {entry.name: entry for entry in REGISTERED}
-NAMES = [*ENTRIES, *NOVELTY]
+NAMES = [*ENTRIES, *NOVELTY, *REGRESSORS]
 
 
 def bits(n: int, n_features: int) -> np.ndarray:
@@ -72,6 +74,11 @@ def learned(name: str, dtype: str, n_features: int) -> tuple[Learner, np.ndarray
         kind, params = NOVELTY[name]
         X, _ = stream(n_features, dtype, 2)
         return kind(dtype=dtype, warm_up=50, **params).partial_fit(X), X
+    if name in REGRESSORS:
+        X, _ = stream(n_features, dtype, 2)
+        wide = X.astype(np.float64)
+        y = wide[:, 0] + wide[:, 1] * wide[:, 1]
+        return kind_of(name)(dtype=dtype, **REGRESSORS[name]).partial_fit(X, y), X
     entry = ENTRIES[name]
     X, y = stream(n_features, dtype, entry.n_classes)
     labels = targets(X) if entry.labels is None else np.array(entry.labels)[y]
@@ -82,7 +89,8 @@ def digest(name: str, dtype: str, n_features: int) -> str:
     """12 hexadecimal digits: of the arena, of the answers to a part of the stream."""
     learner, X = learned(name, dtype, n_features)
     found = hashlib.sha256(bytes(learner.arena))
-    found.update(np.ascontiguousarray(answers(learner, X[::5])).tobytes())
+    said = learner.predict if name in REGRESSORS else partial(answers, learner)
+    found.update(np.ascontiguousarray(said(X[::5])).tobytes())
     if hasattr(learner, "predict_proba"):
         found.update(np.ascontiguousarray(learner.predict_proba(X[::5])).tobytes())
     return found.hexdigest()[:12]
@@ -93,7 +101,7 @@ def lines() -> list[str]:
     return [
         " ".join([name, dtype, *(digest(name, dtype, width) for width in WIDTHS)])
         for name in NAMES
-        for dtype in (DTYPES if name in NOVELTY else ENTRIES[name].dtypes)
+        for dtype in (ENTRIES[name].dtypes if name in ENTRIES else DTYPES)
     ]
 
 

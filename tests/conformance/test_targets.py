@@ -79,7 +79,7 @@ def test_a_regressor_has_no_classes(subject):
     learner, (X, y) = subject.learned(), subject.stream(3)
     for name in ("decision_function", "classes_", "predict_proba"):
         assert not hasattr(learner, name)
-    with pytest.raises(AttributeError, match="predicts a number"):
+    with pytest.raises(AttributeError, match="predicts numbers"):
         learner.predict_with_score(X[0])
     refuses(learner, lambda: learner.partial_fit(X, y, classes=[0, 1]), "classes")
     with pytest.raises(ValueError, match=r"classes=\[0, 1\]: a regressor has none"):

@@ -29,6 +29,7 @@ from edgesvm import (
     FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
+    IncrementalDecrementalSVR,
     IncrementalSVM,
     KernelNovelty,
     KernelPerceptron,
@@ -75,7 +76,7 @@ def stream(n: int, dtype: str, n_classes: int = 2) -> tuple[np.ndarray, list[str
 
 def targets(X: np.ndarray) -> np.ndarray:
     """Numbers to learn of these rows, which no machine rounds."""
-    return 20.0 + 4.0 * X[:, 0] + np.abs(X[:, 1].astype(np.float64))
+    return X[:, 0] + 0.25 * X[:, 1]
 
 
 def with_gaps(X: np.ndarray, gaps: bool) -> np.ndarray:
@@ -150,6 +151,9 @@ GOLDEN: dict[str, Learner] = {
         max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64"
     ),
     "incremental_decremental_f64": IncrementalDecrementalSVM(
+        max_vectors=12, kernel=RBF(0.25), dtype="float64"
+    ),
+    "incremental_decremental_svr_f64": IncrementalDecrementalSVR(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"
     ),
     "rand_best_f64": RandSVM(
@@ -249,7 +253,7 @@ for entry in CATALOGUE:
 
 def samples(learner: Learner, n: int) -> tuple[np.ndarray, Any]:
     """What a learner gets of the stream."""
-    X, labels = stream(n, learner.dtype, learner.n_classes_planned)
+    X, labels = stream(n, learner.dtype, max(learner.n_classes_planned, 2))
     y = targets(X) if learner.regresses else labels
     return with_gaps(X, getattr(learner, "missing", "") == "mean"), y
 
@@ -261,16 +265,13 @@ def learned(learner: Learner) -> Learner:
 def answers(learner: Learner) -> dict[str, list[Any]]:
     """What a learner says of rows that it has not learned."""
     X = samples(learner, 240)[0][200:]
-    if learner.regresses:
-        return {
-            "predict": learner.predict(X).tolist(),
-            "predict_interval": learner.predict_interval(X).tolist(),
-            "forecast": [learner.forecast_one(x) for x in X],
-        }
-    return {
-        "predict": learner.predict(X).tolist(),
-        "decision_function": learner.decision_function(X).tolist(),
-    }
+    said = {"predict": learner.predict(X).tolist()}
+    if learner.forecasts:
+        said["predict_interval"] = learner.predict_interval(X).tolist()
+        said["forecast"] = [learner.forecast_one(x) for x in X]
+    if not learner.regresses:
+        said["decision_function"] = learner.decision_function(X).tolist()
+    return said
 
 
 def checkpoint(path: Path) -> StreamSVM:

@@ -24,6 +24,7 @@ from edgesvm import (
     FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
+    IncrementalDecrementalSVR,
     IncrementalSVM,
     KernelNovelty,
     KernelPerceptron,
@@ -83,6 +84,7 @@ SETTINGS = [
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
+    (IncrementalDecrementalSVR(max_vectors=7), {"K": 1, "M": 8, "P": 36}),
     (SimpleSVM(max_vectors=7), {"M": 7, "P": 28}),
     (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (FourierSVM(n_directions=70, gamma=0.3), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
@@ -127,6 +129,7 @@ SETTINGS = [
         {"E": 256 + D, "W": 257 + D, "P": 128, "O": 16},
     ),
     (Calibrated(learner=Perceptron()), {"V": 1, "W": D + 1}),
+    (Calibrated(learner=Perceptron(), coverage=0.9), {"V": 1, "W": D + 1}),
     (
         Calibrated(learner=FourierSVM(n_classes=3), min_recall={"a": 0.9}),
         {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1},
@@ -192,8 +195,9 @@ def blocks_of(learner, sizes):
         sequence.append("amplitudes")
     if "if K > 2" in after and sizes["K"] > 2:
         sequence.append("scores")
-    if "if min_recall" in after and learner.min_recall:
-        sequence.append("quantile")
+    if "if min_recall" in after:
+        given = {"quantile": learner.min_recall, "sets": learner.coverage}
+        sequence += [block for block, value in given.items() if value]
     if "if `covariance`" in after and learner.covariance == "full":
         sequence.append("covariance")
     if "for codes" in after and learner.storage == "exact":
@@ -293,6 +297,10 @@ def samples(v, X, kernel):
     return (v["b"] + kernel(X, v["vectors"][:n]) @ v["coef"][:n]) / v["mu"]
 
 
+def samples_of_nu(v, X, kernel):
+    return samples(v | {"mu": v["nu"]}, X, kernel)
+
+
 KERNEL = RBF(0.5)
 SCORED = [
     (ReservoirSVM(kernel=KERNEL, max_samples=50), expansion),
@@ -302,6 +310,7 @@ SCORED = [
     (WindowedSVM(kernel=KERNEL, batch_size=30, max_vectors=60), windowed),
     (WindowedSVM(kernel=KERNEL, batch_size=70, max_vectors=90), windowed),
     (IncrementalDecrementalSVM(kernel=KERNEL, C=3.0), samples),
+    (IncrementalDecrementalSVR(kernel=KERNEL, C=3.0), samples_of_nu),
     (SimpleSVM(kernel=KERNEL, C=3.0, max_vectors=40), samples),
     (TwinDictionarySVM(kernel=KERNEL, max_twins=9, settle_after=60), samples),
 ]
@@ -312,8 +321,10 @@ def test_scoring(learner, formula):
     X = np.random.default_rng(5).standard_normal((150, 3)).astype(np.float32)
     y = X[:, 0] + X[:, 1] ** 2 > 0.5
     y[:2] = False, True  # class index 1 is the larger label
-    learner.partial_fit(X, y, classes=[False, True])
-    f = learner.decision_function(X)
+    if learner.regresses:
+        f = learner.partial_fit(X, X[:, 0] + y).predict(X)
+    else:
+        f = learner.partial_fit(X, y, classes=[False, True]).decision_function(X)
     arrays = learner.plan(3).arrays
     memory = learner.core.arena.memory
     v = {a.name: np.ndarray(a.shape, a.dtype, memory.tobytes(), a.offset) for a in arrays}

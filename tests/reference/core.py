@@ -256,7 +256,7 @@ class ReferenceCore:
 
     def predict_with_score(self, x):
         if self.regresses:
-            raise AttributeError(f"{self.owner} has no predict_with_score: it predicts a number")
+            raise AttributeError(f"{self.owner} predicts numbers; there is no label with a score")
         slot, score = self.winner(self.answer_row(x))
         return self.labels.in_slots[slot], score
 
