@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.constants import FAR, NEAR, WIDENING
+from edgesvm.core.constants import FAR, LARGEST_TARGET, NEAR, WIDENING
 from edgesvm.core.status import Status
 from edgesvm.learners.regression._regressor import Loss
 from edgesvm.learners.regression.constants import (
     CLIP,
     FIRST_HALF,
     FORGETTING,
-    LARGEST_TARGET,
     MEMORY,
     MOST_HALF,
     MOST_RHO,
     MOST_SLOPE,
     MOST_VARIANCE,
     NOISE,
+    NOT_ISSUED,
     SCORED_FROM,
     SETTLED,
     STEP,
@@ -47,7 +47,11 @@ class RegressorCoreRef(ReferenceCore):
         return int(self.views["n_per_class"][0])
 
     def was_issued(self, said):
-        self.issued = said
+        self.issued = None
+        if said is not None:
+            if not (isinstance(said, tuple) and len(said) == 3 and np.isfinite(said).all()):
+                raise ValueError(NOT_ISSUED.format(self.owner, said))
+            self.issued = said
 
     def step(self, x, y, weight):
         target = self.views["target"]
@@ -81,15 +85,15 @@ class RegressorCoreRef(ReferenceCore):
         if self.loss == Loss.EPSILON:
             return np.sign(e) * (abs(e) > self.parameter)
         if self.loss == Loss.PINBALL:
-            return self.parameter - (e <= 0)
+            return self.parameter - (e < 0) if e != 0 else 0.0
         most = self.parameter if self.loss == Loss.HUBER else MOST_SLOPE
         return min(max(e, -most), most)
 
     # -- the target --------------------------------------------------------------------------------
 
     def deviation(self, n):
-        spread = self.views["target"][SPREAD]
-        return np.sqrt(spread / n) if spread > 0 else 1.0
+        variance = self.views["target"][SPREAD] / max(n, 1)
+        return np.sqrt(variance) if variance > 0 else 1.0
 
     def within(self, value):
         if self.n < SETTLED:
@@ -151,6 +155,8 @@ class RegressorCoreRef(ReferenceCore):
         error = np.clip(self.in_deviations(y) - coef @ z, -1, 1)
         coef += gain / whole * error
         P[:] = (P - np.outer(gain, gain) / whole) / FORGETTING
+        if not (P.diagonal() >= 0).all():
+            P[:] = np.eye(3)
         for c in range(3):
             if P[c, c] > MOST_VARIANCE:
                 shrink = np.sqrt(MOST_VARIANCE / P[c, c])

@@ -69,5 +69,5 @@ class AdaGradSVR(GradientRegressor):
     def _deviation(self) -> float:
         """Standard deviation of the targets; 1 if they have not varied."""
         views = self.core.views
-        spread = float(views["target"][1])
-        return (spread / int(views["n_per_class"][0])) ** 0.5 if spread > 0 else 1.0
+        variance = float(views["target"][1]) / max(int(views["n_per_class"][0]), 1)
+        return float(variance**0.5) if variance > 0 else 1.0

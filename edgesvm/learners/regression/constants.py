@@ -2,7 +2,7 @@
 
 # Of the targets, as `Standardized` counts the values of a feature.
 CLIP = 16.0  # deviations
-LARGEST_TARGET = 1e100
+LARGEST_ERROR = 1e150  # that a prediction can have made: its square is a number
 SETTLED = 20  # samples before the range of the targets limits, and before the stack answers
 # The stack: recursive least squares of three coefficients, and rho of the residuals.
 FORGETTING = 0.999
@@ -15,6 +15,7 @@ MOST_HALF = 1000.0
 STEP = 0.05  # of a side, with labels at once
 MEMORY = 50  # residuals that the mean is of, with labels at once; 10 more for each sample of delay
 SCORED_FROM = 10  # samples before the interval is scored
+NOT_ISSUED = "{}: issued={!r}: give the (value, low, high) of forecast_one, or None"
 # The weights.
 MOST_RATE = 1e6
 MOST_WEIGHT = 1e30
