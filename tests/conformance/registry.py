@@ -35,6 +35,7 @@ from edgesvm import (
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
+    FourierRLS,
     FourierSVM,
     FourierSVR,
     IncrementalDecrementalSVM,
@@ -810,6 +811,14 @@ REGISTERED = [
         unread=("quantile",),
         **WAVES,
     ),
+    Registered("FourierRLS", FourierRLS, {"n_directions": 9}, **WAVES | {"tuned": "forgetting"}),
+    Registered(
+        "FourierRLS-orthogonal",
+        FourierRLS,
+        {"n_directions": 67, "loss": "squared", "directions": "orthogonal", "label_delay": 2},
+        3,
+        **WAVES | {"tuned": ""},
+    ),
     Registered(
         "Standardized-FourierSVR",
         FourierSVR,
@@ -1025,6 +1034,7 @@ CHECKS = (
     "FourierSVM-classes",
     "AdaGradSVM",
     "FourierSVR",
+    "FourierRLS",
     "Standardized-FourierSVR",  # with the counts of what is missing
     "ByteSVM",
     "ByteSVM-classes",
