@@ -20,3 +20,6 @@ MOST_RATE = 1e6
 MOST_WEIGHT = 1e30
 MOST_SLOPE = 50.0  # of the squared loss, in deviations
 LARGEST_SQUARE = 1e30  # of a slope times the features: a sum of 2^26 of them is a float32
+# Of an arena that was read: more than learning can leave, and all answers are finite.
+LARGEST_SPREAD = 1e240
+MOST_COEFFICIENT = 1e30
