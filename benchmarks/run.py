@@ -58,6 +58,8 @@ STUDIES = (
     "rivals/edgeml",
     "rivals/parts",
     "rivals/speed",
+    "regression/table",
+    "regression/intervals",
     "fourier/features",
     "novelty/table",
     "novelty/drift",

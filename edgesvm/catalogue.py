@@ -21,6 +21,7 @@ FAMILIES = {
     "novelty": "learns what is normal, without labels",
     "drift": "detects a change in a stream of errors",
     "windows": "takes raw samples",
+    "series": "predicts a number in time, or one channel from the others",
     "base": "base class, for who writes a learner",
 }
 
@@ -133,6 +134,8 @@ CATALOGUE = (
     Entry("Adwin", "drift.adwin", "drift", "adwin", "compares the parts of a window"),
     Entry("WindowFeatures", "preprocessing.window_features", "windows"),
     Entry("Chain", "preprocessing.chain", "windows"),
+    Entry("Forecaster", "series.forecaster", "series"),
+    Entry("VirtualSensor", "series.virtual_sensor", "series"),
     Entry("KernelLearner", "learners.kernel_learner", "base"),
     Entry("KernelMethod", "learners.kernel_learner", "base"),
 )

@@ -1051,5 +1051,5 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
 
 
 def learner_in(model: Any) -> Learner:
-    """The learner of a Chain, or the learner that this is."""
+    """The learner of a Chain or of a virtual sensor, or the learner that this is."""
     return model if isinstance(model, Learner) else cast(Learner, model.learner_)

@@ -21,6 +21,7 @@ from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.in_order import InOrder
 from edgesvm.remarks import Facts, Remarks
+from edgesvm.series.virtual_sensor import VirtualSensor
 
 __all__ = ["Episode", "Watcher"]
 
@@ -74,9 +75,10 @@ class Watcher:
     ----------
     link : Link
         Open.
-    model : NoveltyLearner or Chain
-        Allocated. Behind a chain, a row is what a window of raw samples gives; else each sample is
-        one. It learns until its ``warm_up`` is over.
+    model : NoveltyLearner, Chain or VirtualSensor
+        Allocated. Behind a chain, a row is what a window of raw samples gives; of a virtual sensor
+        it is the residual of a sample; else each sample is one. It learns until its ``warm_up`` is
+        over.
     learn_s : float, optional
         The learning ends after so many seconds instead, but not before 100 rows.
     hysteresis : Hysteresis, optional
@@ -114,7 +116,7 @@ class Watcher:
     def __init__(
         self,
         link: Link,
-        model: NoveltyLearner | Chain,
+        model: NoveltyLearner | Chain | VirtualSensor,
         *,
         learn_s: float | None = None,
         hysteresis: Hysteresis | None = None,
@@ -125,6 +127,7 @@ class Watcher:
     ) -> None:
         self.link, self.model = link, model
         self.windows = model.windows_ if isinstance(model, Chain) else None
+        self.sensor = model if isinstance(model, VirtualSensor) else None
         learner = learner_in(model)
         if not isinstance(learner, NoveltyLearner):
             raise ValueError(f"{learner!r} learns with labels; a watch has none")
@@ -143,16 +146,25 @@ class Watcher:
         self._epochs = link.epochs
         self._samples: InOrder | None = None
         self.remarks = Remarks(Facts(learner=learner), self.counters)
+        self.remarks.facts.names = self.names
         if self.windows is not None:
             self._samples = InOrder(self._push, self.windows.gap)
             self.windows.gap()  # one that was saved half full does not go on
             self._dropped_before = self.windows.n_dropped_
-            self.remarks.facts.names = self.windows.names()
             self.remarks.facts.samples_a_window = self.windows.window
 
     @property
     def watching(self) -> bool:
         return self.learner.n_updates_ >= self.learner.warm_up
+
+    @property
+    def names(self) -> list[str]:
+        """The features of a row."""
+        if self.windows is not None:
+            return self.windows.names()
+        if self.sensor is not None:
+            return [f"x{self.sensor.target % self.sensor.n_features_in_}, by the other channels"]
+        return [f"x{j}" for j in range(self.learner.n_features_in_)]
 
     @property
     def late(self) -> int:
@@ -225,18 +237,23 @@ class Watcher:
         """
         self.taken += 1
         try:
-            row = x if self._samples is None else self._row(self._samples, x, sequence)
-            if row is not None:
-                self._handle_row(row, sequence)
+            row = self._row(x, sequence)
+            if row is not None and self._handle_row(row, sequence) and self.sensor is not None:
+                self.sensor.learn_channel(x)
         except SampleRefused as refused:
             if refused.status != Status.NOT_FINITE:
                 raise
             self.refused_value += 1
             self._tell(sequence, 0, 0.0, REJECTED)
 
-    def _row(self, samples: InOrder, x: np.ndarray, sequence: int) -> np.ndarray | None:
-        """The features of the window that the sample completes."""
-        late = samples.late
+    def _row(self, x: np.ndarray, sequence: int) -> np.ndarray | None:
+        """What is learned of the sample: itself, its residual, or the features of the window that
+        it completes."""
+        if self.sensor is not None:
+            return self.sensor.residual(x)
+        if self._samples is None:
+            return x
+        samples, late = self._samples, self._samples.late
         row = samples.push(sequence, x)
         self.in_windows += row is None and samples.late == late
         return row
@@ -245,7 +262,8 @@ class Watcher:
         assert self.windows is not None
         return self.windows.push(x)
 
-    def _handle_row(self, row: np.ndarray, sequence: int) -> None:
+    def _handle_row(self, row: np.ndarray, sequence: int) -> bool:
+        """Answer a row and learn it; whether it was learned."""
         learner, watching = self.learner, self.watching
         label, value = NORMAL, 0.0
         if learner.is_fitted:
@@ -272,6 +290,7 @@ class Watcher:
                 sequence, predicted=predicted, score=value, flags=noted, label=None, x=row
             )
         self._tell(sequence, label, value, flags)
+        return changed
 
     def _end_learning(self) -> None:
         """End the learning if its time is over."""

@@ -22,13 +22,18 @@ largest), by stochastic approximation (Robbins & Monro 1951) with d, the mean of
 
     q += gain d / min(k, recent) (1 - share - [m <= q]),     m of the class's k-th sample
 
-Bytes: 8 + 40 V, V sigmoids: 1, or with more classes n_classes; 16 more to keep a recall.
+With `coverage` a sample's set has the labels of p >= 1 - c, and the most probable one. After each
+sample c += step (missed - (1 - coverage)), step = max(0.02, 1 / n), so that in the long run the set
+holds the label of this share of the samples (Gibbs & Candes 2021).
+
+Bytes: 8 + 40 V, V sigmoids: 1, or with more classes n_classes; 16 more to keep a recall, 32 more
+with `coverage`.
 """
 
 cimport cython
 from libc.math cimport fabs, fmax, fmin
 from libc.stdint cimport int64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport MAX_CLASSES
@@ -37,10 +42,10 @@ from edgesvm.core.logistic cimport log_, log_sigmoid, sigmoid
 from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 
 cdef double FARTHEST, FIRST_SLOPE, MOST_RELATIVE, MOST_WEIGHT, PRIOR
-cdef double QUANTILE_GAIN, QUANTILE_RECENT, RECENT, SIZED_BY
+cdef double QUANTILE_GAIN, QUANTILE_RECENT, RECENT, SET_STEP, SIZED_BY
 from edgesvm.calibration.constants import (
     FARTHEST, FIRST_SLOPE, MOST_RELATIVE, MOST_WEIGHT, PRIOR, QUANTILE_GAIN, QUANTILE_RECENT,
-    RECENT, SIZED_BY)
+    RECENT, SET_STEP, SIZED_BY)
 
 cdef double MOST_INFORMATION = RECENT * MOST_WEIGHT * MOST_RELATIVE * MOST_RELATIVE
 
@@ -58,6 +63,7 @@ cdef class CalibratedCore(LearnerCore):
     inner : LearnerCore, on the same arena, with the same counters
     by_label : function of a label, to the logarithm of its price and whether its recall is kept
     missed : float, the share of that class that may be missed
+    outside : float, the share of the samples whose label may be outside their set
     """
     cdef readonly LearnerCore inner
     cdef object by_label
@@ -71,16 +77,24 @@ cdef class CalibratedCore(LearnerCore):
     cdef double *offset             # (V,): b
     cdef double *information        # (V, 3): A as aa, ab, bb
     cdef double *quantile           # q and d; NULL if no recall is kept
+    cdef readonly double outside
+    cdef double *limit              # c; NULL without sets
+    cdef int64_t *n_sets            # (3,): samples scored, within their set, and labels in the sets
 
-    def __init__(self, *common, inner, by_label, missed):
+    def __init__(self, *common, inner, by_label, missed, outside):
         super().__init__(*common)
-        self.inner, self.by_label, self.missed = inner, by_label, missed
+        self.inner, self.by_label = inner, by_label
+        self.missed, self.outside = missed, outside
         self.n_sigmoids = len(self.views["slope"])
         self.score_size = <double *> self.array("score_size")
         self.slope = <double *> self.array("slope")
         self.offset = <double *> self.array("offset")
         self.information = <double *> self.array("information")
         self.quantile = <double *> self.array("quantile") if "quantile" in self.views else NULL
+        self.limit, self.n_sets = NULL, NULL
+        if "set_limit" in self.views:
+            self.limit = <double *> self.array("set_limit")
+            self.n_sets = <int64_t *> self.array("n_sets")
         self.name_slots()
 
     cdef int name_slots(self) except -1:
@@ -122,6 +136,8 @@ cdef class CalibratedCore(LearnerCore):
         """Learn from the scores of a sample of class `slot`; they are overwritten."""
         cdef double f
         cdef int k
+        if self.limit != NULL and self.n_seen_classes() > 1:
+            self.score_set(score, slot)
         self.size_up(score)
         for k in range(self.n_sigmoids):
             if self.has_begun(k):
@@ -132,6 +148,26 @@ cdef class CalibratedCore(LearnerCore):
         if slot == self.kept and self.n_per_class[slot] and self.n_seen_classes() > 1:
             self.calibrate(score)
             self.track(self.margin(score, slot))
+
+    cdef void score_set(self, const double *score, int slot) noexcept nogil:
+        """Move the limit by whether the set holds the class of the sample."""
+        cdef double[MAX_CLASSES] p
+        cdef int k, best = 0, n = self.n_classes, size = 0
+        cdef double step = fmax(SET_STEP, 1.0 / (self.n_sets[0] + 1))
+        cdef bint covered
+        memcpy(p, score, (n if self.several else 1) * sizeof(double))
+        self.find_shares(p)
+        for k in range(n):
+            if p[k] > p[best]:
+                best = k
+        for k in range(n):
+            size += k == best or (p[k] > 0.0 and p[k] >= 1.0 - self.limit[0])
+        covered = slot == best or (p[slot] > 0.0 and p[slot] >= 1.0 - self.limit[0])
+        self.limit[0] += step * (not covered) - step * self.outside
+        self.limit[0] = fmin(fmax(self.limit[0], 0.0), 1.0)
+        self.n_sets[0] += 1
+        self.n_sets[1] += covered
+        self.n_sets[2] += size
 
     cdef void size_up(self, const double *score) noexcept nogil:
         """s += (|f| - s) / n, over recent samples; |f| is the mean over the classes seen."""
@@ -224,24 +260,34 @@ cdef class CalibratedCore(LearnerCore):
         return UNCHANGED
 
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil:
-        cdef double[MAX_CLASSES] value
-        cdef double total = 0.0
-        cdef int i, slot, n = self.labels.n
+        cdef double[MAX_CLASSES] p
+        cdef int i
         cdef Status status
-        memset(value, 0, self.n_classes * sizeof(double))
-        status = self.inner.decide(x, value)
+        memset(p, 0, self.n_classes * sizeof(double))
+        status = self.inner.decide(x, p)
         if status > CHANGED:
             return status
+        self.find_shares(p)
+        for i in range(self.labels.n):
+            out[i] = p[self.labels.order[i]]
+        return UNCHANGED
+
+    cdef void find_shares(self, double *value) noexcept nogil:
+        """Turn scores into the probabilities of the classes, by slot."""
+        cdef double total = 0.0
+        cdef int slot
         self.calibrate(value)
         if not self.several:
             value[0], value[1] = log_sigmoid(-value[0]), log_sigmoid(value[0])
-        for i in range(n):
-            slot = self.labels.order[i]
-            out[i] = exp_(value[slot]) if not self.several or self.n_per_class[slot] else 0.0
-            total += out[i]
-        for i in range(n):
-            out[i] /= total
-        return UNCHANGED
+        for slot in range(self.n_classes):
+            value[slot] = exp_(value[slot]) if self.has_share(slot) else 0.0
+        for slot in range(self.labels.n):   # in their order, as they are summed
+            total += value[self.labels.order[slot]]
+        for slot in range(self.n_classes):
+            value[slot] /= total
+
+    cdef bint has_share(self, int slot) noexcept nogil:
+        return slot < self.labels.n and (not self.several or self.n_per_class[slot] > 0)
 
     cdef double lift(self, int slot) noexcept nogil:
         """What the price of a class, or its threshold, adds to its value."""
@@ -289,4 +335,8 @@ cdef class CalibratedCore(LearnerCore):
         if self.quantile != NULL and (
                 fabs(self.quantile[0]) > 2.0 * FARTHEST or self.quantile[1] < 0.0):
             return b"the snapshot's threshold is out of range"
+        if self.limit != NULL and not 0.0 <= self.limit[0] <= 1.0:
+            return b"the limit of the sets is out of range"
+        if self.n_sets != NULL and not (self.n_sets[1] <= self.n_sets[0] <= self.n_sets[2]):
+            return b"the snapshot's counters are inconsistent"
         return NULL

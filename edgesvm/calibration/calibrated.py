@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from edgesvm.calibration._calibrated import CalibratedCore
+from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import is_label
 from edgesvm.contract.params import positive
 from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
 from edgesvm.learners.probable import Probable
 from edgesvm.learners.wrapper import Shell
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["Calibrated"]
 
@@ -43,8 +47,13 @@ class Calibrated(Probable, Shell):
         Keeps a threshold at which this share, between 0 and 1, of the recent samples of this class
         is recognised, whatever that costs the others. Not with `cost`.
 
+    coverage : float, optional
+        Share of the samples, between 0 and 1, whose label `predict_set` is to hold.
+
     Attributes
     ----------
+    set_coverage_ : float, share of the samples whose label their set held so far
+    set_size_ : float, mean number of labels in it
     slope_, offset_ : ndarray of shape (1,), or (n_classes,) for a learner of more than two classes
     unseen_labels_ : list, labels with a price or a recall that no sample has had yet
     learner_ : Learner
@@ -69,7 +78,13 @@ class Calibrated(Probable, Shell):
 
     ``fit`` is one pass, even if the learner's own makes several. A sample costs a decision more; a
     learner that solves on demand, such as `BatchSVM`, solves for each. Bytes: 48 in addition to the
-    learner's, 8 + 40 n_classes for one of more than two classes; 16 more with `min_recall`.
+    learner's, 8 + 40 n_classes for one of more than two classes; 16 more with `min_recall`, 32 more
+    with `coverage`.
+
+    A set has the labels with a probability of at least 1 - c, and the most probable one. After each
+    sample c += max(0.02, 1 / n) (missed - (1 - coverage)), within 0 and 1 (Gibbs & Candes 2021): a
+    set of a sample that is hard to tell is larger. Where the most probable label alone is right
+    more often than `coverage`, sets have one label and hold more.
 
     Examples
     --------
@@ -87,8 +102,11 @@ class Calibrated(Probable, Shell):
     _compiled = CalibratedCore
     _expected = "a learner, such as StreamSVM(), that is not Calibrated itself"
 
+    _absent: ClassVar[Mapping[str, Any]] = {"coverage": None}
+
     cost: dict[Any, float] | None = None
     min_recall: dict[Any, float] | None = None
+    coverage: float | None = None
 
     def _wraps(self, inner: Learner) -> bool:
         return not isinstance(inner, Calibrated)
@@ -104,6 +122,8 @@ class Calibrated(Probable, Shell):
                 raise ValueError(f"min_recall of {label!r}={share!r}: give a share between 0 and 1")
         if self.min_recall is not None and len(self.min_recall) != 1:
             raise ValueError(f"min_recall={self.min_recall!r}: give one label and its share")
+        if self.coverage is not None and not 0.0 < positive("coverage", self.coverage) < 1.0:
+            raise ValueError(f"coverage={self.coverage!r}: give a share between 0 and 1")
 
     # -- memory ------------------------------------------------------------------------------------
 
@@ -117,12 +137,15 @@ class Calibrated(Probable, Shell):
             ("offset", "f8", (n,)),
             ("information", "f8", (n, 3)),
             *([] if self.min_recall is None else [("quantile", "f8", (2,))]),
+            *([] if self.coverage is None else [("set_limit", "f8", ()), ("n_sets", "i8", (3,))]),
             *inner,
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         (share,) = (self.min_recall or {None: 1.0}).values()
-        return {"by_label": self._by_label(), "missed": 1.0 - float(share)}
+        outside = 0.0 if self.coverage is None else 1.0 - float(self.coverage)
+        missed = 1.0 - float(share)
+        return {"by_label": self._by_label(), "missed": missed, "outside": outside}
 
     def _by_label(self) -> Callable[[Any], tuple[float, bool]]:
         """A label's logarithm of the price, and whether its recall is kept."""
@@ -134,6 +157,62 @@ class Calibrated(Probable, Shell):
             return (logs.get(label, 0.0), label in kept) if known else (0.0, False)
 
         return of
+
+    # -- sets of labels ----------------------------------------------------------------------------
+
+    def predict_set(self, X: Matrix, n_jobs: int | None = None) -> np.ndarray:
+        """Which labels a sample may well have.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+        n_jobs : int, optional
+            Threads; as in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), bool
+            A column for each of ``classes_``; at least one is true in each row.
+
+        Raises
+        ------
+        ValueError
+            There is no `coverage`. Otherwise as `decision_function`.
+        """
+        return self._set_of(self.predict_proba(X, n_jobs=n_jobs))
+
+    def predict_set_one(self, x: ArrayLike) -> list[Any]:
+        """The labels that one sample may well have, in the order of ``classes_``; raises as
+        `predict_set`."""
+        found: list[Any] = self.classes_[self._set_of(self.predict_proba_one(x)[None])[0]].tolist()
+        return found
+
+    def _set_of(self, p: np.ndarray) -> np.ndarray:
+        """The labels in the sets of samples with these probabilities."""
+        limit = self._counted("set_limit")
+        found: np.ndarray = (p >= 1.0 - limit) & (p > 0.0)
+        found[np.arange(len(p)), p.argmax(axis=1)] = True
+        return found
+
+    def _counted(self, name: str) -> np.ndarray:
+        """An array of the sets."""
+        if name not in self.core.views:
+            raise ValueError("there are no sets of labels: give coverage, such as 0.9")
+        view: np.ndarray = self.core.views[name]
+        return view
+
+    @property
+    def set_coverage_(self) -> float:
+        """Share of the samples whose label their set held, each asked before it learned the sample;
+        NaN before the first."""
+        n, within, _ = self._counted("n_sets")
+        return float(within / n) if n else float("nan")
+
+    @property
+    def set_size_(self) -> float:
+        """Mean number of labels in these sets; NaN before the first."""
+        n, _, labels = self._counted("n_sets")
+        return float(labels / n) if n else float("nan")
 
     @property
     def unseen_labels_(self) -> list[Any]:

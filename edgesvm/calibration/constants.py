@@ -7,4 +7,5 @@ SIZED_BY = 50.0  # samples that the mean score is of
 MOST_RELATIVE = 3.0  # a score beyond so many times the mean teaches a sigmoid as one of so many
 MOST_WEIGHT = 10.0  # a sample of a larger weight teaches it as one of this
 QUANTILE_GAIN, QUANTILE_RECENT = 4.0, 20.0  # steps of a threshold, and the samples they settle at
+SET_STEP = 0.02  # of the limit of a set, after each sample
 FARTHEST = 700.0  # log-odds end here, within what exp can take

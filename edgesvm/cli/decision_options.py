@@ -17,13 +17,14 @@ class Decision:
     probabilities: bool = False
     cost: dict[int | str, float] | None = None
     min_recall: dict[int | str, float] | None = None
+    coverage: float | None = None
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> Decision:
         """Raises ValueError if both --cost and --min-recall are given."""
         if options.cost is not None and options.min_recall is not None:
             raise ValueError("--cost and --min-recall both move the decision: give one of them")
-        return cls(options.probabilities, options.cost, options.min_recall)
+        return cls(options.probabilities, options.cost, options.min_recall, options.sets)
 
     @property
     def by_label(self) -> dict[str, dict[int | str, float]]:
@@ -34,15 +35,17 @@ class Decision:
     def words(self) -> list[str]:
         """The words of a command line that give these options."""
         flag = ["--probabilities"] if self.probabilities else []
+        flag += [] if self.coverage is None else ["--sets", repr(self.coverage)]
         return flag + [w for name, of in self.by_label.items() for w in (f"--{name}", as_text(of))]
 
     def around(self, learner: Learner) -> Learner:
         """`learner`, within `Calibrated` if that is asked for. Raises ValueError for a number that
         is out of range."""
-        if not (self.probabilities or self.by_label):
+        if not (self.probabilities or self.by_label or self.coverage):
             return learner
-        calibrated = kind_of("Calibrated")
-        return calibrated(learner=learner, cost=self.cost, min_recall=self.min_recall)
+        return kind_of("Calibrated")(
+            learner=learner, cost=self.cost, min_recall=self.min_recall, coverage=self.coverage
+        )
 
     def contradicted(self, learner: Learner) -> list[tuple[str, str]]:
         """As `learner_options.contradicted`, for these options."""
@@ -50,6 +53,10 @@ class Decision:
         found = []
         if self.probabilities and not has:
             found.append(("no --probabilities", "--probabilities"))
+        held = has.get("coverage")
+        if self.coverage is not None and self.coverage != held:
+            text = "no --sets" if held is None else f"--sets {held}"
+            found.append((text, f"--sets {self.coverage}"))
         for name, asked in self.by_label.items():
             held = has.get(name.replace("-", "_"))
             if asked != held:
@@ -63,6 +70,12 @@ def add_to(group: argparse._ArgumentGroup) -> None:
         "--probabilities", action="store_true", help="fit probabilities and report their log loss"
     )
     group.add_argument(
+        "--sets",
+        type=share,
+        metavar="SHARE",
+        help="keep sets of labels that hold this share of them, such as 0.9, and report their size",
+    )
+    group.add_argument(
         "--cost",
         type=by_label,
         metavar="LABEL=X,...",
@@ -74,6 +87,17 @@ def add_to(group: argparse._ArgumentGroup) -> None:
         metavar="LABEL=SHARE",
         help="share of a class to recognise: fault=0.9",
     )
+
+
+def share(text: str) -> float:
+    """A number between 0 and 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < 1.0:
+        raise argparse.ArgumentTypeError(f"{text}: give a share between 0 and 1, such as 0.9")
+    return value
 
 
 def by_label(text: str) -> dict[int | str, float]:

@@ -16,6 +16,7 @@ from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearne
 
 KINDS = catalogue.commands("novelty")
 DEFAULT_KIND = "kernel"
+RESIDUAL_KIND = "gaussian"  # of one number
 DEFAULT_RATE = "1/day"
 
 
@@ -60,12 +61,13 @@ class NoveltySettings:
     """The learner without labels that is asked for, and what is an alarm."""
 
     memory: str
-    learner: str
+    learner: str | None
     parameters: Mapping[str, str]  # besides what the options below say
     learn: Learning
     alarm_rate: str
     alarm: tuple[int, int]
     then: str  # "nothing", "normal" or "all": what to learn while watching
+    residual: int | None = None  # the channel that the others are to explain
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> NoveltySettings:
@@ -76,9 +78,15 @@ class NoveltySettings:
         """Whether ``--alarm-rate`` is alarms in a time."""
         return read(self.alarm_rate)[1] is not None
 
+    @property
+    def name(self) -> str:
+        """Of the learner: that given, else the usual one."""
+        usual = DEFAULT_KIND if self.residual is None else RESIDUAL_KIND
+        return self.learner or usual
+
     def new_learner(self, samples_per_second: float | None) -> NoveltyLearner:
         """The learner, not allocated. Raises ValueError for a parameter that it does not have."""
-        kind: type[NoveltyLearner] = kind_of(KINDS[self.learner])
+        kind: type[NoveltyLearner] = kind_of(KINDS[self.name])
         own: dict[str, Any] = {
             "alarm_rate": alarm_rate_of(self.alarm_rate, samples_per_second),
             "learn": "all" if self.then == "all" else "normal",
@@ -131,7 +139,13 @@ def add_to(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--learner",
         choices=KINDS,
-        default=DEFAULT_KIND,
         help=f"default {DEFAULT_KIND}; {catalogue.help_of('novelty')}",
+    )
+    group.add_argument(
+        "--residual",
+        type=int,
+        metavar="N",
+        help="watch channel N against what the other channels say of it, counted from 0, -1 the "
+        "last: finds a fault that moves it within its usual range",
     )
     parameters.add_set(group)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from edgesvm.outputs.output import Output
     from edgesvm.outputs.sink import Sink
     from edgesvm.preprocessing.chain import Chain
+    from edgesvm.series.virtual_sensor import VirtualSensor
 
 KINDS = ("jsonl", "exec", "mqtt", "mqtts", "socket")
 STDOUT = "jsonl:-"
@@ -182,7 +183,7 @@ class OutSettings:
         """Whether standard output is for predictions alone."""
         return STDOUT in self.out
 
-    def journal(self, model: Learner | Chain) -> Journal | None:
+    def journal(self, model: Learner | Chain | VirtualSensor) -> Journal | None:
         """Where the answers of a model are kept for the sinks; None without sinks."""
         if not self.out:
             return None

@@ -39,10 +39,16 @@ def probabilities(s: dict[str, Any]) -> str:
     p = s.get("probabilities")
     if not p or p["log_loss"] is None:  # no sample has been scored yet
         return ""
+    sets = ""
+    if "set_coverage" in p:
+        sets = (
+            f"; sets of {p['set_size']:.2f} labels hold {percent(p['set_coverage'])} of them"
+            f" ({percent(p['set_coverage_asked'])} asked)"
+        )
     raw = f", scores as they are {p['log_loss_raw']:.4f}" if "log_loss_raw" in p else ""
     return (
         f"log loss {p['log_loss']:.4f} (shares of the classes {p['log_loss_of_shares']:.4f}{raw}), "
-        f"calibration error {percent(p['calibration_error'])}"
+        f"calibration error {percent(p['calibration_error'])}{sets}"
     )
 
 

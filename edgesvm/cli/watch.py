@@ -34,6 +34,7 @@ from edgesvm.link import Link
 from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
+from edgesvm.series.virtual_sensor import VirtualSensor
 from edgesvm.watcher import Watcher
 
 HELP = """\
@@ -44,6 +45,7 @@ says when, how strange, and which features stand out.
   edgesvm watch /dev/ttyACM0 --text --window 256 --rate 1000 --bands 10-50,50-200   raw signals
   edgesvm watch /dev/ttyUSB0 --checkpoint pump.ckpt     goes on after a restart, without learning
   edgesvm watch /dev/ttyUSB0 --json >alarms.jsonl       a JSON line for each alarm
+  edgesvm watch /dev/ttyUSB0 --residual 3               channel 3 against what the others say of it
 
 Let the machine run well while it learns, in all its states: what it does then is normal. Then
 nothing is learned any more (--then says otherwise). The node is told too: the answer to each
@@ -80,7 +82,21 @@ class WatchSettings:
             show=arguments.read(ShowSettings, options),
         )
         arguments.different([*settings.out.files, *settings.saving.files])
+        if settings.novelty.residual is not None and settings.windows.window is not None:
+            raise ValueError("--residual is of samples, and --window of raw signals: give one")
         return settings
+
+    def contradicted(self, model: Any) -> list[tuple[str, str]]:
+        """What a loaded model has that these options contradict, and the options."""
+        found = self.windows.contradicted(model)
+        asked, has = self.novelty.residual, isinstance(model, VirtualSensor)
+        if asked is None:
+            return [*found, (f"--residual {model.target}", "none")] if has else found
+        if not has:
+            return [*found, ("no --residual", f"--residual {asked}")]
+        n = model.n_features_in_
+        same = model.target % n == asked % n
+        return found if same else [*found, (f"--residual {model.target}", f"--residual {asked}")]
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -168,7 +184,7 @@ def _model(
     checkpoint: Checkpoint | None,
     signals: Signals,
     status: StatusLine,
-) -> tuple[NoveltyLearner | Chain, str | None]:
+) -> tuple[NoveltyLearner | Chain | VirtualSensor, str | None]:
     """The saved model and its file, or a new one for this link's samples and None."""
     assert link.schema is not None  # open
     n_inputs, period_us = link.schema.n_features, link.schema.nominal_us
@@ -177,7 +193,7 @@ def _model(
     model, source = settings.saving.loaded(
         checkpoint,
         novelty.memory,
-        lambda model, learner: windows.contradicted(model),
+        lambda model, learner: settings.contradicted(model),
         labels=False,
     )
     if model is not None:
@@ -188,6 +204,9 @@ def _model(
         rate = _measured_rate(link, signals)
         status.say(f"{rate:.3g} samples a second")
     rows = None if rate is None else rate / windows.rows_apart
+    if novelty.residual is not None:
+        sensor = VirtualSensor(target=novelty.residual, learner=novelty.new_learner(rows))
+        return sensor.fitted_into(novelty.memory, n_inputs).allocate(n_inputs), None
     model = windows.chain(
         novelty.new_learner(rows),
         n_inputs,

@@ -31,12 +31,7 @@ class Report:
     def __init__(self, watcher: Watcher, *, as_json: bool) -> None:
         self._watcher, self._as_json = watcher, as_json
         self._started = time.monotonic()
-        n_features = watcher.learner.n_features_in_
-        self.names = (
-            [f"x{j}" for j in range(n_features)]
-            if watcher.windows is None
-            else watcher.windows.names()
-        )
+        self.names = watcher.names
         self._row = "window" if watcher.windows is not None else "sample"
         self._was_watching = watcher.watching
         self._told: Episode | None = None

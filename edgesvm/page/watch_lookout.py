@@ -44,11 +44,7 @@ class WatchLookout(Lookout):
         self._watcher = watcher
         self._alarms: deque[Episode] = deque(maxlen=ALARMS)
         self._place = watcher.journal.written
-        self._names = (
-            [f"x{j}" for j in range(learner.n_features_in_)]
-            if watcher.windows is None
-            else watcher.windows.names()
-        )
+        self._names = watcher.names
 
     @property
     def taken(self) -> int:

@@ -261,3 +261,41 @@ def test_balanced_is_the_weight_by_running_counts(kind, params, around):
     assert bytes(balanced.arena)[:-8] != bytes(plain.arena)[:-8]
     with pytest.raises(ValueError, match="class_weight='even': give 'balanced'"):
         around(kind(**params, class_weight="even")).plan(3)
+
+
+# -- sets of labels --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_sets_hold_the_labels_as_often_as_asked_while_the_world_turns(n_classes):
+    X, y, _ = noisy(6000, n_classes)
+    y[3000:] = (y[3000:] + 1) % n_classes  # another concept
+    learner = Standardized(learner=OneVsRest(learner=StreamSVM(), n_classes=n_classes))
+    model = Calibrated(learner=learner if n_classes > 2 else Standardized(), coverage=0.9)
+    held, sizes = [], []
+    for x, label in zip(X, y, strict=True):
+        if model.is_fitted and len(model.classes_) == n_classes:
+            found = model.predict_set_one(x)
+            held.append(label in found)
+            sizes.append(len(found))
+        model.learn_one(x, label)
+    assert np.mean(held) == pytest.approx(0.9, abs=0.015)
+    windows = [np.mean(held[at : at + 500]) for at in range(500, len(held) - 500, 500)]
+    assert min(windows) > 0.8
+    assert 1.0 < np.mean(sizes) < n_classes
+    assert model.set_coverage_ == pytest.approx(np.mean(held), abs=0.01)
+    assert model.set_size_ == pytest.approx(np.mean(sizes), abs=0.05)
+
+
+def test_a_set_has_the_most_probable_label_and_follows_the_probabilities():
+    X, y, _ = noisy(2000, 3)
+    learner = Standardized(learner=OneVsRest(learner=StreamSVM(), n_classes=3))
+    model = Calibrated(learner=learner, coverage=0.95).partial_fit(X, y)
+    held, p = model.predict_set(X), model.predict_proba(X)
+    assert held[np.arange(len(X)), p.argmax(axis=1)].all()
+    assert p[held].min() >= p[~held].max() or held.sum(axis=1).min() == 1
+    assert model.predict_set_one(X[0]) == model.classes_[held[0]].tolist()
+    with pytest.raises(ValueError, match="give coverage"):
+        Calibrated(learner=learner).partial_fit(X, y).predict_set(X)
+    with pytest.raises(ValueError, match="coverage=1"):
+        Calibrated(coverage=1).plan(3)

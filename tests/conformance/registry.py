@@ -757,6 +757,9 @@ REGISTERED = [
         unread=("degree",),
     ),
     Registered(
+        "Calibrated-sets", StreamSVM, {"C": 10.0}, wrapper=Calibrated, around={"coverage": 0.8}
+    ),
+    Registered(
         "Calibrated-classes",
         FourierSVM,
         {"n_directions": 12, "n_classes": 3, "gamma": 0.2, "class_weight": "balanced"},

@@ -115,6 +115,7 @@ SETTINGS = [
         {"E": 256 + D, "W": 257 + D, "P": 128, "O": 16},
     ),
     (Calibrated(learner=Perceptron()), {"V": 1, "W": D + 1}),
+    (Calibrated(learner=Perceptron(), coverage=0.9), {"V": 1, "W": D + 1}),
     (
         Calibrated(learner=FourierSVM(n_classes=3), min_recall={"a": 0.9}),
         {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1},
@@ -178,8 +179,9 @@ def blocks_of(learner, sizes):
         sequence.append("amplitudes")
     if "if K > 2" in after and sizes["K"] > 2:
         sequence.append("scores")
-    if "if min_recall" in after and learner.min_recall:
-        sequence.append("quantile")
+    if "if min_recall" in after:
+        given = {"quantile": learner.min_recall, "sets": learner.coverage}
+        sequence += [block for block, value in given.items() if value]
     if "if `covariance`" in after and learner.covariance == "full":
         sequence.append("covariance")
     if "for codes" in after and learner.storage == "exact":

@@ -12,9 +12,10 @@ from reference.core import ReferenceCore
 
 
 class CalibratedCoreRef(ReferenceCore):
-    def __init__(self, *common, inner, by_label, missed):
+    def __init__(self, *common, inner, by_label, missed, outside):
         super().__init__(*common)
-        self.inner, self.by_label, self.missed = inner, by_label, missed
+        self.inner, self.by_label = inner, by_label
+        self.missed, self.outside = missed, outside
 
     @property
     def seen(self):
@@ -38,6 +39,8 @@ class CalibratedCoreRef(ReferenceCore):
 
     def note(self, scores, slot, weight):
         v, n = self.views, int(self.views["n_per_class"].sum())
+        if "set_limit" in v and self.seen.sum() > 1:
+            self.score_set(self.shares(scores), slot)
         size = np.abs(scores[self.seen] if self.is_multiclass else scores).mean()
         v["score_size"][...] += (size - v["score_size"]) / min(n, c.SIZED_BY)
         if self.seen.sum() < 2:
@@ -47,6 +50,14 @@ class CalibratedCoreRef(ReferenceCore):
             self.fit(k, g[k], slot == k if self.is_multiclass else slot == 1, weight)
         if self.seen[slot] and self.by_label(self.labels.in_slots[slot])[1]:
             self.track(self.margin(self.calibrated(scores), slot), int(v["n_per_class"][slot]))
+
+    def score_set(self, p, slot):
+        """Move the limit by whether the set holds the class of the sample."""
+        limit, held = self.views["set_limit"], (p > 0) & (p >= 1 - self.views["set_limit"])
+        held[p.argmax()] = True
+        step = max(c.SET_STEP, 1 / (self.views["n_sets"][0] + 1))
+        limit[...] = np.clip(limit + step * (not held[slot]) - step * self.outside, 0, 1)
+        self.views["n_sets"] += 1, held[slot], held.sum()
 
     def begin(self, slot):
         """Set up the sigmoids that a first sample of class `slot` begins."""
@@ -125,11 +136,16 @@ class CalibratedCoreRef(ReferenceCore):
         scores = np.atleast_1d(self.inner.decide(x))
         if not np.isfinite(scores).all():
             return np.full(len(order), np.nan)
+        return self.shares(scores)[order]
+
+    def shares(self, scores):
+        """Probabilities by slot."""
         values = self.calibrated(scores)
         if self.is_multiclass:
-            p = np.where(self.seen, np.exp(values), 0.0)[order]
+            p = np.where(self.seen, np.exp(values), 0.0)
         else:
-            p = sigmoid(np.array([-values[0], values[0]]))[order]
+            p = sigmoid(np.array([-values[0], values[0]]))
+            p[len(self.labels.in_slots) :] = 0.0
         return p / p.sum()
 
     def probabilities_one(self, x, out=None):

@@ -1,0 +1,326 @@
+"""Regression of sensors with a target, on the device: RMSE from row 300 on, while the target is
+known right after the prediction, 100 rows later, and after it stopped at half of the rows. Ours
+within 2, 8 and 64 KiB beside simple guesses, learners of streams, and what holds thousands of rows.
+
+`--sets` and `--only` (words of names) take a part of it; finished cells are kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.cells import Cells, build_id
+from benchmarks.common.progress import say
+from benchmarks.common.report import Report, Table, publish
+from benchmarks.regression.contestants import (
+    ALONE,
+    BASELINES,
+    BUDGETS,
+    EVERY,
+    FOURIER,
+    MOST_HELD,
+    OURS,
+    Found,
+    ours,
+    quiet,
+    rivals,
+)
+from benchmarks.regression.data import (
+    FIRST_SCORED,
+    LATE,
+    NOW,
+    SETTINGS,
+    SHUFFLED,
+    STOP,
+    Setting,
+    Stream,
+    bounded,
+    errors,
+    load,
+    wanted_sets,
+)
+from benchmarks.regression.stack import stacked
+from edgesvm.errors import MemoryBudgetError
+
+ALL_ROWS = 1_000_000
+ALLOWED = 0.03  # above a mark
+STACKED, REFITTED = "stacked", ", refitted"
+MARKS = json.loads(Path(__file__).with_name("marks.json").read_text())  # setting, budget, set
+Key = tuple[str, int, str, int, str]  # set, most rows, setting, seed, contestant
+
+
+def scored(found: Found, stream: Stream, setting: Setting, *, stack: bool) -> dict[str, Any]:
+    """Errors alone, and with the same stack where it applies."""
+    alone = bounded(found.predicted, stream.y, setting)
+    cell: dict[str, Any] = {
+        **errors(alone, stream.y, setting),
+        "bytes": int(found.n_bytes),
+        "us": 1e6 * found.seconds / len(stream.y),
+    }
+    if stack and setting == NOW:
+        both = bounded(stacked(alone, stream.y), stream.y, setting)
+        cell[STACKED] = errors(both, stream.y, setting)
+    return cell
+
+
+def of_ours(name: str, seed: int, stream: Stream, setting: Setting) -> dict[str, Any]:
+    run = partial(ours, name, seed, stream, setting)
+    try:
+        cell = scored(run(), stream, setting, stack=False)
+    except MemoryBudgetError:
+        return {"why": "does not fit"}
+    if setting == NOW:
+        cell[ALONE] = scored(run(alone=True), stream, setting, stack=False)
+    return cell
+
+
+def of_others(
+    run: Callable[[Stream, Setting], Found], stack: bool, stream: Stream, setting: Setting
+) -> dict[str, Any]:
+    try:
+        found = quiet(partial(run, stream, setting))
+    except ValueError as error:  # scikit-learn's SGD raises on overflow
+        return {"why": "diverged", "error": str(error)}
+    return scored(found, stream, setting, stack=stack)
+
+
+class Both:
+    """Cells of our learners, which count for one build, and of the others, by the same keys."""
+
+    def __init__(self, ours: Cells, others: Cells) -> None:
+        self.ours, self.others = ours, others
+
+    def of(self, key: Key) -> Cells:
+        return self.ours if key[-1] in OURS else self.others
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self.of(key)
+
+    def __getitem__(self, key: Key) -> dict[str, Any]:
+        return self.of(key)[key]
+
+    def __setitem__(self, key: Key, result: dict[str, Any]) -> None:
+        self.of(key)[key] = result
+
+
+def measure(cells: Both, sets: list[str], names: list[str], rows: int, seeds: int) -> None:
+    """Fill in what is missing."""
+    of_rivals = rivals()
+    wanted = [
+        (name, rows, setting.name, seed, who)
+        for name in sets
+        for setting in SETTINGS
+        for who in names
+        for seed in range(seeds if who.startswith(FOURIER) else 1)
+    ]
+    missing = [key for key in wanted if key not in cells]
+    settings = {setting.name: setting for setting in SETTINGS}
+    stream = None
+    for k, key in enumerate(missing, start=1):
+        name, _, when, seed, who = key
+        say(f"[{k}/{len(missing)}] {name}, {when}: {who}" + f", seed {seed}" * (seed > 0))
+        if stream is None or stream.name != name:
+            stream = load(name, rows)
+        if who == "same hour" and not stream.is_hourly:
+            cells[key] = {"why": ""}
+        elif who in OURS:
+            cells[key] = of_ours(who, seed, stream, settings[when])
+        else:
+            run = BASELINES.get(who) or of_rivals[who]
+            cells[key] = of_others(run, who in of_rivals, stream, settings[when])
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+class Figures:
+    """Medians over the seeds."""
+
+    def __init__(self, cells: Both, sets: list[str], rows: int, seeds: int) -> None:
+        self.cells, self.sets, self.rows, self.seeds = cells, sets, rows, seeds
+        self.streams = {name: load(name, rows) for name in sets}
+
+    def cells_of(self, name: str, setting: Setting, who: str) -> list[dict[str, Any]]:
+        n = self.seeds if who.startswith(FOURIER) else 1
+        return [self.cells[name, self.rows, setting.name, seed, who] for seed in range(n)]
+
+    def of(self, name: str, setting: Setting, who: str, what: str = "", part: str = "") -> float:
+        """NaN where there is none."""
+        found = []
+        for cell in self.cells_of(name, setting, who):
+            whole = cell.get(part, {}) if part else cell
+            found.append(whole.get(what or "rmse", np.nan))
+        return float(median(found))
+
+    def row(self, setting: Setting, who: str, part: str = "") -> list[str]:
+        """RMSE of each set, and the mean over the sets in the deviation of their targets."""
+        found = [self.of(name, setting, who, part=part) for name in self.sets]
+        spread = [float(np.std(s.y[setting.scored(len(s.y))])) for s in self.streams.values()]
+        mean = np.exp(np.mean(np.log(np.array(found) / spread)))
+        return [*map(three, found), f"{mean:.3f}" if np.isfinite(mean) else ""]
+
+    def errors(self, setting: Setting, names: list[str]) -> Table:
+        body: list[list[str]] = []
+        for who in names:
+            if setting == NOW and who in OURS:
+                body.append([who, *self.row(setting, who)])
+                body.append([f"{who}, {ALONE}", *self.row(setting, who, ALONE)])
+            else:
+                body.append([who, *self.row(setting, who)])
+        if setting == NOW:
+            others = [who for who in names if who not in OURS and who not in BASELINES]
+            body += [[f"{who}, {STACKED}", *self.row(setting, who, STACKED)] for who in others]
+        for budget, marks in MARKS[setting.name].items():
+            if not marks.keys() & set(self.sets):
+                continue
+            shown = [three(marks.get(name, np.nan)) for name in self.sets]
+            body.append([f"the mark, {budget}", *shown, ""])
+        what = f"second half, learned from the first: {STOP.name}"
+        title = what if setting == STOP else f"from row {FIRST_SCORED} on: {setting.name}"
+        return Table(f"RMSE, {title}", ["", *self.sets, "mean"], body, NOTES[setting.name])
+
+    def marks(self) -> Table:
+        body: list[list[str]] = []
+        for setting in SETTINGS:
+            for budget, marks in MARKS[setting.name].items():
+                row, missed = [f"{setting.name}, {budget}"], []
+                for name in self.sets:
+                    found = self.of(name, setting, f"{FOURIER}, {budget}")
+                    mark = marks.get(name)
+                    row.append(f"{three(found)} / {three(mark)}" if mark else "")
+                    if mark and not found <= (1 + ALLOWED) * mark:
+                        missed.append(f"{name} {100 * (found / mark - 1):+.0f} %")
+                body.append([*row, ", ".join(missed) or "none"])
+        title = f"{FOURIER} / the mark; missed: more than {100 * ALLOWED:.0f} % above"
+        return Table(title, ["", *self.sets, "missed"], body)
+
+    def beside(self, names: list[str], budget: str) -> Table:
+        """The lowest error of the others, alone or stacked, and ours as a multiple of it."""
+        groups = {
+            "guesses": [who for who in names if who in BASELINES],
+            "learners of streams": [who for who in names if is_streamed(who)],
+            "refitted": [who for who in names if who.endswith(REFITTED)],
+        }
+        body = []
+        for setting, (group, others) in product(SETTINGS, groups.items()):
+            row = [f"{setting.name}, {group}"]
+            for name in self.sets:
+                found = {who: self.of(name, setting, who) for who in others}
+                for who in others:
+                    found[f"{who}, {STACKED}"] = self.of(name, setting, who, part=STACKED)
+                there = {who: rmse for who, rmse in found.items() if np.isfinite(rmse)}
+                if not there:
+                    row.append("")
+                    continue
+                best = min(there, key=there.__getitem__)
+                ratio = self.of(name, setting, f"{FOURIER}, {budget}") / there[best]
+                row.append(f"{ratio:.2f} {best.removesuffix(f', {STACKED}')}")
+            body.append(row)
+        title = f"RMSE of {FOURIER} in {budget}, as a multiple of the best of the others"
+        note = "Where targets come at once the others are the better of alone and stacked."
+        return Table(title, ["", *self.sets], body, note)
+
+    def sizes(self, names: list[str]) -> Table:
+        body = []
+        for who in names:
+            row = [who]
+            for what in ("bytes", "us"):
+                found = [self.of(name, NOW, who, what) for name in self.sets]
+                there = [value for value in found if np.isfinite(value)]
+                row.append(amount(what, there))
+            body.append(row)
+        note = (
+            "Ours planned; of the others, pickled, and of those that are refitted also the rows"
+            " that they hold. Time is of the processor in one process: a row predicted, then"
+            " learned, each by one call from Python, but for those that are refitted, which predict"
+            " all rows between two fits at once. The stack of the others is not in it."
+        )
+        title = f"Bytes at the end, and µs to predict and learn a row ({NOW.name}): medians of sets"
+        return Table(title, ["", "bytes", "µs"], body, note)
+
+
+def amount(what: str, values: list[float]) -> str:
+    if not values or (what == "us" and median(values) < 1e-3):
+        return ""
+    return f"{median(values):,.0f}" if what == "bytes" else three(median(values))
+
+
+def is_streamed(who: str) -> bool:
+    return who not in OURS and who not in BASELINES and not who.endswith(REFITTED)
+
+
+def three(value: float) -> str:
+    """Three digits, never as a power of ten."""
+    if not np.isfinite(value):
+        return "-"
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:#.3g}"
+
+
+NOTES = {
+    NOW.name: (
+        "Ours: `forecast_one`, which is stacked on the target before; alone: `predict_one`. The"
+        " others alone, and with the same stack."
+    ),
+    LATE.name: "Value before: that of 101 rows back. Same hour: that of five days back.",
+    STOP.name: "Mean so far, value before, same hour: of the first half, all of it, its end.",
+}
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--sets", nargs="+", help="only these")
+    parser.add_argument("--only", nargs="+", help="contestants whose name contains one of these")
+    parser.add_argument("--seeds", type=int, default=3, help="of ours (default 3)")
+    parser.add_argument("--rows", type=int, default=ALL_ROWS, help="most rows of a set")
+    args = parsed(parser)
+    if args.quick:
+        args.rows, args.seeds = 1000, 1
+    sets, skipped = wanted_sets(args.sets, args.quick)
+    names = [*OURS, *BASELINES, *rivals()]
+    if args.only:
+        names = [who for who in names if any(word in who for word in args.only)]
+    kept = [args.cells / f"regression_table.{whose}.jsonl" for whose in ("ours", "others")]
+    if args.quick:
+        for path in kept:
+            path.unlink(missing_ok=True)
+    cells = Both(Cells(kept[0], build_id()), Cells(kept[1], build=""))
+    measure(cells, sets, names, args.rows, args.seeds)
+    figures = Figures(cells, sets, args.rows, args.seeds)
+    tables = []
+    if all(f"{FOURIER}, {budget}" in names for budget in BUDGETS):
+        tables += [figures.marks()] * (not args.quick) + [figures.beside(names, "8 KiB")]
+    tables += [figures.errors(setting, names) for setting in SETTINGS]
+    tables.append(figures.sizes(names))
+    lengths = ", ".join(f"{name} {len(s.y):,}" for name, s in figures.streams.items())
+    about = [
+        (__doc__ or "").split("\n\n", maxsplit=1)[0],
+        f"Rows in the order of their source ({', '.join(SHUFFLED)}: shuffled): {lengths}. Ours: the"
+        f" median of {args.seeds} seeds. All predictions are held to the range of the targets known"
+        " by then. A silent sensor (NaN, air_quality_co) counts as the mean of what it had said,"
+        " for everybody.",
+        "Stacked: three coefficients of the prediction, the target before, and the prediction for"
+        " it, learned by recursive least squares with forgetting 0.999, the same for everybody"
+        " (`benchmarks/regression/stack.py`). Linear learners of others scale features and target"
+        f" by what they learned so far. Refitted: every {EVERY:,} rows (first at 250, 500, 1,000)"
+        f" on the last {MOST_HELD:,} at most.",
+        "The mean is geometric, of the RMSE in deviations of the target over the same rows.",
+    ]
+    raw = [[name, setting.name, who, figures.cells_of(name, setting, who)]
+           for name in sets for setting in SETTINGS for who in names]  # fmt: skip
+    title = "Regression of sensors, now, with late targets, and once targets stop"
+    publish(Report("regression/table", title, tables, about, raw, skipped), args.out)
+
+
+if __name__ == "__main__":
+    main()

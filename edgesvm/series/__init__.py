@@ -1,0 +1,1 @@
+"""Targets in time: forecasts, and virtual sensors."""

@@ -1,0 +1,159 @@
+"""VirtualSensor: one channel from the others, and the novelty of what they do not explain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.contract.inputs import as_floats
+from edgesvm.contract.params import whole
+from edgesvm.contract.registry import also_loaded
+from edgesvm.core.status import Status
+from edgesvm.errors import refusal
+from edgesvm.learner import Learner
+from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
+from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
+from edgesvm.learners.regression.fourier_svr import FourierSVR
+from edgesvm.learners.regressor import tracked_in
+from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.series.joined import Arrays, Joined
+
+__all__ = ["VirtualSensor"]
+
+LARGEST = 1e6  # of a residual, in mean absolute ones
+
+
+@also_loaded
+@dataclass(kw_only=True, eq=False)
+class VirtualSensor(Joined):
+    """Predict one channel from the others, and tell when it is not what they lead one to expect.
+
+    A fault that moves one channel within its usual range is no strange value by itself; what the
+    other channels say of it is. The residual, in units of the usual one, goes to a learner of what
+    is normal.
+
+    Parameters
+    ----------
+    target : int, default -1
+        Number of the channel that is predicted; negative counts from the last.
+    regressor : Learner, default Standardized(learner=FourierSVR(), missing="mean")
+        Only its parameters are used.
+    learner : NoveltyLearner, default GaussianNovelty()
+        Of one feature, the residual. Only its parameters are used.
+
+    Attributes
+    ----------
+    regressor_, learner_ : Learner, in this memory
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import VirtualSensor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 1, (4000, 3)).astype(np.float32)
+    >>> X[:, 2] = 20 + 5 * X[:, 0] * X[:, 1] + 0.1 * rng.standard_normal(4000)
+    >>> sensor = VirtualSensor().fitted_into("8KiB", n_inputs=3).allocate(n_inputs=3)
+    >>> for x in X[:-1]:
+    ...     sensor.learn(x)
+    >>> x = X[-1]
+    >>> x[2] += 2.0  # well within its range
+    >>> int(sensor.learner_.predict_one(sensor.residual(x)))
+    -1
+    """
+
+    target: int = -1
+    regressor: Learner | None = None
+    learner: NoveltyLearner | None = None
+
+    _grows = "regressor"
+
+    def _parts(self, n_inputs: int) -> dict[str, tuple[Learner, int]]:
+        whole("n_inputs", n_inputs, 2, 1 << 24)
+        whole("target", self.target, -n_inputs, n_inputs - 1)
+        regressor: Any = self.regressor
+        if regressor is None:
+            regressor = Standardized(learner=FourierSVR(), missing="mean")
+        learner: Any = GaussianNovelty() if self.learner is None else self.learner
+        if not isinstance(regressor, Learner) or not regressor.forecasts:
+            raise ValueError(f"regressor={regressor!r}: give one of a stream, such as FourierSVR()")
+        if not isinstance(learner, NoveltyLearner):
+            raise ValueError(f"learner={learner!r}: give one without labels, as GaussianNovelty()")
+        return {
+            "regressor": (regressor.like_new(), n_inputs - 1),
+            "learner": (learner.like_new(), 1),
+        }
+
+    def _own_arrays(self, n_inputs: int) -> Arrays:
+        return []
+
+    def _check(self) -> None:
+        """There are no arrays of its own."""
+
+    # -- samples -----------------------------------------------------------------------------------
+
+    def _apart(self, x: ArrayLike) -> tuple[np.ndarray, float]:
+        """The other channels, and the target."""
+        if self._arena is None:
+            self.allocate(np.size(x))
+        dtype = self.learners_["regressor"].core.dtype
+        row = as_floats(x, dtype, 1, self.n_features_in_, type(self).__name__)
+        return np.delete(row, self.target), float(row[self.target])
+
+    def expected(self, x: ArrayLike) -> tuple[float, float, float]:
+        """The target as the other channels lead one to expect it, and the ends of its interval.
+
+        Raises
+        ------
+        NotFittedError
+            Nothing has been learned.
+        SampleRefused
+            A channel is infinite, or the target NaN.
+        """
+        others, _ = self._apart(x)
+        regressor = self.regressor_
+        return (regressor.predict_one(others), *regressor.predict_interval_one(others))
+
+    def residual(self, x: ArrayLike) -> np.ndarray:
+        """What the other channels do not explain, in mean absolute residuals: the row of
+        ``learner_``, ndarray of shape (1,). 0 before the first sample. Raises as `expected`."""
+        others, y = self._apart(x)
+        regressor = self.regressor_
+        if not np.isfinite(y):
+            dtype = regressor.dtype
+            raise refusal(Status.NOT_FINITE, f"{type(self).__name__}: the sample", dtype, ())
+        if not regressor.is_fitted:
+            return np.zeros(1, self.learner_.core.dtype)
+        size = float(tracked_in(regressor.core).views["interval"][0, 0])
+        error = y - regressor.predict_one(others)
+        most = LARGEST * size
+        within = min(max(error, -most), most)
+        return np.array([within / size if size > 0 else 0.0], self.learner_.core.dtype)
+
+    def learn(self, x: ArrayLike) -> None:
+        """Learn one sample: its residual, then the channel from the others.
+
+        Raises
+        ------
+        SampleRefused
+            A channel is infinite, or the target NaN.
+        """
+        residual = self.residual(x)
+        self.learn_channel(x)
+        self.learner_.learn_one(residual)
+
+    def learn_channel(self, x: ArrayLike) -> None:
+        """Learn the channel from the others, and nothing of the residual."""
+        others, y = self._apart(x)
+        self.regressor_.learn_one(others, y)
+
+    @property
+    def regressor_(self) -> Any:
+        return self.learners_["regressor"]
+
+    @property
+    def n_seen_(self) -> int:
+        """Samples learned or watched."""
+        return int(self.learner_.n_seen_)

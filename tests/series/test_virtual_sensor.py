@@ -1,0 +1,74 @@
+"""One channel from the others, and an alarm where it is not what they say."""
+
+import numpy as np
+import pytest
+
+from edgesvm import GaussianNovelty, VirtualSensor, load
+from edgesvm.errors import SampleRefused
+
+
+def channels(n, seed=0):
+    """Three channels, and a fourth that follows from them; each within a range."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 1, (n, 4))
+    X[:, 3] = 20 + 5 * X[:, 0] * X[:, 1] + 2 * np.sin(4 * X[:, 2]) + 0.1 * rng.standard_normal(n)
+    return X.astype(np.float32)
+
+
+def taught(n=3000):
+    sensor = VirtualSensor(learner=GaussianNovelty(alarm_rate=0.001, learn="until 2000"))
+    sensor = sensor.fitted_into("8KiB", 4).allocate(4)
+    for x in channels(n):
+        sensor.learn(x)
+    return sensor
+
+
+def test_a_fault_within_the_usual_range_is_found():
+    sensor, X = taught(), channels(400, seed=1)
+    faulty = X.copy()
+    faulty[:, 3] += 1.5  # within its range of 18 to 27
+    strange = [
+        np.mean([sensor.learner_.predict_one(sensor.residual(x)) == -1 for x in rows])
+        for rows in (X, faulty)
+    ]
+    alone = GaussianNovelty(alarm_rate=0.001, learn="until 2000").partial_fit(channels(3000))
+    assert strange[0] < 0.01 and strange[1] > 0.9
+    assert np.mean(alone.predict(faulty) == -1) < 0.1
+    value, low, high = sensor.expected(X[0])
+    assert low < value < high and abs(value - X[0, 3]) < 1.0
+
+
+def test_saving_and_going_on_is_never_having_stopped(tmp_path):
+    whole = taught(500)
+    whole.save(tmp_path / "sensor.esvm")
+    other = load(tmp_path / "sensor.esvm")
+    for x in channels(200, seed=2):
+        assert other.residual(x) == whole.residual(x)
+        whole.learn(x)
+        other.learn(x)
+    assert bytes(other.arena) == bytes(whole.arena)
+    assert whole.nbytes <= 8192
+
+
+def test_bad_samples_are_refused_without_a_trace():
+    sensor = taught(300)
+    before = bytes(sensor.arena)
+    for place, value in ((0, np.inf), (3, np.inf), (3, np.nan)):
+        x = channels(1)[0]
+        x[place] = value
+        with pytest.raises(SampleRefused):
+            sensor.learn(x)
+    assert bytes(sensor.arena) == before
+    with pytest.raises(ValueError, match="target"):
+        VirtualSensor(target=4).plan(4)
+
+
+def test_a_channel_by_its_number_from_either_end():
+    X = channels(50)
+    for number in (1, -3):
+        sensor = VirtualSensor(target=number).allocate(4)
+        for x in X:
+            sensor.learn(x)
+        assert sensor.regressor_.n_seen_ == 50
+        last = bytes(sensor.arena)
+    assert bytes(sensor.arena) == last
