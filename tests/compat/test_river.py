@@ -49,7 +49,7 @@ def test_rivers_own_checks(name):
 def test_rivers_own_checks_of_regressors(name):
     model = Regressor(LEARNERS[name]()) if name else Regressor()
     assert not model._unit_test_skips()
-    assert run_checks(model) >= 20
+    assert run_checks(model) >= 25
     assert model.predict_one({"a": 1.0}) == 0.0
     rng = np.random.default_rng(0)
     for x in rng.standard_normal((300, 2)):
