@@ -42,6 +42,7 @@ STUDIES = (
     "twin/rivals",
     "twin/dictionary",
     "incremental/exact",
+    "regression/exact",
     "incremental/window",
     "incremental/table",
     "randomized/table",

@@ -413,6 +413,8 @@ cdef class LearnerCore:
         cdef cnp.ndarray row = self.row_to_decide(x)
         if self.successor is not None:
             return self.successor.predict_with_score(x)
+        if self.regresses:
+            raise AttributeError(f"{self.owner} predicts numbers; there is no label with a score")
         self.answer_row(row, answers)
         label = self.labels.values[self.winner(answers, &score)]
         return label, score

@@ -18,9 +18,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from registry import DTYPES, REGISTERED
+from registry import DTYPES, REGISTERED, REGRESSORS
 
 from edgesvm import GaussianNovelty, KernelNovelty
+from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
 
 FILE = Path(__file__).with_suffix(".txt")
@@ -34,7 +35,7 @@ NOVELTY: dict[str, tuple[type[Learner], dict[str, Any]]] = {
     "KernelNovelty": (KernelNovelty, {"max_vectors": 9}),
 }
 ENTRIES = {entry.name: entry for entry in REGISTERED}
-NAMES = [*ENTRIES, *NOVELTY]
+NAMES = [*ENTRIES, *NOVELTY, *REGRESSORS]
 
 
 def bits(n: int, n_features: int) -> np.ndarray:
@@ -66,6 +67,11 @@ def learned(name: str, dtype: str, n_features: int) -> tuple[Learner, np.ndarray
         kind, params = NOVELTY[name]
         X, _ = stream(n_features, dtype, 2)
         return kind(dtype=dtype, warm_up=50, **params).partial_fit(X), X
+    if name in REGRESSORS:
+        X, _ = stream(n_features, dtype, 2)
+        wide = X.astype(np.float64)
+        y = wide[:, 0] + wide[:, 1] * wide[:, 1]
+        return kind_of(name)(dtype=dtype, **REGRESSORS[name]).partial_fit(X, y), X
     entry = ENTRIES[name]
     X, y = stream(n_features, dtype, entry.n_classes)
     return entry.make(dtype).partial_fit(X, np.array(entry.labels)[y]), X
@@ -75,7 +81,8 @@ def digest(name: str, dtype: str, n_features: int) -> str:
     """12 hexadecimal digits: of the arena, of the answers to a part of the stream."""
     learner, X = learned(name, dtype, n_features)
     found = hashlib.sha256(bytes(learner.arena))
-    for answer in ("decision_function", "predict_proba"):
+    answers = ("predict",) if name in REGRESSORS else ("decision_function", "predict_proba")
+    for answer in answers:
         if hasattr(learner, answer):
             found.update(np.ascontiguousarray(getattr(learner, answer)(X[::5])).tobytes())
     return found.hexdigest()[:12]
@@ -86,7 +93,7 @@ def lines() -> list[str]:
     return [
         " ".join([name, dtype, *(digest(name, dtype, width) for width in WIDTHS)])
         for name in NAMES
-        for dtype in (DTYPES if name in NOVELTY else ENTRIES[name].dtypes)
+        for dtype in (ENTRIES[name].dtypes if name in ENTRIES else DTYPES)
     ]
 
 

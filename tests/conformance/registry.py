@@ -264,6 +264,15 @@ class RegisteredRaw:
                 model.push(x)
 
 
+# The regressors, whose targets are no labels, with small parameters: what is full, or overflows,
+# happens on a short stream.
+REGRESSORS: dict[str, dict[str, Any]] = {
+    "AdaGradSVR": {},
+    "FourierSVR": {"n_directions": 12},
+    "IncrementalDecrementalSVR": {"max_vectors": 18, "gamma": 0.2},
+}
+
+
 def on(engine: str, kind: type[Any]) -> type[Any]:
     """`kind` on the compiled core, or on its NumPy twin."""
     return kind if engine == "compiled" else type(kind.__name__, (kind,), {"_engine": engine})

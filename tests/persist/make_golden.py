@@ -27,6 +27,7 @@ from edgesvm import (
     FourierSVM,
     GaussianNovelty,
     IncrementalDecrementalSVM,
+    IncrementalDecrementalSVR,
     IncrementalSVM,
     KernelNovelty,
     KernelPerceptron,
@@ -140,6 +141,9 @@ GOLDEN: dict[str, Learner] = {
     "incremental_decremental_f64": IncrementalDecrementalSVM(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"
     ),
+    "incremental_decremental_svr_f64": IncrementalDecrementalSVR(
+        max_vectors=12, kernel=RBF(0.25), dtype="float64"
+    ),
     "rand_best_f64": RandSVM(
         solver=ReservoirSVM(max_samples=10, kernel=Linear(), seed=3, cache=128, dtype="float64"),
         k=12,
@@ -223,17 +227,23 @@ for entry in CATALOGUE:
         GOLDEN[f"{entry.name.lower()}_f32"] = kind(**small)
 
 
+def stream_of(learner: Learner, n: int) -> tuple[np.ndarray, Any]:
+    """Rows and labels, or targets, as the learner takes them."""
+    X, labels = stream(n, learner.dtype, max(learner.n_classes_planned, 2))
+    return X, X[:, 0] + 0.25 * X[:, 1] if learner.regresses else labels
+
+
 def learned(learner: Learner) -> Learner:
-    return learner.fit(*stream(200, learner.dtype, learner.n_classes_planned))
+    return learner.fit(*stream_of(learner, 200))
 
 
 def answers(learner: Learner) -> dict[str, list[Any]]:
     """What a learner says of rows that it has not learned."""
-    X = stream(240, learner.dtype, learner.n_classes_planned)[0][200:]
-    return {
-        "predict": learner.predict(X).tolist(),
-        "decision_function": learner.decision_function(X).tolist(),
-    }
+    X = stream_of(learner, 240)[0][200:]
+    predicted = {"predict": learner.predict(X).tolist()}
+    if learner.regresses:
+        return predicted
+    return predicted | {"decision_function": learner.decision_function(X).tolist()}
 
 
 def checkpoint(path: Path) -> StreamSVM:

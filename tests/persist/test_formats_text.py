@@ -22,6 +22,7 @@ from edgesvm import (
     FourierSVM,
     GaussianNovelty,
     IncrementalDecrementalSVM,
+    IncrementalDecrementalSVR,
     IncrementalSVM,
     KernelNovelty,
     KernelPerceptron,
@@ -81,6 +82,7 @@ SETTINGS = [
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
+    (IncrementalDecrementalSVR(max_vectors=7), {"K": 1, "M": 8, "P": 36}),
     (SimpleSVM(max_vectors=7), {"M": 7, "P": 28}),
     (FourierSVM(n_directions=70), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
     (FourierSVM(n_directions=70, gamma=0.3), {"K": 2, "V": 1, "P": 70, "W": 140 + D + 1}),
@@ -281,6 +283,10 @@ def samples(v, X, kernel):
     return (v["b"] + kernel(X, v["vectors"][:n]) @ v["coef"][:n]) / v["mu"]
 
 
+def samples_of_nu(v, X, kernel):
+    return samples(v | {"mu": v["nu"]}, X, kernel)
+
+
 KERNEL = RBF(0.5)
 SCORED = [
     (ReservoirSVM(kernel=KERNEL, max_samples=50), expansion),
@@ -290,6 +296,7 @@ SCORED = [
     (WindowedSVM(kernel=KERNEL, batch_size=30, max_vectors=60), windowed),
     (WindowedSVM(kernel=KERNEL, batch_size=70, max_vectors=90), windowed),
     (IncrementalDecrementalSVM(kernel=KERNEL, C=3.0), samples),
+    (IncrementalDecrementalSVR(kernel=KERNEL, C=3.0), samples_of_nu),
     (SimpleSVM(kernel=KERNEL, C=3.0, max_vectors=40), samples),
     (TwinDictionarySVM(kernel=KERNEL, max_twins=9, settle_after=60), samples),
 ]
@@ -300,8 +307,10 @@ def test_scoring(learner, formula):
     X = np.random.default_rng(5).standard_normal((150, 3)).astype(np.float32)
     y = X[:, 0] + X[:, 1] ** 2 > 0.5
     y[:2] = False, True  # class index 1 is the larger label
-    learner.partial_fit(X, y, classes=[False, True])
-    f = learner.decision_function(X)
+    if learner.regresses:
+        f = learner.partial_fit(X, X[:, 0] + y).predict(X)
+    else:
+        f = learner.partial_fit(X, y, classes=[False, True]).decision_function(X)
     arrays = learner.plan(3).arrays
     memory = learner.core.arena.memory
     v = {a.name: np.ndarray(a.shape, a.dtype, memory.tobytes(), a.offset) for a in arrays}

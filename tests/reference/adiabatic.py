@@ -17,8 +17,8 @@ class AdiabaticCoreRef(PathCoreRef):
         if n == 0:
             return 0.0
         coef, s_minus, s_plus = self.held("coef"), self.held("s_minus"), self.held("s_plus")
-        f = (self.k(self.held("vectors"), self.held("vectors")) @ coef + v["b"]) / mu
-        return residual(f, coef, s_minus, s_plus)
+        g = self.k(self.held("vectors"), self.held("vectors")) @ coef + v["b"] - self.target()
+        return residual(g / mu, coef, s_minus, s_plus)
 
     def solve_from_scratch(self):
         self.from_scratch()

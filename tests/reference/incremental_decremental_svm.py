@@ -29,10 +29,9 @@ class IncrementalDecrementalSVMCoreRef(AdiabaticCoreRef):
             return Status.UNCHANGED
         moving, removed = [], None
         if full:
-            removed = 0 if self.when_full == "oldest" else self.farthest()
+            removed = 0 if self.when_full == "oldest" else self.least_needed()
             moving = [(removed, 0.0, 0.0)]
-        i = self.place(x)
-        weights = (0.0, weight) if y > 0 else (weight, 0.0)
+        i, *weights = self.take(x, y, weight)
         if not self.follow([*moving, (i, *weights)], self.mu):
             self.drop(i)
             return Status.UNCHANGED
@@ -41,9 +40,13 @@ class IncrementalDecrementalSVMCoreRef(AdiabaticCoreRef):
             self.drop(removed)
         return Status.CHANGED
 
-    def farthest(self):
-        """The vector farthest on the correct side, which the solution needs least; the first
-        learned of equals."""
+    def take(self, x, y, weight):
+        """Place a new sample: its slot, and the weights it is to get."""
+        i = self.place(x)
+        return (i, 0.0, weight) if y > 0 else (i, weight, 0.0)
+
+    def least_needed(self):
+        """The vector farthest on the correct side; the first learned of equals."""
         g = np.where(self.held("s_plus") > 0, 1.0, -1.0) * self.held("g")
         best = 0
         for i in range(1, self.n):

@@ -73,7 +73,16 @@ class MarginSetCoreRef(KernelCoreRef):
         return float(self.k(x, self.held("vectors"))[0] @ self.held("coef") + self.views["b"])
 
     def decide(self, x):
-        return self.g_of(x) / self.mu if np.isfinite(self.norm(x)) else np.nan
+        return self.g_of(x) / self.scale if np.isfinite(self.norm(x)) else np.nan
+
+    def target(self):
+        """What g is measured from, at each twin: a regressor's targets"""
+        return np.zeros(self.n)
+
+    @property
+    def scale(self):
+        """What a decision value is measured in"""
+        return self.mu
 
     # -- adding and removing twins -----------------------------------------------------------------
 
@@ -221,7 +230,7 @@ class MarginSetCoreRef(KernelCoreRef):
         """Recompute g from its definition."""
         self.count("n_refreshed")
         K = self.k(self.held("vectors"), self.held("vectors")) if self.n else np.zeros((0, 0))
-        self.held("g")[:] = K @ self.held("coef") + self.views["b"]
+        self.held("g")[:] = K @ self.held("coef") + self.views["b"] - self.target()
 
     def rebuild(self):
         """Rebuild the margin set: all twins whose coef is strictly between two plateaus."""
@@ -241,7 +250,7 @@ class MarginSetCoreRef(KernelCoreRef):
         coef, g = self.held("coef"), self.held("g")
         s_minus, s_plus = self.held("s_minus"), self.held("s_plus")
         K = self.k(self.held("vectors"), self.held("vectors"))
-        coef[:], g[:] = 0.0, 0.0
+        coef[:], g[:] = 0.0, -self.target()
         middle = s_plus - s_minus
         for _ in range(10_000 + 2000 * n):
             up = np.where(coef < middle, mu, -mu) - g
@@ -267,5 +276,5 @@ class MarginSetCoreRef(KernelCoreRef):
         high, low = up.max(), down.min()
         b = (high + low) / 2 if np.isfinite(high + low) else high if np.isfinite(high) else low
         v["b"][...] = b if np.isfinite(b) else 0.0
-        g[:] = K @ coef + v["b"]
+        g[:] = K @ coef + v["b"] - self.target()
         self.rebuild()

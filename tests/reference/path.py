@@ -103,7 +103,7 @@ class PathCoreRef(MarginSetCoreRef):
         v, n = self.views, self.n
         for i in self.S[[0, -1]] if len(self.S) else ():
             aim = self.mu if v["state"][i] == 3 else -self.mu
-            g = self.row(i) @ v["coef"][:n] + v["b"]
+            g = self.row(i) @ v["coef"][:n] + v["b"] - self.target()[i]
             if abs(g - aim) > DRIFT * self.mu:
                 return False
         return True
@@ -139,6 +139,7 @@ class PathCoreRef(MarginSetCoreRef):
         self.resolve_sides(walk.d_minus, walk.d_plus)
         walk.off, walk.total = self.offsets(), v["coef"][:n].sum()
         walk.K = self.k(v["vectors"][:n], v["vectors"][:n])
+        walk.d_target = np.zeros(n)
         return walk
 
     def resolve_sides(self, d_minus, d_plus):
@@ -190,14 +191,15 @@ class PathCoreRef(MarginSetCoreRef):
     def direct(self, walk, rates):
         """The rates of b, coef_S and g per unit of t: db, step and dg."""
         S, K = self.S, walk.K
+        push = K @ rates - walk.d_target
         if len(S) == 0:
-            walk.db, walk.step, walk.rhs, walk.dg = 0.0, np.zeros(0), np.zeros(1), K @ rates
+            walk.db, walk.step, walk.rhs, walk.dg = 0.0, np.zeros(0), np.zeros(1), push
             return
         aim = np.where(self.views["state"][S] == 3, walk.d_mu, -walk.d_mu) - walk.off[S]
-        walk.rhs = np.concatenate([[-walk.total - rates.sum()], aim - K[S] @ rates])
+        walk.rhs = np.concatenate([[-walk.total - rates.sum()], aim - push[S]])
         solution = self.solve(walk.rhs)
         walk.db, walk.step = solution[0], solution[1:]
-        walk.dg = K[:, S] @ walk.step + K @ rates + walk.db
+        walk.dg = K[:, S] @ walk.step + push + walk.db
 
     # -- events ------------------------------------------------------------------------------------
 
@@ -242,7 +244,7 @@ class PathCoreRef(MarginSetCoreRef):
         """How far g may pass a step before it is an event."""
         norms = walk.K.diagonal()
         sums = np.abs(self.held("coef")) @ np.sqrt(norms) * np.sqrt(norms.max(initial=0.0))
-        return EVENT_TOLERANCE * self.mu + NOISE * sums
+        return EVENT_TOLERANCE * self.mu + NOISE * (sums + np.abs(self.target()).max(initial=0.0))
 
     def edges(self, walk, i, dg):
         """The steps next to a twin's plateau that it has or is about to get: gap, rate, the step,

@@ -174,8 +174,8 @@ BY_HAND = [
     ),
     (
         "edgesvm/learners/twin/_incremental_decremental_svm.pyx",
-        "moves[0].slot = 0 if self.when_full == OLDEST else self.farthest()",
-        "moves[0].slot = self.farthest() if self.when_full == OLDEST else 0",
+        "moves[0].slot = 0 if self.when_full == OLDEST else self.least_needed()",
+        "moves[0].slot = self.least_needed() if self.when_full == OLDEST else 0",
         "oldest and farthest are exchanged",
     ),
     (

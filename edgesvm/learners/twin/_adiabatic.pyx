@@ -65,7 +65,7 @@ cdef class AdiabaticCore(PathCore):
             most += fabs(self.coef[i]) * sqrt(self.norm_of(i)) * sqrt(LARGEST_NORM)
         if not total <= LARGEST_WEIGHT or (v.n == 0 and v.b != 0.0):
             return b"the weights are too large, or b is of no twin"
-        if v.mu > 0.0 and not isfinite(most / v.mu):
+        if self.scale() > 0.0 and not isfinite(most / self.scale()):
             return b"a decision value may not be finite"
         return self.fault_of_solution()
 
@@ -93,7 +93,7 @@ cdef class AdiabaticCore(PathCore):
         different size, rounding can leave a solver far from it."""
         cdef Solver *v = self.solver
         cdef int64_t i
-        cdef double noise = 0.0, size = 0.0, length, longest = 0.0, heaviest = 0.0
+        cdef double noise = 0.0, size = 0.0, length, longest = 0.0, heaviest = 0.0, farthest = 0.0
         # |g| <= sum |coef_i| |phi(q_i)| times the longest phi(q); on its way here a coefficient may
         # have been as large as its weight.
         for i in range(v.n):
@@ -102,26 +102,31 @@ cdef class AdiabaticCore(PathCore):
             size += fabs(self.coef[i]) * length
             longest = fmax(longest, length)
             heaviest = fmax(heaviest, fmax(self.s_minus[i], self.s_plus[i]))
+            farthest = fmax(farthest, fabs(self.target(i)))
         for i in range(v.n):
             if apart(self.coef[i], -self.s_minus[i], self.s_plus[i]) > 1e-9 * heaviest:
                 return b"a coefficient is beyond its bounds"
         # one twin at least has -mu <= g <= mu, or had it when b moved last
-        if v.n and not fabs(v.b) <= 1e3 * (v.mu + size * longest):
+        if v.n and not fabs(v.b) <= 1e3 * (v.mu + size * longest + farthest):
             return b"b is out of range"
-        noise = 1e-6 * v.mu + 1e-12 * (noise * longest + fabs(v.b))
+        noise = 1e-6 * v.mu + 1e-12 * (noise * longest + fabs(v.b) + farthest)
         if noise > 1e-3 * v.mu:     # below what float64 resolves: cannot be checked
             return NULL
         for i in range(v.n):
-            if not fabs(self.g_of(self.twin(i)) - self.g[i]) <= noise:
+            if not fabs(self.g_now(i) - self.g[i]) <= noise:
                 return b"the decision values do not match the twins"
         return NULL
+
+    cdef double g_now(self, int64_t i) noexcept nogil:
+        """g at twin i, from its definition"""
+        return self.g_of(self.twin(i)) - self.target(i)
 
     cdef double residual(self) noexcept nogil:
         """How far the pairs (f_i, coef_i) are from the staircase, and sum(coef) from 0"""
         cdef int64_t i, n = self.solver.n
         cdef double f, worst = 0.0, total = 0.0, weight = 0.0
         for i in range(n):
-            f = self.g_of(self.twin(i)) / self.solver.mu
+            f = self.g_now(i) / self.solver.mu
             worst = fmax(worst, distance(f, self.coef[i], self.s_minus[i], self.s_plus[i]))
             total += self.coef[i]
             weight += self.s_minus[i] + self.s_plus[i]

@@ -5,7 +5,6 @@ A sample is a twin with weight on one side only. When there is no room, the samp
 `when_full` is removed on the same path that adds the new one.
 """
 
-cimport cython
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
@@ -17,29 +16,14 @@ from edgesvm.learners.twin._path cimport Move
 cdef double TIE
 from edgesvm.learners.twin.constants import TIE
 
-cdef enum WhenFull:
-    FARTHEST = 0
-    OLDEST = 1
-    IGNORE = 2
 
-cdef struct Counters:           # from "n_unlearned" on
-    int64_t n_unlearned
-    int64_t n_forgotten
-    int64_t n_ignored
-
-
-@cython.final
 cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
     """State and step. The public class has checked the parameters."""
-    cdef readonly WhenFull when_full
-    cdef readonly int64_t max_vectors
-    cdef readonly double C
-    cdef Counters *counters
 
     def __init__(self, *common, C, when_full, kernel):
         super().__init__(*common, kernel=kernel)
         self.C = C
-        self.when_full = {"farthest": FARTHEST, "oldest": OLDEST, "ignore": IGNORE}[when_full]
+        self.when_full = {"oldest": OLDEST, "ignore": IGNORE}.get(when_full, LEAST_NEEDED)
         self.max_vectors = self.slots - 1
         self.counters = <Counters *> self.array("n_unlearned")
         if self.solver.mu == 0.0:
@@ -54,14 +38,12 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
             if self.when_full == IGNORE:
                 self.counters.n_ignored += 1
                 return UNCHANGED
-            moves[0].slot = 0 if self.when_full == OLDEST else self.farthest()
+            moves[0].slot = 0 if self.when_full == OLDEST else self.least_needed()
             moves[0].to_minus = moves[0].to_plus = 0.0
             moves[0].known = NULL
             count = 1
-        moves[count].slot = self.place(x)
         moves[count].known = NULL
-        moves[count].to_minus = 0.0 if y > 0 else weight
-        moves[count].to_plus = weight if y > 0 else 0.0
+        self.take(x, y, weight, &moves[count])
         if self.follow(moves, count + 1, self.solver.mu) == OVERFLOWED:
             self.drop(moves[count].slot)
             return UNCHANGED
@@ -70,9 +52,14 @@ cdef class IncrementalDecrementalSVMCore(AdiabaticCore):
             self.drop(moves[0].slot)
         return CHANGED
 
-    cdef int64_t farthest(self) noexcept nogil:
-        """The vector farthest on the correct side, which the solution needs least; the first
-        learned of equals."""
+    cdef void take(self, const void *x, double y, double weight, Move *move) noexcept nogil:
+        """Place a new sample, and say which weights it is to get."""
+        move.slot = self.place(x)
+        move.to_minus = 0.0 if y > 0 else weight
+        move.to_plus = weight if y > 0 else 0.0
+
+    cdef int64_t least_needed(self) noexcept nogil:
+        """The vector farthest on the correct side; the first learned of equals."""
         cdef int64_t i, best = 0
         cdef double g, most = 0.0
         for i in range(self.solver.n):

@@ -67,6 +67,10 @@ cdef class MarginSetCore(KernelCore):
     cdef void fill_squares(self, int64_t i, int64_t first, double *row) noexcept nogil
     cdef void fill_known_row(self, const void *x, Row *known, double *row) noexcept nogil
     cdef double g_of(self, const void *x, Row *kept=*) noexcept nogil
+    # What a regressor adds: its target at twin i, which g is measured from, and what a decision
+    # value is measured in.
+    cdef double target(self, int64_t i) noexcept nogil
+    cdef double scale(self) noexcept nogil
     cdef int64_t place(self, const void *x, Row *known=*) noexcept nogil
     cdef int side(self, double g, bint lower, bint upper) noexcept nogil
     cdef void drop(self, int64_t i) noexcept nogil

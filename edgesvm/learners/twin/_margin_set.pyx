@@ -12,6 +12,8 @@ is the decision value):
     state 3, g = mu:          coef between -s- and s+ - s-
     state 4, g > mu:          coef = -s-                        and  sum_i coef_i = 0
 
+A regressor has a target t_i at each twin, and g_i = g(q_i) - t_i.
+
 With the paper's alpha, beta = alpha+ - alpha- = coef / mu. In terms of coef = beta / C the bounds
 are the weights themselves and C appears only in mu, so that the control of C (4.3) changes one
 number.
@@ -144,6 +146,12 @@ cdef class MarginSetCore(KernelCore):
             kept.n = j
         return g + self.solver.b
 
+    cdef double target(self, int64_t i) noexcept nogil:
+        return 0.0
+
+    cdef double scale(self) noexcept nogil:
+        return self.solver.mu
+
     cdef int64_t held(self, const char **vectors) noexcept nogil:
         vectors[0] = self.vectors
         return self.solver.n
@@ -154,7 +162,7 @@ cdef class MarginSetCore(KernelCore):
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         if self.refuses_to_decide(x):
             return NOT_FINITE
-        value[0] = self.g_of(x) / self.solver.mu
+        value[0] = self.g_of(x) / self.scale()
         return UNCHANGED
 
     cdef int64_t decide_block(
@@ -176,7 +184,7 @@ cdef class MarginSetCore(KernelCore):
                 values[c] += part[c]
             j += count
         for c in range(ROWS_BLOCK):
-            values[c] = (values[c] + self.solver.b) / self.solver.mu
+            values[c] = (values[c] + self.solver.b) / self.scale()
         return ROWS_BLOCK
 
     # -- adding and removing twins -----------------------------------------------------------------
@@ -355,7 +363,7 @@ cdef class MarginSetCore(KernelCore):
         cdef int64_t i
         v.n_refreshed += 1
         for i in range(v.n):
-            self.g[i] = v.b
+            self.g[i] = v.b - self.target(i)
         for i in range(v.n):
             if self.coef[i] != 0.0:
                 self.fill_row(self.twin(i), self.row)
@@ -379,7 +387,8 @@ cdef class MarginSetCore(KernelCore):
         cdef double up, down, highest = 0.0, lowest = 0.0, middle, top, bottom, curve, step
         v.n_from_scratch += 1
         for i in range(v.n):
-            self.coef[i] = self.g[i] = 0.0
+            self.coef[i] = 0.0
+            self.g[i] = 0.0 - self.target(i)
         while left:
             left -= 1
             i = j = -1

@@ -26,6 +26,8 @@ cdef struct Walk:               # a path in progress
     double d_mu
     double total                # sum of coef at the start
     double largest              # k(x, x) of a twin
+    double farthest             # |target| of a twin
+    double d_nu                 # of the scale of the targets
     double push_sum             # of the rates of coef on plateaus
     double push_size            # likewise, of their absolute values
     double db                   # of b

@@ -141,7 +141,7 @@ cdef class PathCore(MarginSetCore):
         cdef double aim, g
         while p < v.m:
             aim = v.mu if self.state[self.S[p]] == 3 else -v.mu
-            g = dot(self.row_of(p), self.coef, v.n) + v.b
+            g = dot(self.row_of(p), self.coef, v.n) + v.b - self.target(self.S[p])
             if not fabs(g - aim) <= DRIFT * v.mu:
                 return False
             if p == v.m - 1:
@@ -191,6 +191,7 @@ cdef class PathCore(MarginSetCore):
         cdef double total = 0.0
         walk.moves, walk.count, walk.t = moves, count, 0.0
         walk.mu, walk.d_mu = mu, mu - self.solver.mu
+        walk.farthest = walk.d_nu = 0.0
         for c in range(count):
             i = moves[c].slot
             moves[c].d_minus = moves[c].to_minus - self.s_minus[i]
@@ -340,7 +341,8 @@ cdef class PathCore(MarginSetCore):
         for i in range(self.solver.n):
             size = fabs(self.coef[i])
             sums += size if self.kernel.kind == RBF else size * sqrt(self.norm_of(i))
-        return EVENT_TOLERANCE * self.solver.mu + NOISE * sqrt(walk.largest) * sums
+        return EVENT_TOLERANCE * self.solver.mu + NOISE * (
+            sqrt(walk.largest) * sums + walk.farthest)
 
     cdef int edges(self, const Walk *walk, int64_t i, double dg, Edge *edges) noexcept nogil:
         """The steps next to a twin's plateau that it has or is about to get; return how many, at

@@ -139,7 +139,12 @@ class SampleVectors(MarginSetLearner):
 
 def penalty(C: object) -> float:
     """C as a float; ValueError unless 1 / C can be divided by."""
-    C = positive("C", C)
-    if not 1e-100 <= C <= 1e100:
-        raise ValueError(f"C={C!r}: give a number from 1e-100 to 1e100")
-    return C
+    return divisor("C", C)
+
+
+def divisor(name: str, value: object) -> float:
+    """A parameter as a float; ValueError unless what it divides stays finite."""
+    value = positive(name, value)
+    if not 1e-100 <= value <= 1e100:
+        raise ValueError(f"{name}={value!r}: give a number from 1e-100 to 1e100")
+    return value
