@@ -22,7 +22,7 @@ def source(model: Model) -> str:
 
 
 def has_link(model: Model) -> bool:
-    """Whether there is one: for learners of samples that have labels, which frames carry."""
+    """Whether there is one: for learners of samples that have labels; it knows no targets."""
     return model.windows is None and not model.is_novelty and not model.regresses
 
 
