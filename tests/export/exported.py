@@ -240,6 +240,7 @@ SETTINGS = {
         5,
         NUMBERS,
     ),
+    "fourier rls": (scaled(fourier_rls(), missing="mean"), 5, NUMBERS),
     "adagrad svr": (scaled(adagrad_svr()), 9, NUMBERS),
     "adagrad svr, late": (adagrad_svr(label_delay=7, learning_rate=1.0), 3, NUMBERS),
     "calibrated": (scaled(calibrated(stream())), 6, TWO),
