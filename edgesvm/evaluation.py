@@ -205,7 +205,17 @@ class BeforeAndAfter(Forecasts):
 
     def summary(self) -> dict[str, Any]:
         raw = {"log_loss_raw": self.raw.log_loss, "reliability_raw": self.raw.bins.tolist()}
-        return super().summary() | raw
+        return super().summary() | raw | sets_of(self._learner)
+
+
+def sets_of(learner: Any) -> dict[str, Any]:
+    """How often the sets of a `Calibrated` learner held the label, and how many labels they have;
+    empty without `coverage`."""
+    if getattr(learner, "coverage", None) is None or not learner.is_fitted:
+        return {}
+    found = {"set_coverage": learner.set_coverage_, "set_size": learner.set_size_}
+    told = {name: None if math.isnan(value) else value for name, value in found.items()}
+    return {"set_coverage_asked": learner.coverage, **told}
 
 
 def as_shares(scores: Any) -> np.ndarray:

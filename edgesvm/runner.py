@@ -11,7 +11,7 @@ import numpy as np
 from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.errors import NotTaught, SampleRefused
-from edgesvm.evaluation import Forecasts, far_out, scored_by
+from edgesvm.evaluation import Forecasts, far_out, scored_by, sets_of
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.link import Link
@@ -372,7 +372,9 @@ class Runner:
 
     def probability_summary(self) -> dict[str, Any]:
         """The score of the probabilities, for a JSON line; empty if there are none."""
-        return {"probabilities": self.forecasts.summary()} if self._is_calibrated else {}
+        if not self._is_calibrated:
+            return {}
+        return {"probabilities": self.forecasts.summary() | sets_of(self.learner)}
 
     def counters(self) -> dict[str, Any]:
         """The counters of the runner and of the link, in one dict."""

@@ -60,8 +60,9 @@ def errors(s: dict[str, Any]) -> str:
     """Errors of `RegressionScore.summary`, with those of the answers that need no learner."""
     season = f", {s['season']:,} before {number(s['mae_season_before'])}" if s["season"] else ""
     r2 = "-" if s["r2"] is None else f"{s['r2']:.3f}"
+    before = "target before" if s["ahead"] == 1 else f"target {s['ahead']:,} before"
     told = (
-        f"MAE {number(s['mae'])} (mean so far {number(s['mae_mean_so_far'])}, target before "
+        f"MAE {number(s['mae'])} (mean so far {number(s['mae_mean_so_far'])}, {before} "
         f"{number(s['mae_value_before'])}{season}), RMSE {number(s['rmse'])}, R2 {r2}"
     )
     if s["coverage"] is None:
@@ -98,7 +99,7 @@ def probabilities(s: dict[str, Any]) -> str:
     if not p or p["log_loss"] is None:  # no sample has been scored yet
         return ""
     sets = ""
-    if "set_coverage" in p:
+    if p.get("set_coverage") is not None:
         sets = (
             f"; sets of {p['set_size']:.2f} labels hold {percent(p['set_coverage'])} of them"
             f" ({percent(p['set_coverage_asked'])} asked)"
