@@ -158,7 +158,7 @@ def test_missing_values_and_targets_of_a_csv_are_told(tmp_path, capsys):
     [
         (
             ["--learner", "twin"],
-            "--learner twin tells classes apart: with --regress give --learner fourier, adagrad",
+            "--learner twin tells classes apart: with --regress give --learner fourier, rls",
         ),
         (["--classes", "3"], "--classes does not go with --regress: leave it out"),
         (["--sets", "0.9"], "--sets does not go with --regress: leave it out"),
