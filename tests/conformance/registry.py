@@ -269,6 +269,7 @@ class RegisteredRaw:
 REGRESSORS: dict[str, dict[str, Any]] = {
     "AdaGradSVR": {},
     "FourierSVR": {"n_directions": 12},
+    "BatchSVR": {"max_samples": 40, "when_full": "oldest", "gamma": 0.2},
     "IncrementalDecrementalSVR": {"max_vectors": 18, "gamma": 0.2},
 }
 
