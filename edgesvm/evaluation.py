@@ -18,6 +18,7 @@ from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import found_within
 from edgesvm.prequential._tally import Tally
+from edgesvm.regression import Estimates, score_of
 
 if TYPE_CHECKING:
     from edgesvm.calibration.calibrated import Calibrated
@@ -27,10 +28,13 @@ CHUNK_ROWS = 256
 
 
 def far_out(learner: Learner) -> dict[str, int]:
-    """How many samples it learned with a value far outside what it had seen, by this name; empty
-    for a learner that does not count them. For every report of counters."""
-    found = found_within(learner, "far_out_")
-    return {} if found is None else {"far_out": int(found)}
+    """How many samples it learned with a value far outside what it had seen, and how many values
+    were missing, by these names; without those that a learner does not count. For every report of
+    counters."""
+    found = {"far_out": found_within(learner, "far_out_")}
+    if found_within(learner, "missing") == "mean":
+        found["n_missing"] = found_within(learner, "n_missing_")
+    return {name: int(count) for name, count in found.items() if count is not None}
 
 
 class Prequential(Tally):
@@ -165,6 +169,11 @@ class Forecasts:
         }
 
 
+def scored_by(learner: Learner, window: int, season: int = 0) -> Any:
+    """The score of its predictions: a `Prequential`, or a `RegressionScore` of a regressor."""
+    return score_of(learner, window, season) if learner.regresses else Prequential(window)
+
+
 class BeforeAndAfter(Forecasts):
     """The forecasts of a `Calibrated` learner, and beside them those of the scores as they are,
     1 / (1 + exp(-f)).
@@ -219,7 +228,8 @@ class PredictThenLearn:
     Parameters
     ----------
     learner : Learner
-        Allocated or not. Nothing is predicted until it has learned a sample.
+        Allocated or not. Nothing is predicted until it has learned a sample. What a regressor
+        predicts is a target with its interval, (value, low, high).
     window : int
         Number of samples in the rolling accuracy.
     freeze_after : int, optional
@@ -229,12 +239,14 @@ class PredictThenLearn:
         A sample is learned only when so many more have arrived.
     drift : DriftWatch, optional
         Of this learner: told whether it is wrong about each sample just before it learns it.
+    season : int, default 0
+        As of `RegressionScore`.
 
     Attributes
     ----------
-    score : Prequential
+    score : Prequential or RegressionScore
         Score of the samples that were predicted and then learned.
-    frozen : Prequential
+    frozen : Prequential or RegressionScore
         Score of the copy that learns no more; without predictions until there is one.
     forecasts : BeforeAndAfter or None
         Score of the probabilities of a `Calibrated` learner, asked just before a sample is learned.
@@ -265,14 +277,16 @@ class PredictThenLearn:
         freeze_after: int | None = None,
         label_delay: int = 0,
         drift: DriftWatch | None = None,
+        season: int = 0,
     ) -> None:
         if label_delay < 0:
             raise ValueError(f"label_delay={label_delay}: give an integer >= 0")
         self.learner = learner
-        self.score, self.frozen = Prequential(window), Prequential(window)
+        self.score, self.frozen = (scored_by(learner, window, season) for _ in range(2))
+        self._estimates = Estimates(learner) if learner.regresses else None
         self.forecasts = BeforeAndAfter(learner) if is_a(learner, "Calibrated") else None
         self._freeze_after, self._delay = freeze_after, label_delay
-        self._frozen: Learner | None = None
+        self._frozen: Callable[[np.ndarray], Any] | None = None
         self.drift = drift
         self.learned = self.refused = self.unlabelled = 0
         self._dtype = np.dtype(learner.dtype)
@@ -326,10 +340,13 @@ class PredictThenLearn:
         SampleRefused
             The learner refused the sample; it is counted in `refused`.
         """
-        if not self._fitted:
+        if not self._fitted and self._estimates is None:
             return None
+        x = x.astype(self._dtype, copy=False)
         try:
-            return self.learner.predict_one(x.astype(self._dtype, copy=False))
+            if self._estimates is not None:
+                return self._estimates.ask(x)
+            return self.learner.predict_one(x)
         except SampleRefused:
             self.refused += 1
             raise
@@ -348,7 +365,10 @@ class PredictThenLearn:
                 self.forecasts.ask(x)
             if self.drift is not None and self._fitted:
                 self.drift.ask(x)
-            self.learner.learn_one(x, label, weight)
+            if self._estimates is not None:
+                self._estimates.learn(x, label, weight, predicted)
+            else:
+                self.learner.learn_one(x, label, weight)
         except SampleRefused as refused:
             if refused.status == Status.UNKNOWN_LABEL:
                 raise
@@ -368,15 +388,18 @@ class PredictThenLearn:
         """Score the copy that learns no more, or make it."""
         self.learned += 1
         if self._frozen is not None:
-            self.frozen.add(label, self._frozen.predict_one(x))
+            self.frozen.add(label, self._frozen(x))
         elif self.learned == self._freeze_after and self.learner.is_fitted:
-            self._frozen = copy.deepcopy(self.learner)
+            frozen = copy.deepcopy(self.learner)
+            self._frozen = Estimates(frozen).ask if frozen.regresses else frozen.predict_one
 
     def _trials(self, source: RowSource) -> Iterator[Trial]:
         n = 0
         for chunk in source.chunks(CHUNK_ROWS):
             X = chunk.X.astype(self._dtype, copy=False)
             labels = [None] * len(X) if chunk.y is None else chunk.y.tolist()
+            if self._estimates is not None:
+                labels = [None if y is None or math.isnan(y) else y for y in labels]
             weights = [1.0] * len(X) if chunk.weight is None else chunk.weight.tolist()
             for i, (x, label, weight) in enumerate(zip(X, labels, weights, strict=True), n):
                 try:

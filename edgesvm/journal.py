@@ -24,6 +24,8 @@ class Journal:
         Entries kept.
     dtype : dtype, default float32
         Of the rows.
+    targets : bool, default False
+        Whether labels are numbers, float64, and a prediction has an interval.
     clock : callable
         Wall clock, in seconds.
 
@@ -49,23 +51,26 @@ class Journal:
         capacity: int = 256,
         *,
         dtype: Any = np.float32,
+        targets: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.written = 0
         self._clock = clock
-        self.capacity = capacity
+        self.capacity, self.targets = capacity, targets
+        of_labels: Any = np.float64 if targets else np.int64
         self._ring = np.zeros(
             capacity + 1,  # one is being written
             [
                 ("time", np.float64),
                 ("sequence", np.int64),
                 ("has_prediction", np.bool_),
-                ("predicted", np.int64),
+                ("predicted", of_labels),
                 ("score", np.float64),
                 ("flags", np.int64),
                 ("has_label", np.bool_),
-                ("label", np.int64),
+                ("label", of_labels),
                 ("x", dtype, (n_features,)),
+                *([("low", np.float64), ("high", np.float64)] if targets else []),
             ],
         )
         # A view per column: an item of a structured array would be made anew at each sample.
@@ -79,15 +84,19 @@ class Journal:
         self,
         sequence: int,
         *,
-        predicted: int | None,
+        predicted: Any,
         score: float,
         flags: int,
-        label: int | None,
+        label: float | None,
         x: np.ndarray,
     ) -> None:
         """Write an answer: a prediction or None, its score and flags (FORMATS.md), the label that
-        came with the row or None, and the row of shape (n_features,)."""
+        came with the row or None, and the row of shape (n_features,). The prediction of a target is
+        (value, low, high)."""
         at, columns = self.written % len(self._ring), self._columns
+        if self.targets:
+            columns["low"][at], columns["high"][at] = (0, 0) if predicted is None else predicted[1:]
+            predicted = None if predicted is None else predicted[0]
         columns["time"][at] = self._clock()
         columns["sequence"][at] = sequence
         columns["has_prediction"][at] = predicted is not None
@@ -113,7 +122,7 @@ class Journal:
         entry: np.void = self._ring[place % len(self._ring)].copy()
         return entry
 
-    def label(self, place: int, label: int) -> None:
+    def label(self, place: int, label: float) -> None:
         """Note the label of an entry that came without one. For the writer's thread."""
         at = place % len(self._ring)
         self._columns["label"][at] = label
@@ -132,7 +141,7 @@ class Journal:
         -------
         entries : structured ndarray
             A copy, with the fields time, sequence, has_prediction, predicted, score, flags,
-            has_label, label and x.
+            has_label, label and x; of targets also low and high.
         lost : int
             Entries that were overwritten before they were read.
         """

@@ -13,6 +13,7 @@ import numpy as np
 from edgesvm.contract.registry import is_a
 from edgesvm.evaluation import Prequential, percent
 from edgesvm.learners.wrapper import found_within
+from edgesvm.regression import RegressionScore
 
 EVERY = 32  # rows, of which one is looked at
 BLOCK = 32  # of these, of which the variance is taken
@@ -82,7 +83,7 @@ class Facts:
     """What is known of a model; a remark needs a part of it."""
 
     learner: Any = None
-    score: Prequential | None = None
+    score: Prequential | RegressionScore | None = None
     counters: Mapping[str, int] = field(default_factory=dict)
     rows: Rows | None = None
     seen: dict[Any, tuple[int, int]] = field(default_factory=dict)  # label: how often, and when
@@ -105,14 +106,25 @@ class Facts:
         return ", ".join(told) + (f" and {len(numbers) - NAMED} more" if numbers[NAMED:] else "")
 
     @property
+    def classes(self) -> Prequential | None:
+        """The score of classes."""
+        return self.score if isinstance(self.score, Prequential) else None
+
+    @property
     def enough(self) -> Prequential | None:
-        return self.score if self.score is not None and self.score.n >= ENOUGH else None
+        return self.classes if self.classes is not None and self.classes.n >= ENOUGH else None
+
+    @property
+    def errors(self) -> RegressionScore | None:
+        """The score of targets, if there is enough of it."""
+        s = self.score
+        return s if isinstance(s, RegressionScore) and s.n >= ENOUGH else None
 
     @property
     def by_chance(self) -> float:
         """Share of labels equal to the one before, in a random order."""
-        assert self.score is not None
-        counts = [sum(row.values()) for row in self.score.confusion.values()]
+        assert self.classes is not None
+        counts = [sum(row.values()) for row in self.classes.confusion.values()]
         return sum(count * count for count in counts) / max(sum(counts), 1) ** 2
 
 
@@ -202,7 +214,7 @@ def vanished(f: Facts) -> Found:
 
 def recall_below(f: Facts) -> Found:
     for label, asked in (f.found("min_recall") or {}).items():
-        row = {} if f.score is None else f.score.confusion.get(label, {})
+        row = {} if f.classes is None else f.classes.confusion.get(label, {})
         n, error = sum(row.values()), math.sqrt(asked * (1 - asked) / max(sum(row.values()), 1))
         if n >= ENOUGH and row.get(label, 0) / n < asked - 4 * error - 0.02:
             return {"label": label, "share": percent(row.get(label, 0) / n), "asked": asked}
@@ -214,6 +226,20 @@ def unseen(f: Facts) -> Found:
         return None
     option = "--cost" if f.learner.cost else "--min-recall"
     return {"option": option, "label": f.learner.unseen_labels_[0]}
+
+
+def worse_than_mean(f: Facts) -> Found:
+    s = f.errors
+    if s is None or not (s.rmse or 0.0) > (s.mean_so_far.rmse or 0.0):
+        return None
+    return {"error": f"{s.rmse:.3g}", "other": f"{s.mean_so_far.rmse:.3g}"}
+
+
+def worse_than_value_before(f: Facts) -> Found:
+    s = f.errors
+    if s is None or f.labels_stop or not (s.mae or 0.0) > (s.value_before.mae or 0.0):
+        return None
+    return {"error": f"{s.mae:.3g}", "other": f"{s.value_before.mae:.3g}"}
 
 
 def full(f: Facts) -> Found:
@@ -302,6 +328,19 @@ TABLE = (
         *("no_window", no_window, "no window is complete after {n:,} samples: {gaps:,} gaps"),
         "give shorter windows with --window, or mend the line",
     ),
+    Remark(
+        "worse_than_mean",
+        worse_than_mean,
+        "worse than always answering the mean of the targets so far (RMSE {error}, of the mean"
+        " {other}): this model has learned nothing of use yet",
+        "wait for more samples, or give more memory",
+    ),
+    Remark(
+        "worse_than_value_before",
+        worse_than_value_before,
+        "worse than repeating the target before (MAE {error}, of the target before {other})",
+        "judge it by samples without targets",
+    ),
 )
 KEYS = tuple(remark.key for remark in TABLE)
 
@@ -372,11 +411,11 @@ class Remarks:
         if self._far_at_start is not None:
             f.far_before = f.far_out if f.far_out == self._far_at_start else None
             self._far_at_start = None
-        if f.score is not None:
-            for label, row in f.score.confusion.items():
+        if f.classes is not None:
+            for label, row in f.classes.confusion.items():
                 count = sum(row.values())
                 if count != f.seen.get(label, (0, 0))[0]:
-                    f.seen[label] = count, f.score.n
+                    f.seen[label] = count, f.classes.n
         self.held = dict(made(f))
         self.flags = sum(1 << FIRST_BIT + KEYS.index(key) for key in self.held)
         return list(self.held.values())

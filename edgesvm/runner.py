@@ -11,11 +11,12 @@ import numpy as np
 from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.errors import NotTaught, SampleRefused
-from edgesvm.evaluation import Forecasts, Prequential, far_out
+from edgesvm.evaluation import Forecasts, far_out, scored_by
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
 from edgesvm.link import Link
 from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
+from edgesvm.regression import Estimate, Estimates
 from edgesvm.remarks import Facts, Remarks
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Runner:
     link : Link
         Open.
     learner : Learner
-        Allocated or not; its labels are the integers of the link.
+        Allocated or not; its labels are the integers of the link, or, of a regressor, its targets.
+        What a regressor predicts is a target with its interval, (value, low, high).
     window : int
         Number of samples in the rolling accuracy.
     answers : bool
@@ -57,12 +59,14 @@ class Runner:
         Of this learner: told whether it is wrong about each sample just before it learns it.
     journal : Journal, optional
         Each answer is written there too, for others to read.
+    season : int, default 0
+        As of `RegressionScore`.
     clock : callable
         Monotonic clock, in seconds.
 
     Attributes
     ----------
-    score : Prequential
+    score : Prequential or RegressionScore
         Score of the samples that were learned; each was predicted before.
     remarks : Remarks
         On the learner, looked through about every 1,000 samples.
@@ -84,6 +88,7 @@ class Runner:
         max_labels_per_second: float | None = None,
         drift: DriftWatch | None = None,
         journal: Journal | None = None,
+        season: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if max_labels_per_second is not None and not max_labels_per_second > 0:
@@ -91,7 +96,9 @@ class Runner:
         self.link = link
         self.learner = learner
         self.answers, self.drift, self.journal = answers, drift, journal
-        self.score, self.forecasts = Prequential(window), Forecasts()
+        self.score, self.forecasts = scored_by(learner, window, season), Forecasts()
+        self._estimates = Estimates(learner) if learner.regresses else None
+        self._next = -1  # number of the sample that follows the last one
         self.taken = self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self._unlabelled = 0
         self._rate = max_labels_per_second
@@ -177,13 +184,13 @@ class Runner:
             self.link.release(n)
         return n
 
-    def handle(self, x: np.ndarray, label: int | None, sequence: int, weight: float = 1.0) -> None:
+    def handle(self, x: np.ndarray, label: Any, sequence: int, weight: float = 1.0) -> None:
         """Predict one sample, learn it, and send the prediction.
 
         Parameters
         ----------
         x : ndarray of shape (n_features,), of the learner's dtype
-        label : int or None
+        label : int, float or None
             None if the sample has no label: it is only predicted.
         sequence : int
             The sample's sequence number.
@@ -192,13 +199,15 @@ class Runner:
         self.taken += 1
         self._answer(x, label, sequence, weight)
 
-    def _answer(self, x: np.ndarray, label: int | None, sequence: int, weight: float) -> None:
+    def _answer(self, x: np.ndarray, label: Any, sequence: int, weight: float) -> None:
         """Predict a row, learn it, and send the prediction."""
         predicted, value, flags = None, 0.0, ABSTAIN
         try:
-            if self._fitted:
+            if self._estimates is not None:
+                predicted = self._estimate(self._estimates, x, sequence)
+            elif self._fitted:
                 predicted, value = self.learner.predict_with_score(x)
-                flags = 0
+            flags = ABSTAIN if predicted is None else 0
             if label is None:
                 self._wait(x, sequence, predicted)
             else:
@@ -216,9 +225,23 @@ class Runner:
                 sequence, predicted=predicted, score=value, flags=noted, label=label, x=x
             )
         if self.answers:
+            self._tell(sequence, predicted, value, flags)
+
+    def _estimate(self, estimates: Estimates, x: np.ndarray, sequence: int) -> Estimate | None:
+        """Predict a target; from the one before too, if that has come with its sample."""
+        follows = sequence == self._next and self.link.late is None
+        self._next = sequence + 1 & 0xFFFFFFFF
+        return estimates.ask(x, follows=follows)
+
+    def _tell(self, sequence: int, predicted: Any, value: float, flags: int) -> None:
+        """Send a prediction, None if there is none, to the node."""
+        if self._estimates is not None:
+            target, low, high = predicted or (0.0, 0.0, 0.0)
+            self.link.send_estimate(sequence, target, low, high, flags)
+        else:
             self.link.send_prediction(sequence, 0 if predicted is None else predicted, value, flags)
 
-    def _wait(self, x: np.ndarray, sequence: int, predicted: int | None) -> None:
+    def _wait(self, x: np.ndarray, sequence: int, predicted: Any) -> None:
         """Keep a predicted sample without a label if its label may arrive later."""
         if self.link.late is None:
             self._unlabelled += 1
@@ -236,7 +259,7 @@ class Runner:
             if self.journal is not None and (at := self.journal.find(late.sequence)) is not None:
                 self.journal.label(at, late.label)
 
-    def teach(self, sequence: int, label: int) -> None:
+    def teach(self, sequence: int, label: float) -> None:
         """Learn an earlier row with a label that did not come over the wire, and score the
         prediction made when it arrived. Call it between two steps.
 
@@ -247,7 +270,7 @@ class Runner:
         ----------
         sequence : int
             The sample's sequence number; of a window, that of its last sample.
-        label : int
+        label : int, or float for a regressor
 
         Raises
         ------
@@ -261,12 +284,12 @@ class Runner:
             raise NotTaught(f"row {sequence:,} is no longer kept")
         entry = self.journal.entry(place)
         if entry["has_label"]:
-            raise NotTaught(f"row {sequence:,} has the label {int(entry['label'])} already")
+            raise NotTaught(f"row {sequence:,} has the label {entry['label'].item()} already")
         if int(entry["flags"]) & REJECTED:
             raise NotTaught(f"row {sequence:,} was refused: a value is too large")
         if self._is_over_rate():
             raise NotTaught("too many labels a second: see --max-labels-per-second")
-        predicted = int(entry["predicted"]) if entry["has_prediction"] else None
+        predicted = self._predicted_in(entry) if entry["has_prediction"] else None
         try:
             if self.link.late is None:
                 self._teach(entry["x"], label, 1.0, predicted)
@@ -277,7 +300,12 @@ class Runner:
             raise NotTaught(str(refused)) from refused
         self.journal.label(place, label)
 
-    def _teach_waiting(self, sequence: int, label: int) -> None:
+    def _predicted_in(self, entry: np.void) -> Any:
+        """The prediction in an entry of the journal."""
+        value = entry["predicted"].item()
+        return value if self._estimates is None else (value, *entry[["low", "high"]].item())
+
+    def _teach_waiting(self, sequence: int, label: float) -> None:
         """Teach a row that waits for its label."""
         assert self.link.late is not None
         if (late := self.link.late.claim(sequence)) is None:
@@ -290,12 +318,11 @@ class Runner:
 
     def _count_refused(self, refused: SampleRefused) -> bool:
         """Count a refused sample. Returns whether only its label was wrong."""
-        only_label = refused.status == Status.UNKNOWN_LABEL
-        if only_label:
+        if refused.status == Status.UNKNOWN_LABEL:
             self.unknown_label += 1
-        else:
-            self.refused_value += 1
-        return only_label
+            return True
+        self.refused_value += 1
+        return refused.status == Status.BAD_TARGET
 
     def _is_over_rate(self) -> bool:
         """Whether the limit of labels per second has been reached."""
@@ -310,7 +337,7 @@ class Runner:
         self._credit -= 1
         return False
 
-    def _learn(self, x: np.ndarray, label: int, weight: float, predicted: int | None) -> bool:
+    def _learn(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> bool:
         """Learn and score a sample predicted earlier. False if the rate limit forbids it."""
         if self._is_over_rate():
             self.over_rate += 1
@@ -318,12 +345,15 @@ class Runner:
         self._teach(x, label, weight, predicted)
         return weight > 0  # weight zero is counted as seen, and teaches nothing
 
-    def _teach(self, x: np.ndarray, label: int, weight: float, predicted: int | None) -> None:
+    def _teach(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> None:
         """Learn and score a sample predicted earlier."""
         forecast = self._forecast(x)
         if self.drift is not None and self._fitted:
             self.drift.ask(x)
-        self.learner.learn_one(x, label, weight)
+        if self._estimates is not None:
+            self._estimates.learn(x, label, weight, predicted)
+        else:
+            self.learner.learn_one(x, label, weight)
         self.learned += 1
         if forecast is not None:
             self.forecasts.add(label, *forecast)

@@ -73,6 +73,9 @@ def add_node_options(command: argparse.ArgumentParser, raw: str = "--raw") -> No
         help="a CSV column that is not a feature; may be repeated",
     )
     group.add_argument(
+        "--regress", action="store_true", help="the labels of --replay are numbers, not classes"
+    )
+    group.add_argument(
         "--labels",
         choices=LABEL_MODES,
         default="inline",
@@ -236,6 +239,7 @@ def make_source(options: argparse.Namespace) -> SampleSource:
             options.replay,
             label_column=options.label_column,
             drop_columns=tuple(options.drop_column),
+            targets=options.regress,
         )
     return SIGNALS[options.signal](options.seed)
 
@@ -302,11 +306,12 @@ class NodeStatus:
         if not self._live or now - self._shown < STATUS_EVERY_S:
             return
         self._shown = now
-        last = node.scorer.last_accuracy
+        last = getattr(node.scorer, "mae", node.scorer.last_accuracy)
+        figure = "MAE" if node.targets else "accuracy"
         text = (
             f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
             f"{node.scorer.received:,} predicted  "
-            f"accuracy {'-' if last is None else f'{last:.3f}'}  "
+            f"{figure} {'-' if last is None else f'{last:.3f}'}  "
             f"faults {len(line.faults.ledger) if line.faults else 0}  "
             f"{now - self._started:.0f} s"
         )

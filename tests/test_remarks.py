@@ -9,6 +9,7 @@ from each import each
 
 from edgesvm import Calibrated, GaussianNovelty, Perceptron, Standardized
 from edgesvm.evaluation import Prequential
+from edgesvm.regression import RegressionScore
 from edgesvm.remarks import BLOCK, EVERY, KEYS, TABLE, USUAL, Facts, Remarks, Rows, flagged, made
 
 LOOK = EVERY * BLOCK
@@ -16,6 +17,7 @@ RNG = np.random.default_rng(0)
 SHUFFLED = RNG.permutation([0] * 700 + [1] * 300).tolist()
 GOOD = [t if hit else 1 - t for t, hit in zip(SHUFFLED, RNG.random(1000) < 0.9, strict=True)]
 RARE = RNG.permutation([0] * 960 + [1] * 40).tolist()  # 92 % are as the one before, by chance
+WAVE = np.sin(np.arange(1000) / 20)
 RUNS = [0] * 500 + [1] * 500
 LATE = [0, *RUNS[:-1]]  # answers with the label before
 
@@ -24,6 +26,13 @@ def scored(truth, predicted):
     score = Prequential(1000)
     for t, p in zip(truth, predicted, strict=True):
         score.add(t, p)
+    return score
+
+
+def numbers(targets, values):
+    score = RegressionScore(1000)
+    for y, p in zip(targets, values, strict=True):
+        score.add(y, (p, p, p))
     return score
 
 
@@ -157,6 +166,19 @@ CASES = [
             {"counters": {"taken": 3999, "rows": 0}, "samples_a_window": 400},
             {"counters": {"taken": 4000, "rows": 1}, "samples_a_window": 400},
             {"counters": {"taken": 4000}},
+        ],
+    ),
+    (
+        "worse_than_mean",
+        [({"score": numbers(RNG.standard_normal(200), 9 * WAVE[:200])}, "of the mean ")],
+        [{"score": numbers(WAVE, 0.9 * WAVE)}, {"score": numbers(WAVE[:99], 9 * WAVE[:99])}],
+    ),
+    (
+        "worse_than_value_before",
+        [({"score": numbers(WAVE, 0.8 * WAVE)}, "of the target before 0.0")],
+        [
+            {"score": numbers(WAVE, WAVE)},
+            {"score": numbers(WAVE, 0.8 * WAVE), "labels_stop": True},
         ],
     ),
 ]

@@ -73,7 +73,7 @@ def add_to(group: argparse._ArgumentGroup) -> None:
         "--sets",
         type=share,
         metavar="SHARE",
-        help="keep sets of labels that hold this share of them, such as 0.9, and report their size",
+        help="keep sets of labels that hold this share of them",
     )
     group.add_argument(
         "--cost",

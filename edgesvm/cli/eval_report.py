@@ -8,9 +8,10 @@ from edgesvm import remarks
 from edgesvm.budget import format_bytes
 from edgesvm.cli import score_words
 from edgesvm.cli.status import lost_lines
-from edgesvm.evaluation import PredictThenLearn, Prequential, far_out, percent
+from edgesvm.evaluation import PredictThenLearn, far_out, percent
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.chain import Chain
+from edgesvm.regression import RegressionScore
 
 
 def progress(loop: PredictThenLearn, seconds: float) -> str:
@@ -18,11 +19,16 @@ def progress(loop: PredictThenLearn, seconds: float) -> str:
     learner, score = loop.learner, loop.score
     return (
         f"{score.n:,} rows  {score.n / max(seconds, 1e-9):,.0f}/s  "
-        f"accuracy {percent(score.accuracy)}, "
-        f"last {min(score.n, score.window):,} {percent(score.rolling)} (larger class "
-        f"{percent(score.majority)}, label before {percent(score.label_before)})  "
+        f"{_whole(score)}, last {min(score.n, score.window):,} {score_words.brief(score)}  "
         f"{learner.n_updates_:,} updates  {learner.nbytes:,} B{score_words.drifts(loop.drift)}"
     )
+
+
+def _whole(score: Any) -> str:
+    """The figure of all samples."""
+    if isinstance(score, RegressionScore):
+        return f"MAE {score_words.number(score.mae)}"
+    return f"accuracy {percent(score.accuracy)}"
 
 
 def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> dict[str, Any]:
@@ -45,7 +51,7 @@ def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> d
     }
 
 
-def _frozen(score: Prequential) -> dict[str, Any]:
+def _frozen(score: Any) -> dict[str, Any]:
     return score.summary() | {"remarks": remarks.lines(score=score, labels_stop=True)}
 
 
@@ -60,8 +66,8 @@ def words(s: dict[str, Any]) -> str:
     rows, sample = ("windows", "raw sample") if "windows" in s else ("rows", "row")
     lines = [
         f"{s['learner']}, {format_bytes(s['bytes'])}",
-        f"{s['predicted']:,} {rows} predicted before they were learned: {score_words.accuracy(s)}; "
-        f"first {n:,} {percent(s['first_accuracy'])}, last {n:,} {percent(s['rolling_accuracy'])}",
+        f"{s['predicted']:,} {rows} predicted before they were learned: {score_words.scored(s)}; "
+        f"first {n:,} {score_words.first(s)}, last {n:,} {score_words.rolling(s)}",
         score_words.recalls(s),
         score_words.probabilities(s),
         score_words.far_out(s),
@@ -71,7 +77,7 @@ def words(s: dict[str, Any]) -> str:
     if frozen := s["frozen"]:
         lines += [
             f"a copy that learned no more, on the last {frozen['predicted']:,} {rows}: "
-            f"{score_words.accuracy(frozen)}",
+            f"{score_words.scored(frozen)}",
             *score_words.remarks(frozen),
         ]
     lines.append(f"{s['n_updates']:,} changed the model; {s['us_per_sample']:.1f} us per {sample}")

@@ -20,7 +20,7 @@ from edgesvm.cli import (
     window_options,
 )
 from edgesvm.cli.drift_options import DriftSettings
-from edgesvm.cli.learner_options import LearnerSettings
+from edgesvm.cli.learner_options import LearnerSettings, season_of_day
 from edgesvm.cli.raw_samples import WindowRows
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.window_options import WindowSettings
@@ -41,6 +41,7 @@ learns no more before the last 30 % of the rows: what to expect once labels stop
   edgesvm eval digits.npz --positive 8 --learner kernel-stream --memory 64KiB --plot accuracy.png
   edgesvm eval digits.npz --multiclass one-vs-one --memory 256KiB
   edgesvm eval pump.csv --window 256 --rate 1000 --bands 10-50,50-200
+  edgesvm eval bikes.csv --regress --season 24 --label-column count
 
 With --window, the rows are raw samples: windows of them are predicted and learned, as in `run`.
 """
@@ -58,9 +59,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument(
         "--missing",
-        choices=("skip", "refuse"),
+        choices=("skip", "refuse", "keep"),
         help="a row of a CSV with a missing cell (empty, na, null, ?): pass over it and count it "
-        "(default), or stop there",
+        "(default), or stop there; with --regress keep it (default), and learn it with the mean",
     )
     add_options(command)
     command.set_defaults(act=act)
@@ -130,7 +131,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     drift_options.add_to(command)
     window_options.add_to(command)
-    learner_options.add_to(command)
+    group = learner_options.add_to(command)
+    learner_options.add_regress(group)
+    group.add_argument(
+        "--season",
+        type=arguments.count,
+        metavar="N",
+        help="with --regress: compare with the target N rows before; default a day, if known",
+    )
 
 
 def _share(text: str) -> float:
@@ -147,6 +155,7 @@ def act(options: argparse.Namespace) -> int:
         drop_columns=tuple(options.drop_column),
         header=None if options.header is None else options.header == "yes",
         missing=options.missing,
+        targets=options.regress,
         late_labels=options.late_labels,
     )
     with closing(rows):
@@ -161,6 +170,9 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
 
 
 def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
+    learner_options.check_regress(options)
+    if options.season is not None and not options.regress:
+        raise ValueError(f"--season {options.season} is for targets: give --regress")
     options.probabilities |= options.reliability is not None
     asked = LearnerSettings.of(options)
     if options.plot or options.reliability:
@@ -176,6 +188,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         freeze_after=_freeze_after(options, rows, model),
         label_delay=options.label_delay,
         drift=DriftSettings.of(options).watch(learner, status.say),
+        season=options.season or season_of_day(rows.period_us),
     )
     # Labels named on the command line may be words.
     labels = _Labels(options, rows, as_words=bool(asked.decision.by_label))
@@ -201,7 +214,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     labels.check()
     summary = eval_report.summary(loop, model, time.perf_counter() - started)
     summary["log_lost"] = status.lost
-    if isinstance(rows, CsvRows) and rows.n_missing:
+    if isinstance(rows, CsvRows) and rows.n_missing and not options.regress:
         summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}
     if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
@@ -240,9 +253,15 @@ def _model(
     if options.positive is not None and (options.multiclass or options.classes):
         raise ValueError("--positive makes two classes: leave out --classes and --multiclass")
     windows = WindowSettings.of(options)
+    if rows.targets != asked.regress:
+        advice = ("targets: give", "classes: leave out")[asked.regress]
+        raise ValueError(f"{options.file} holds {advice} --regress")
     if windows.window is not None and options.shuffle is not None:
         raise ValueError("--shuffle: windows need the samples in their order; leave it out")
     learner, fixed = asked.requested(rows.n_classes)
+    if asked.regress and options.label_delay and "label_delay" not in asked.parameters:
+        inner = learner_options.innermost(learner)
+        inner.set_params(label_delay=options.label_delay)
     model = windows.chain(
         learner, rows.n_features, asked.memory, period_us=rows.period_us, fixed=fixed
     )

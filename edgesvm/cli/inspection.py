@@ -81,7 +81,7 @@ def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
         names = windows.names()
         yield "channels", str(saved.n_features)
         yield "features", f"{len(names)}: {', '.join(names)}"
-    if learner is not None:
+    if learner is not None and not learner.regresses:
         labels = ", ".join(map(repr, saved.labels)) or "none yet"
         yield "labels", f"{labels}{' (fixed in advance)' if saved.closed else ''}"
     if isinstance(model, Chain):

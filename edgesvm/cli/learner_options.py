@@ -23,12 +23,17 @@ from edgesvm.preprocessing.stage import Stage
 
 # The class of each, which is imported once it is asked for.
 KINDS = catalogue.commands(*catalogue.LEARNERS)
+REGRESSORS = catalogue.commands("regressor")
 OF_MANY = catalogue.commands("multiclass")
 SCALERS = catalogue.commands("scaler")
 LINEAR = catalogue.commands("plane")
 DEFAULT_SCALE = "deviation"  # of a learner that does not scale its samples itself
 DEFAULT_KIND = "byte"
+DEFAULT_REGRESSOR = "fourier"
 DEFAULT_MEMORY = "16KiB"
+# Samples of a day of which the targets are kept, to compare with those of the day before.
+MOST_OF_A_DAY = 1440
+DAY_US = 86_400_000_000
 KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
 
 
@@ -42,8 +47,9 @@ CAPACITIES = (
 
 def add_to(
     command: argparse.ArgumentParser, *, memory: bool = True, memory_default: str = DEFAULT_MEMORY
-) -> None:
-    """Add the options; a parameter that is not given keeps the learner's default."""
+) -> argparse._ArgumentGroup:
+    """Add the options; a parameter that is not given keeps the learner's default. Returns their
+    group."""
     group = command.add_argument_group(
         "learner (`edgesvm plan` lists them, and the parameters of each)"
     )
@@ -56,7 +62,7 @@ def add_to(
         )
     group.add_argument(
         "--learner",
-        choices=KINDS,
+        choices={**KINDS, **REGRESSORS},
         metavar="NAME",
         help=f"{DEFAULT_KIND} (default), stream, twin, fourier, ...",
     )
@@ -73,6 +79,29 @@ def add_to(
         "--fourier", action="store_true", help="a kernel machine: linear on random features"
     )
     decision_options.add_to(group)
+    return group
+
+
+def add_regress(group: argparse._ActionsContainer) -> None:
+    """Add the option of regression."""
+    group.add_argument(
+        "--regress", action="store_true", help="labels are numbers to predict, not classes"
+    )
+
+
+def check_regress(options: argparse.Namespace) -> None:
+    """Raise ValueError for an option of a command that does not go with ``--regress``."""
+    if not options.regress:
+        return
+    for name in ("window", "drift", "positive", "reliability", "plot"):
+        if getattr(options, name, None) is not None:
+            raise ValueError(f"--{name} does not go with --regress: leave it out")
+
+
+def season_of_day(period_us: float) -> int:
+    """Samples of a day, if these are known and few; else 0."""
+    of_a_day = round(DAY_US / period_us) if period_us else 0
+    return of_a_day if of_a_day <= MOST_OF_A_DAY else 0
 
 
 @dataclass(frozen=True)
@@ -93,6 +122,8 @@ class LearnerSettings:
         None: as the source of the samples, or the default.
     raw : bool
         Whether the features are not standardized.
+    regress : bool
+        Whether it predicts a number.
     decision : Decision
     """
 
@@ -104,6 +135,7 @@ class LearnerSettings:
     multiclass: str | None = None
     scale: str | None = None
     raw: bool = False
+    regress: bool = False
     decision: Decision = field(default_factory=Decision)
 
     @classmethod
@@ -121,14 +153,43 @@ class LearnerSettings:
             parameters=parameters.given(options),
             decision=Decision.of(options),
         )
+        if settings.regress:
+            settings._check_regressor()
+        elif settings.chosen not in KINDS:
+            raise ValueError(f"--learner {settings.chosen} predicts numbers: give --regress")
         if settings.fourier and settings.chosen not in LINEAR:
             raise ValueError(f"--fourier does not apply to --learner {settings.chosen}")
         return settings
 
+    def _check_regressor(self) -> None:
+        """Raise ValueError for what means nothing where numbers are predicted."""
+        if self.chosen not in REGRESSORS:
+            *names, last = REGRESSORS
+            raise ValueError(
+                f"--learner {self.chosen} tells classes apart: with --regress give "
+                f"--learner {', '.join(names)} or {last}"
+            )
+        given = {
+            "--classes": self.classes is not None,
+            "--multiclass": self.multiclass is not None,
+            "--fourier": self.fourier,
+            "--probabilities": self.decision.probabilities,
+            "--sets": self.decision.coverage is not None,
+            **{f"--{name}": True for name in self.decision.by_label},
+        }
+        for option in (name for name, asked in given.items() if asked):
+            raise ValueError(f"{option} does not go with --regress: leave it out")
+
+    @property
+    def kind(self) -> type[Learner]:
+        """The class of the learner."""
+        return class_of(self.chosen, regress=self.regress)
+
     @property
     def chosen(self) -> str:
         """The kind of the learner."""
-        return self.learner or ("stream" if self.fourier else DEFAULT_KIND)
+        default = DEFAULT_REGRESSOR if self.regress else DEFAULT_KIND
+        return self.learner or ("stream" if self.fourier else default)
 
     def words(self) -> list[str]:
         """The words of a command line that ask for this learner."""
@@ -140,7 +201,7 @@ class LearnerSettings:
             "scale": self.scale,
         }
         told = [w for name, of in given.items() if of is not None for w in (f"--{name}", str(of))]
-        told += [f"--{name}" for name in ("fourier", "raw") if getattr(self, name)]
+        told += [f"--{name}" for name in ("fourier", "raw", "regress") if getattr(self, name)]
         return told + parameters.words(self.parameters) + self.decision.words()
 
     def _own(self) -> dict[str, str]:
@@ -152,14 +213,15 @@ class LearnerSettings:
         """The parameters of random Fourier features, if they are before the learner."""
         if not self.fourier:
             return {}
-        learner, features = class_of(self.chosen), kind_of("FourierFeatures")
+        learner, features = self.kind, kind_of("FourierFeatures")
         names = parameters.types_of(features).keys() - parameters.types_of(learner).keys()
         return {name: text for name, text in self.parameters.items() if name in names}
 
     def of_two(self) -> Learner:
-        """The learner of two classes alone, not allocated. Raises ValueError for a parameter that
-        it does not have, or that is out of range."""
-        learner = of_kind(self.chosen, _parsed(class_of(self.chosen), self._own()))
+        """The learner of two classes, or of targets, alone, not allocated. Raises ValueError for a
+        parameter that it does not have, or that is out of range."""
+        given = _parsed(self.kind, self._own())
+        learner = self.kind(**given) if self.regress else of_kind(self.chosen, given)
         learner.plan(1)  # checks the parameters
         return learner
 
@@ -183,6 +245,8 @@ class LearnerSettings:
     def of_many(self, inner: Learner, n_classes: int = 0) -> Learner:
         """`inner` for the requested number of classes; `n_classes` is the source's."""
         asked = self.classes
+        if self.regress:
+            return inner
         if self.multiclass is None and isinstance(inner, GradientLearner):
             return inner.set_params(n_classes=asked or max(n_classes, 2))
         if self.multiclass is None and is_a(inner, "ByteSVM"):
@@ -204,7 +268,9 @@ class LearnerSettings:
             raise ValueError(f"--raw: {self.chosen} scales its samples; name another --learner")
         if self.raw or (self.scale is None and scales_itself):
             return inner
-        return kind_of(SCALERS[self.scale or DEFAULT_SCALE])(learner=inner)
+        scale = self.scale or DEFAULT_SCALE
+        fills = {"missing": "mean"} if self.regress and scale == DEFAULT_SCALE else {}
+        return kind_of(SCALERS[scale])(learner=inner, **fills)
 
     def contradicted(self, learner: Learner) -> list[tuple[str, str]]:
         """The options given that `learner`, which was loaded, does not have.
@@ -215,7 +281,9 @@ class LearnerSettings:
             What the learner has, and the option as it was given.
         """
         inner = innermost(learner)
-        named = {of: name for name, of in KINDS.items()}
+        if learner.regresses != self.regress:
+            return [("--regress", "classes") if learner.regresses else ("classes", "--regress")]
+        named = {of: name for name, of in (REGRESSORS if self.regress else KINDS).items()}
         kind = named.get(type(inner).__name__, type(inner).__name__)
         if self.learner not in (None, kind):
             return [(f"--learner {kind}", f"--learner {self.learner}")]
@@ -271,9 +339,9 @@ def _differing(name: str, text: str, owners: list[Learner]) -> list[tuple[str, s
     return [(has, given)]
 
 
-def class_of(kind: str) -> type[Learner]:
-    """The class that a name of ``--learner`` stands for."""
-    return getattr(learners, KINDS[kind])
+def class_of(kind: str, *, regress: bool = False) -> type[Learner]:
+    """The class that a name of ``--learner`` stands for, with ``--regress`` or without."""
+    return getattr(learners, (REGRESSORS if regress else KINDS)[kind])
 
 
 def of_kind(kind: str, given: Mapping[str, object]) -> Learner:

@@ -113,6 +113,7 @@ class LinkSettings:
     key: str | None = None  # a file
     n_features: int | None = None
     unlabelled: bool = False
+    regress: bool | None = False  # None: either
     wait: float = 10.0
     silent_after: float = SILENT_AFTER
     samples: int | None = None
@@ -148,6 +149,7 @@ class LinkSettings:
                 policy=self.full,
                 value_range=self.range,
                 label="none" if self.unlabelled else "last",
+                targets=self.regress,
                 handshake_timeout=self.wait,
                 key=None if self.key is None else read_key(self.key),
                 sleep=sleep,

@@ -190,7 +190,9 @@ class OutSettings:
         from edgesvm.journal import Journal
 
         learner = learner_in(model)
-        return Journal(learner.n_features_in_, self.out_queue, dtype=learner.dtype)
+        return Journal(
+            learner.n_features_in_, self.out_queue, dtype=learner.dtype, targets=learner.regresses
+        )
 
     def start(
         self,

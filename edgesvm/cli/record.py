@@ -46,6 +46,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help=f"output file, with a name that ends in {SUFFIX}",
     )
     link = link_options.add_to(command)
+    link.add_argument(
+        "--regress", action="store_true", help="labels are numbers to predict, not classes"
+    )
     link_options.add_report(command)
     link.add_argument(
         "--late-labels",
@@ -114,7 +117,9 @@ def _schema(link: Link) -> RecordingSchema:
     assert known is not None  # an open link has one
     late = link.late is not None
     labelled = late or known.label != "none"
-    return RecordingSchema(known.n_features, labelled, known.n_classes, known.nominal_us, late)
+    return RecordingSchema(
+        known.n_features, labelled, known.n_classes, known.nominal_us, late, known.targets
+    )
 
 
 class _Recorder:

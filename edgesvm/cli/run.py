@@ -25,6 +25,7 @@ from edgesvm.cli import (
     server,
     window_options,
 )
+from edgesvm.cli.learner_options import season_of_day
 from edgesvm.cli.run_settings import PortSettings, RunSettings
 from edgesvm.cli.server import Served
 from edgesvm.cli.service import Service
@@ -65,7 +66,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     files = command.add_argument_group("files")
     saved_model.add_save(files)
     saved_model.add_checkpoint(files)
-    learner_options.add_to(command)
+    learner_options.add_regress(learner_options.add_to(command))
     link = link_options.add_to(command, auto=True)
     link.add_argument(
         "--answers", action="store_true", help="send predictions back on a text link too"
@@ -108,7 +109,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         choices=("stop", "restart"),
         default="stop",
         metavar="WHAT",
-        help="if the node has changed its number of features: stop, or restart with a new model",
+        help="on another number of features: stop, or restart",
     )
     link.add_argument(
         "--one-model", action="store_true", help="several ports teach one learner, not one each"
@@ -261,7 +262,7 @@ def model_for(
         period = link.schema.nominal_us
         model = settings.windows.chain(learner, n_features, memory, period_us=period, fixed=fixed)
         return model.allocate(n_features), None
-    labels = learner_in(model).classes_.tolist()
+    labels = [] if port.learner.regress else learner_in(model).classes_.tolist()
     if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
         raise ValueError(
             f"the model in {source} has the labels {labels}, but a link has integers; "
@@ -288,6 +289,7 @@ def served(
         "max_labels_per_second": settings.max_labels_per_second,
         "drift": drift,
         "journal": settings.out.journal(model),
+        "season": 0 if link.schema is None else season_of_day(link.schema.nominal_us),
     }
     if isinstance(model, Learner):
         runner = Runner(link, model, **asked)

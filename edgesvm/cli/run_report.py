@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from edgesvm.cli import out_options, score_words
 from edgesvm.cli.status import lost_lines
-from edgesvm.evaluation import percent
 from edgesvm.learner import Learner
 from edgesvm.runner import Runner
 
@@ -25,8 +24,8 @@ def progress(ports: Sequence[Served], started: float) -> str:
     told = [f"{sum(port.job.taken for port in ports) / seconds:,.0f}/s"]
     for port in ports:
         state = " gone" if port.away else " ended" if port.ended else ""
-        accuracy = percent(port.job.score.rolling)
-        told.append(f"{port.link.name}{state} {port.job.taken:,} samples, accuracy {accuracy}")
+        score = score_words.last(port.job.score)
+        told.append(f"{port.link.name}{state} {port.job.taken:,} samples, {score}")
     return "  ".join(told)
 
 
@@ -34,8 +33,7 @@ def _progress(runner: Runner, seconds: float) -> str:
     c = runner.link.counters
     return (
         f"{runner.taken:,} samples  {runner.taken / seconds:,.0f}/s  "
-        f"{_windows(runner)}accuracy {percent(runner.score.rolling)} (larger class "
-        f"{percent(runner.score.majority)}, label before {percent(runner.score.label_before)})  "
+        f"{_windows(runner)}{score_words.brief(runner.score)}  "
         f"{runner.model.nbytes:,} B  "
         f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  "
         f"disconnects {c['disconnects']:,}  silent {c['silent']:,}"
@@ -111,8 +109,8 @@ def _words(summary: dict[str, Any]) -> str:
         f"{c['learned']:,} learned, {c['unlabelled']:,} unlabelled, "
         f"{c['refused_value'] + c['unknown_label']:,} refused",
         *_left_out(c),
-        f"{score_words.accuracy(summary)}; last {min(summary['window'], summary['predicted']):,} "
-        f"{percent(summary['rolling_accuracy'])}",
+        f"{score_words.scored(summary)}; last {min(summary['window'], summary['predicted']):,} "
+        f"{score_words.rolling(summary)}",
         *filter(None, [score_words.recalls(summary), score_words.probabilities(summary)]),
         *filter(None, [score_words.far_out(c)]),
         *score_words.remarks(summary),

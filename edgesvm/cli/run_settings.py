@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 
 from edgesvm.budget import parse_bytes
-from edgesvm.cli import arguments
+from edgesvm.cli import arguments, learner_options
 from edgesvm.cli.drift_options import DriftSettings
 from edgesvm.cli.learner_options import LearnerSettings
 from edgesvm.cli.link_options import LinkSettings
@@ -22,7 +22,7 @@ FILES = ("save", "checkpoint", "checkpoint_second")
 # Options that say how this host learns, which a board that learns does not need.
 OF_THE_HOST = (
     *("text", "auto", "key", "learner", "set", "window", "checkpoint", "set_rate", "range"),
-    *("late_labels", "max_labels_per_second", "http", "live", "out"),
+    *("late_labels", "max_labels_per_second", "http", "live", "out", "regress"),
 )
 
 
@@ -92,6 +92,7 @@ class RunSettings:
             out=OutSettings.of(options),
             show=arguments.read(ShowSettings, options),
         )
+        learner_options.check_regress(options)
         if len(settings.ports) > 1 and settings.show.live:
             raise ValueError("--live shows one port; give one, or --http for a page of each")
         if len(settings.ports) > 1 and settings.other_width == "restart":

@@ -1,4 +1,4 @@
-"""Accuracies as text, beside what they have to beat."""
+"""Accuracies, and errors of targets, as text, beside what they have to beat."""
 
 from __future__ import annotations
 
@@ -7,11 +7,69 @@ from typing import TYPE_CHECKING, Any
 from edgesvm.evaluation import percent
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import Shell
+from edgesvm.regression import RegressionScore
 
 if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
+    from edgesvm.evaluation import Prequential
 
 MOST_CLASSES = 12  # whose recalls fit a line
+
+
+def scored(s: dict[str, Any]) -> str:
+    """The summary of a score of classes or of targets, with the answers that need no learner."""
+    return errors(s) if "mae" in s else accuracy(s)
+
+
+def first(s: dict[str, Any]) -> str:
+    """The figure of the first samples."""
+    return number(s["first_mae"]) if "mae" in s else percent(s["first_accuracy"])
+
+
+def rolling(s: dict[str, Any]) -> str:
+    """The figure of the last samples."""
+    return number(s["rolling_mae"]) if "mae" in s else percent(s["rolling_accuracy"])
+
+
+def last(score: Prequential | RegressionScore) -> str:
+    """The figure of the last samples, with its name."""
+    if isinstance(score, RegressionScore):
+        return f"MAE {number(score.rolling)}"
+    return f"accuracy {percent(score.rolling)}"
+
+
+def brief(score: Prequential | RegressionScore) -> str:
+    """For a status line: the figure of the last samples, and those of answers without a learner."""
+    if isinstance(score, RegressionScore):
+        return (
+            f"MAE {number(score.rolling)} (mean {number(score.mean_so_far.mae)}, target before "
+            f"{number(score.value_before.mae)}), within {percent(score.coverage)}"
+        )
+    return (
+        f"accuracy {percent(score.rolling)} (larger class {percent(score.majority)}, label before "
+        f"{percent(score.label_before)})"
+    )
+
+
+def number(value: float | None) -> str:
+    """An error in four digits; "-" for None."""
+    return "-" if value is None else f"{value:.4g}"
+
+
+def errors(s: dict[str, Any]) -> str:
+    """Errors of `RegressionScore.summary`, with those of the answers that need no learner."""
+    season = f", {s['season']:,} before {number(s['mae_season_before'])}" if s["season"] else ""
+    r2 = "-" if s["r2"] is None else f"{s['r2']:.3f}"
+    told = (
+        f"MAE {number(s['mae'])} (mean so far {number(s['mae_mean_so_far'])}, target before "
+        f"{number(s['mae_value_before'])}{season}), RMSE {number(s['rmse'])}, R2 {r2}"
+    )
+    if s["coverage"] is None:
+        return told
+    asked = "" if s["coverage_asked"] is None else f" ({percent(s['coverage_asked'])} asked)"
+    return f"{told}; {percent(s['coverage'])} within the interval{asked}, " + (
+        f"which is {number(s['mean_width'])} wide"
+    )
 
 
 def accuracy(s: dict[str, Any]) -> str:
@@ -24,7 +82,7 @@ def accuracy(s: dict[str, Any]) -> str:
 
 def recalls(s: dict[str, Any]) -> str:
     """Share of each class that was recognised; empty for a single class."""
-    held = s["recalls"]
+    held = s.get("recalls", {})
     if not 2 <= len(held) <= MOST_CLASSES:
         return ""
     return "recall: " + ", ".join(f"{label} {percent(share)}" for label, share in held.items())
@@ -62,11 +120,13 @@ def given_up(learner: Learner) -> dict[str, int]:
 
 
 def far_out(counts: dict[str, Any]) -> str:
-    """That values were far out; empty if none was."""
-    count = counts.get("far_out")
-    return (
-        f"far out: {count:,} rows learned with a value far outside what was seen" if count else ""
-    )
+    """That values were far out, or missing; empty if none was."""
+    told = []
+    if count := counts.get("far_out"):
+        told.append(f"far out: {count:,} rows learned with a value far outside what was seen")
+    if count := counts.get("n_missing"):
+        told.append(f"missing: {count:,} values, taken to be their mean")
+    return "\n".join(told)
 
 
 def drifts(watch: DriftWatch | None) -> str:

@@ -50,6 +50,7 @@ def act(options: argparse.Namespace) -> int:
     if options.memory is None:
         options.memory = str(device.learner_bytes)
     node = sim_options.make_node(options)
+    options.regress = node.targets
     with (
         sim_options.closing_source(node.source),
         contextlib.closing(sim_options.make_link(options)) as link,
@@ -75,7 +76,7 @@ def _edge_words(edge: dict[str, Any]) -> str:
     """The report of `edgesvm run` as text."""
     c = edge["counters"]
     lines = [
-        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: {score_words.accuracy(edge)}",
+        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: {score_words.scored(edge)}",
         *(f"          {line}" for line in filter(None, [score_words.probabilities(edge)])),
         *(f"          {remark}" for remark in score_words.remarks(edge)),
         f"counted   {c['taken']:,} taken, {c['learned']:,} learned, {c['missing']:,} missing, "

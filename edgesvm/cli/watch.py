@@ -73,7 +73,7 @@ class WatchSettings:
     def of(cls, options: argparse.Namespace) -> WatchSettings:
         """Raises ValueError if the options contradict each other."""
         settings = cls(
-            link=LinkSettings.of(options, url=options.port),
+            link=LinkSettings.of(options, url=options.port, regress=None),
             answers=options.answers,
             novelty=NoveltySettings.of(options),
             windows=WindowSettings.of(options),

@@ -87,10 +87,13 @@ class CsvRows(Stream):
         not a number. If only the last cell is a word, it does if that word is a usual or given
         column name, or the line below ends with a number, or the cells before are 0, 1, 2 and so
         on. A first line of three or more numbers has names if they are 0, 1, 2 and so on.
-    missing : {"skip", "refuse"}
+    missing : {"skip", "refuse", "keep"}
         What is done with a row that has a missing cell: empty, or na, n/a, nan, null, none, ? or -.
         "skip": its features are all NaN, so that whoever reads the rows refuses and counts it, and
-        windows of raw samples have a gap there. "refuse": `RowsError`.
+        windows of raw samples have a gap there. "refuse": `RowsError`. "keep": the cell is NaN, and
+        so may be a target.
+    targets : bool
+        The labels are numbers, float64, and not classes.
 
     Attributes
     ----------
@@ -117,12 +120,15 @@ class CsvRows(Stream):
         drop_columns: tuple[str | int, ...] = (),
         header: bool | None = None,
         missing: str = "skip",
+        targets: bool = False,
     ) -> None:
-        if missing not in ("skip", "refuse"):
-            raise ValueError(f"missing={missing!r} must be 'skip' or 'refuse'")
-        self._refuse_missing = missing == "refuse"
+        if missing not in ("skip", "refuse", "keep"):
+            raise ValueError(f"missing={missing!r} must be 'skip', 'refuse' or 'keep'")
+        if missing == "keep" and not targets:
+            raise ValueError("missing='keep' is for targets: a label that is missing is no class")
+        self.targets, self._missing_cells = targets, missing
         self.n_missing = self.first_missing = 0
-        self._last_label: int | None = None
+        self._last_label: float | None = None
         self._path = Path(path)
         self._file = self._open()
         try:
@@ -193,7 +199,7 @@ class CsvRows(Stream):
             raise RowsError(f"{self._path} has {self._width} columns; there is no index {at}")
         return at % self._width
 
-    def _rows(self) -> Iterator[tuple[list[float], int]]:
+    def _rows(self) -> Iterator[tuple[list[float], float]]:
         with self._file:
             for line, cells in self._cells:
                 where = f"{self._path}, line {line}"
@@ -202,11 +208,11 @@ class CsvRows(Stream):
                         f"{where}: {len(cells)} columns, but the first row has {self._width}"
                     )
                 column = self._missing(cells)
-                if column is None:
+                if column is not None:
+                    self._count_missing(line, f"{where}: no value in {self._name(column)}")
+                if column is None or self._missing_cells == "keep":
                     yield self._parse(cells, where)
-                    continue
-                self._count_missing(line, f"{where}: no value in {self._name(column)}")
-                if self._label_at is None or self._last_label is not None:
+                elif self._label_at is None or self._last_label is not None:
                     yield [math.nan] * len(self._features), self._last_label or 0
 
     def _filled_lines(self) -> Iterator[tuple[int, list[str]]]:
@@ -216,20 +222,28 @@ class CsvRows(Stream):
         except csv.Error as error:
             raise RowsError(f"{self._path}, line {self._reader.line_num}: {error}") from error
 
-    def _parse(self, row: list[str], where: str) -> tuple[list[float], int]:
-        x = []
-        for j in self._features:
-            try:
-                x.append(float(row[j]))
-            except ValueError:
-                raise RowsError(
-                    f"{where}: {row[j]!r} in {self._name(j)} is not a number (use drop_columns if "
-                    "it is not a feature)"
-                ) from None
+    def _parse(self, row: list[str], where: str) -> tuple[list[float], float]:
+        advice = "use drop_columns if it is not a feature"
+        x = [self._number(row[j], where, j, advice) for j in self._features]
         if self._label_at is None:
             return x, 0
-        self._last_label = self._labels.number(row[self._label_at].strip(), where)
+        cell = row[self._label_at].strip()
+        if self.targets:
+            self._last_label = self._number(cell, where, self._label_at, "a target must be one")
+        else:
+            self._last_label = self._labels.number(cell, where)
         return x, self._last_label
+
+    def _number(self, cell: str, where: str, column: int, advice: str) -> float:
+        """The number in a cell, NaN in one that is missing."""
+        try:
+            return float(cell)
+        except ValueError:
+            if self._missing_cells == "keep" and cell.strip().lower() in _MISSING:
+                return math.nan
+            raise RowsError(
+                f"{where}: {cell!r} in {self._name(column)} is not a number ({advice})"
+            ) from None
 
     def _name(self, column: int) -> str:
         return f"column {self._header[column]!r}" if self._header else f"column {column}"
@@ -240,20 +254,21 @@ class CsvRows(Stream):
         return next((j for j in used if row[j].strip().lower() in _MISSING), None)
 
     def _count_missing(self, line: int, why: str) -> None:
-        if self._refuse_missing:
+        if self._missing_cells == "refuse":
             raise RowsError(f"{why}; to pass over such rows: missing='skip'")
         self.n_missing += 1
         self.first_missing = self.first_missing or line
 
     def read(self, n: int) -> Rows:
-        """See `Stream.read`; X is float32, y int32."""
+        """See `Stream.read`; X is float32, y int32, or float64 targets."""
         rows = list(islice(self._lines, n))
         with np.errstate(over="ignore"):  # overflow gives inf, which the learner refuses
             X = np.array([x for x, _ in rows], np.float64).astype(np.float32)
         X = X.reshape(-1, self.n_features)
         if self._label_at is None:
             return Rows(X)
-        return Rows(X, np.array([label for _, label in rows], np.int32))
+        of_labels = np.float64 if self.targets else np.int32
+        return Rows(X, np.array([label for _, label in rows], of_labels))
 
     def close(self) -> None:
         """Close the file. Reading its last row, or an error, closes it too."""
@@ -301,7 +316,8 @@ def _matrix(arrays: Any, path: Any) -> tuple[str, Any]:
 
 
 class NpzRows:
-    """Rows of ``X`` and ``y``, or ``X_train`` and ``y_train``, of an npz file, in order.
+    """Rows of ``X`` and ``y``, or ``X_train`` and ``y_train``, of an npz file, in order. With
+    `targets`, y is read as float64 numbers and not as classes.
 
     Only these two arrays are read, in their stored dtype; rows and labels are converted chunk by
     chunk. Pickled arrays are refused, and compressed ones that unpack to more than 64 MiB and 16
@@ -316,7 +332,7 @@ class NpzRows:
 
     period_us = 0
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, targets: bool = False) -> None:
         import zipfile  # takes 10 ms, which CSV files do not need
 
         from edgesvm.data.npz import NpzArrays
@@ -340,8 +356,11 @@ class NpzRows:
             raise RowsError(f"{path}: {y_name} has shape {y.shape} for {len(self._X)} rows")
         self.class_names: list[str] = []
         self._y, self._names = y, np.empty(0)
-        self.n_features = int(self._X.shape[1])
-        self.n_classes = 0 if y is None else self._number(y, f"{path}: {y_name}")
+        self.n_features, self.targets, self.n_classes = int(self._X.shape[1]), targets, 0
+        if y is not None and targets and y.dtype.kind not in "fiu":
+            raise RowsError(f"{path}: {y_name} must be numbers to be targets, not {y.dtype}")
+        if y is not None and not targets:
+            self.n_classes = self._number(y, f"{path}: {y_name}")
 
     def _number(self, y: NDArray, what: str) -> int:
         """Check the labels, and name them if they are words. Returns how many there are."""
@@ -354,10 +373,15 @@ class NpzRows:
             self._names = found
             self.class_names = [printable(str(name)) for name in found]
         else:
-            raise RowsError(f"{what} must be integers or strings, not {y.dtype}")
+            raise RowsError(
+                f"{what} must be integers or strings, not {y.dtype}; numbers to predict are targets"
+                " (--regress)"
+            )
         return len(found)
 
-    def _numbers(self, y: NDArray) -> NDArray[np.int32]:
+    def _numbers(self, y: NDArray) -> NDArray:
+        if self.targets:
+            return y.astype(np.float64)
         return (np.searchsorted(self._names, y) if self.class_names else y).astype(np.int32)
 
     @property
@@ -371,7 +395,7 @@ class NpzRows:
         return len(self._X)
 
     def chunks(self, rows: int) -> Iterator[Rows]:
-        """A pass from the first row on, at most `rows` per chunk; X is float32, y int32."""
+        """A pass from the first row on, at most `rows` per chunk; X float32, y int32 or float64."""
         for at in range(0, len(self._X), rows):
             part = slice(at, at + rows)
             X = self._X[part].astype(np.float32)

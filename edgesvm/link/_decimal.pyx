@@ -1,4 +1,4 @@
-"""Decimal text to float32: ``[+-] digits [. digits] [e [+-] digits]``.
+"""Decimal text to float32 or float64: ``[+-] digits [. digits] [e [+-] digits]``.
 
 There must be a digit before or after the point. With up to 15 significant digits and a power of ten
 from -22 to 22, the result is the float32 nearest to the decimal (ties to even): mantissa and power
@@ -7,7 +7,8 @@ Rounding again to float32 can only go wrong on a tie, where the residual of the 
 computed exactly with fma, tells which side the decimal is on. Beyond these limits, 19 digits are
 used and each factor of at most 1e22 rounds in float64. The result is then the nearest float32
 unless the decimal lies within about 1e-14 of the midpoint between two float32 values; there it may
-be the other one.
+be the other one. As float64, a decimal within these limits is the nearest one, others are off by a
+few units in the last place.
 """
 
 from libc.math cimport INFINITY, fma
@@ -47,20 +48,25 @@ cdef bint is_special(const uint8_t *text, Py_ssize_t n) noexcept nogil:
             or (a == c"o" and b == c"v" and c == c"f"))
 
 
+cdef double scaled(uint64_t mantissa, int power) noexcept nogil:
+    """float64(mantissa * 10**power), each factor of at most 1e22 rounded."""
+    cdef double value = <double> mantissa
+    while power > LARGEST_POWER:
+        value *= POWER_OF_TEN[LARGEST_POWER]
+        power -= LARGEST_POWER
+    while power < -LARGEST_POWER:
+        value /= POWER_OF_TEN[LARGEST_POWER]
+        power += LARGEST_POWER
+    return value * POWER_OF_TEN[power] if power >= 0 else value / POWER_OF_TEN[-power]
+
+
 cdef float nearest(uint64_t mantissa, int power) noexcept nogil:
     """float32(mantissa * 10**power), rounded as the module's docstring says."""
     cdef double exact = <double> mantissa
     cdef double value, residual
     cdef float one, other
     if mantissa >> EXACT_BITS or power > LARGEST_POWER or power < -LARGEST_POWER:
-        value = exact
-        while power > LARGEST_POWER:
-            value *= POWER_OF_TEN[LARGEST_POWER]
-            power -= LARGEST_POWER
-        while power < -LARGEST_POWER:
-            value /= POWER_OF_TEN[LARGEST_POWER]
-            power += LARGEST_POWER
-        return <float> (value * POWER_OF_TEN[power] if power >= 0 else value / POWER_OF_TEN[-power])
+        return <float> scaled(mantissa, power)
     if power >= 0:
         value = exact * POWER_OF_TEN[power]
         residual = fma(exact, POWER_OF_TEN[power], -value)
@@ -77,13 +83,16 @@ cdef float nearest(uint64_t mantissa, int power) noexcept nogil:
     return max(one, other) if residual > 0 else min(one, other)
 
 
-cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexcept nogil:
+cdef Number scan(const uint8_t *text, Py_ssize_t n, uint64_t *digits, int *exponent_of_ten,
+                 bint *negative) noexcept nogil:
+    """Read the number ``digits * 10**exponent_of_ten`` and its sign."""
     cdef Py_ssize_t i = 0
     cdef uint64_t mantissa = 0
     cdef int significant = 0, power = 0, exponent = 0, exponent_sign = 1
-    cdef bint negative = False, point = False, any_digit = False
+    cdef bint point = False, any_digit = False
+    negative[0] = False
     if i < n and (text[i] == c"-" or text[i] == c"+"):
-        negative = text[i] == c"-"
+        negative[0] = text[i] == c"-"
         i += 1
     if is_special(text + i, n - i):
         return NOT_FINITE
@@ -115,13 +124,51 @@ cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexc
             i += 1
     if i < n:
         return BAD_CHARACTER
-    power = max(-FAR, min(FAR, power + exponent_sign * exponent))
+    digits[0] = mantissa
+    exponent_of_ten[0] = max(-FAR, min(FAR, power + exponent_sign * exponent))
+    return GOOD
+
+
+cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexcept nogil:
+    cdef uint64_t mantissa = 0
+    cdef int power = 0
+    cdef bint negative = False
+    cdef Number number = scan(text, n, &mantissa, &power, &negative)
+    if number != GOOD:
+        return number
     value[0] = 0 if mantissa == 0 else nearest(mantissa, power)
     if value[0] == INFINITY:
         return NOT_FINITE
     if negative:
         value[0] = -value[0]
     return GOOD
+
+
+cdef Number parse_float64(const uint8_t *text, Py_ssize_t n, double *value) noexcept nogil:
+    cdef uint64_t mantissa = 0
+    cdef int power = 0
+    cdef bint negative = False
+    cdef Number number = scan(text, n, &mantissa, &power, &negative)
+    if number != GOOD:
+        return number
+    value[0] = 0 if mantissa == 0 else scaled(mantissa, power)
+    if value[0] == INFINITY:
+        return NOT_FINITE
+    if negative:
+        value[0] = -value[0]
+    return GOOD
+
+
+def parse_float64_view(const uint8_t[::1] text):
+    """The float64 value of `text` as a float, or "bad_char" or "bad_value" if it has none."""
+    cdef double value = 0
+    cdef Number number
+    if text.shape[0] == 0:
+        return "bad_char"
+    number = parse_float64(&text[0], text.shape[0], &value)
+    if number == GOOD:
+        return value
+    return "bad_char" if number == BAD_CHARACTER else "bad_value"
 
 
 def parse_float32_view(const uint8_t[::1] text):

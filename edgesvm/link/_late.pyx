@@ -10,11 +10,13 @@ and labels in the order of the wire, however the byte stream was divided.
     samples = matched + expired + unlabelled + waiting + claimed   (that arrived without a label)
 
 Bytes: capacity * (4 d + 4) for the samples, 4 d for the one taken, the history of numbers, and 21
-for each label the queue can hold. Nothing is allocated after construction.
+for each label the queue can hold; with targets 20 more a sample and 4 more a label. Nothing is
+allocated after construction.
 """
 
 cimport cython
 cimport numpy as cnp
+from libc.math cimport NAN, isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
@@ -35,33 +37,41 @@ cdef class LateSample:
     Attributes
     ----------
     x : ndarray of shape (d,), float32
-    label : int
-        Class index.
+    label : int or float
+        Class index, or target.
     weight : float
-    predicted : int or None
-        What was predicted when it arrived.
+    predicted : int, (value, low, high) or None
+        What was predicted when it arrived: a class, or a target and its interval.
     sequence : int
         Its sample number.
     """
 
-    def __cinit__(self, Py_ssize_t n_features):
+    def __cinit__(self, Py_ssize_t n_features, targets=False):
         self.x = np.zeros(n_features, np.float32)
         self._x = self.x
+        self._targets = targets
+
+    @property
+    def label(self):
+        return self._label if self._targets else <int32_t> self._label
 
     @property
     def predicted(self):
-        return None if self._predicted == NO_PREDICTION else self._predicted
+        cdef double value = self._predicted[0]
+        if self._targets:
+            return None if isnan(value) else (value, self._predicted[1], self._predicted[2])
+        return None if value == NO_PREDICTION else <int32_t> value
 
 
 class LateLabel(NamedTuple):
     """A label as received, or the start of a new epoch, after which older samples get no label.
 
-    sequence : number of the sample; label : class index; weight : float; is_epoch : True for the
+    sequence : number of the sample; label : class index, or target; weight : float; is_epoch : True for the
     start of an epoch, whose other three fields mean nothing.
     """
 
     sequence: int
-    label: int
+    label: float
     weight: float
     is_epoch: bool = False
 
@@ -77,6 +87,8 @@ cdef class LateLabels:
     n_features : int
     queue : int
         Labels held for the reader; when the queue is full, further labels are dropped.
+    targets : bool
+        Whether labels are numbers, float64, and not class indices.
 
     Attributes
     ----------
@@ -96,7 +108,8 @@ cdef class LateLabels:
         A parameter is out of range.
     """
 
-    def __cinit__(self, Py_ssize_t capacity, Py_ssize_t n_features, Py_ssize_t queue=256):
+    def __cinit__(self, Py_ssize_t capacity, Py_ssize_t n_features, Py_ssize_t queue=256,
+                  targets=False):
         cdef Py_ssize_t history = 1024
         if not 1 <= capacity <= LONGEST:
             raise ValueError(f"late_labels={capacity} must be 1 to {LONGEST} samples")
@@ -107,15 +120,20 @@ cdef class LateLabels:
         self.capacity = capacity
         self.n_features = n_features
         self._X = np.zeros((capacity, n_features), np.float32)
-        self._taken = LateSample(n_features)
-        self._predicted = np.zeros(capacity, np.int32)
+        self._targets = targets
+        self._taken = LateSample(n_features, targets)
         self._state = np.zeros(history, np.uint8)
         self._mask = history - 1
         self._queue_rows = queue
         self._row = np.zeros(queue, np.int64)
         self._is_epoch = np.zeros(queue, np.uint8)
         self._number = np.zeros(queue, np.uint32)
-        self._label = np.zeros(queue, np.int32)
+        if targets:
+            self._estimate = np.zeros((capacity, ESTIMATE))
+            self._target = np.zeros(queue)
+        else:
+            self._predicted = np.zeros(capacity, np.int32)
+            self._label = np.zeros(queue, np.int32)
         self._weight = np.zeros(queue, np.float32)
 
     @property
@@ -151,7 +169,7 @@ cdef class LateLabels:
                 continue
             slot = self._match(self._number[at])
             if slot >= 0:
-                taken.label = self._label[at]
+                taken._label = self._label_at(at)
                 taken.weight = self._weight[at]
                 return self._filled(slot, self._number[at])
         return None
@@ -175,7 +193,10 @@ cdef class LateLabels:
         cdef LateSample taken = self._taken
         memcpy(&taken._x[0], &self._X[slot, 0], self.n_features * sizeof(float))
         taken.sequence = sequence
-        taken._predicted = self._predicted[slot]
+        if self._targets:
+            memcpy(taken._predicted, &self._estimate[slot, 0], ESTIMATE * sizeof(double))
+        else:
+            taken._predicted[0] = self._predicted[slot]
         return taken
 
     def take_label(self, int64_t row):
@@ -190,7 +211,11 @@ cdef class LateLabels:
         if self._is_epoch[at]:
             return LateLabel(0, 0, 0.0, True)
         self.handed_on += 1
-        return LateLabel(self._number[at], self._label[at], self._weight[at])
+        label = self._label_at(at)
+        return LateLabel(self._number[at], label if self._targets else int(label), self._weight[at])
+
+    cdef double _label_at(self, Py_ssize_t at) noexcept nogil:
+        return self._target[at] if self._targets else self._label[at]
 
     cdef bint _is_due(self, int64_t row) noexcept nogil:
         return self._count > 0 and self._row[self._first] <= row
@@ -209,20 +234,29 @@ cdef class LateLabels:
         ----------
         x : ndarray of shape (d,), float32, contiguous
         sequence : int
-        predicted : int, optional
-            What was predicted for it; 32 bits.
+        predicted : int or (value, low, high), optional
+            What was predicted for it: a class of 32 bits, or a target and its interval.
         """
-        cdef int32_t answer
+        cdef int32_t answer = <int32_t> NO_PREDICTION
+        cdef double value = NAN, low = NAN, high = NAN
         cdef Py_ssize_t slot
         if x.ndim != 1 or cnp.PyArray_TYPE(x) != cnp.NPY_FLOAT32 or \
                 not cnp.PyArray_IS_C_CONTIGUOUS(x) or cnp.PyArray_DIM(x, 0) != self.n_features:
             raise ValueError(f"x must be a contiguous float32 array of {self.n_features} features")
-        answer = <int32_t> NO_PREDICTION if predicted is None else predicted
+        if predicted is not None and self._targets:
+            value, low, high = predicted
+        elif predicted is not None:
+            answer = predicted
         if not self._enter(sequence, OPEN):
             return
         slot = self._slot(<int32_t> (self._highest - sequence))
         memcpy(&self._X[slot, 0], cnp.PyArray_DATA(x), self.n_features * sizeof(float))
-        self._predicted[slot] = answer
+        if self._targets:
+            self._estimate[slot, 0] = value
+            self._estimate[slot, 1] = low
+            self._estimate[slot, 2] = high
+        else:
+            self._predicted[slot] = answer
 
     def labelled(self, uint32_t sequence):
         """Record a sample that arrived with its label."""
@@ -245,15 +279,16 @@ cdef class LateLabels:
     def memory(self):
         """The buffers allocated: a list of (name, bytes)."""
         return [
-            ("late labels", self.capacity * (4 * self.n_features + 4)),
+            ("late labels", self.capacity * (4 * self.n_features
+                                             + (8 * ESTIMATE if self._targets else 4))),
             ("late sample", 4 * self.n_features),
             ("late label history", self._mask + 1),
-            ("late label queue", LABEL_BYTES * self._queue_rows),
+            ("late label queue", (LABEL_BYTES + 4 * self._targets) * self._queue_rows),
         ]
 
     # For the parser.
 
-    def add_label(self, int64_t row, uint32_t sequence, int32_t label, float weight=1.0):
+    def add_label(self, int64_t row, uint32_t sequence, double label, float weight=1.0):
         """Queue a label that came before `row` of the ring."""
         self.queue_label(row, sequence, label, weight)
 
@@ -261,7 +296,7 @@ cdef class LateLabels:
         """Queue the start of a new epoch, before `row` of the ring."""
         self.queue_epoch(row)
 
-    cdef void queue_label(self, int64_t row, uint32_t sequence, int32_t label,
+    cdef void queue_label(self, int64_t row, uint32_t sequence, double label,
                           float weight) noexcept nogil:
         cdef Py_ssize_t at = self._at(self._count)
         self.labels += 1
@@ -269,7 +304,10 @@ cdef class LateLabels:
             self.dropped += 1
             return
         self._number[at] = sequence
-        self._label[at] = label
+        if self._targets:
+            self._target[at] = label
+        else:
+            self._label[at] = <int32_t> label
         self._weight[at] = weight
         self._append(row, False)
 

@@ -32,6 +32,7 @@ class LineParser:
         label_column: bool = True,
         use_labels: bool = True,
         gate: ValueGate | None = None,
+        targets: bool = False,
     ) -> LineParser: ...
     @property
     def n_features(self) -> int | None: ...

@@ -9,6 +9,7 @@ Every byte, line and sample is accounted for:
 """
 
 cimport cython
+from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memchr, memcmp, memcpy
 
@@ -16,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgesvm.link._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number, parse_float32
+from edgesvm.link._decimal cimport BAD_CHARACTER, GOOD, NOT_FINITE, Number
+from edgesvm.link._decimal cimport parse_float32, parse_float64
 from edgesvm.link._late cimport LateLabels
 from edgesvm.link._ring cimport SampleRing
 from edgesvm.link._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
@@ -90,6 +92,13 @@ cdef bint is_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
     return not bad
 
 
+cdef bint is_missing(const uint8_t *field, Py_ssize_t n) noexcept nogil:
+    """Empty, ``?`` or ``nan``."""
+    if n == 3:
+        return field[0] | 0x20 == c"n" and field[1] | 0x20 == c"a" and field[2] | 0x20 == c"n"
+    return n == 0 or (n == 1 and field[0] == c"?")
+
+
 cdef int hex_value(uint8_t c) noexcept nogil:
     """The hexadecimal digit's value, or -1."""
     if c"0" <= c <= c"9":
@@ -135,6 +144,8 @@ cdef class LineParser:
         The last column is the label: an integer, or empty or ``?`` for no label.
     use_labels : bool
         False: the label column is ignored.
+    targets : bool
+        Labels are numbers, float64, and not 16-bit integers.
     gate : ValueGate, optional
         The values a feature may have; by default any finite value.
 
@@ -166,7 +177,7 @@ cdef class LineParser:
     cdef int64_t _not_finite
     cdef int64_t[N_LINES] _counts
     cdef Py_ssize_t _n_features       # 0: unknown
-    cdef bint _label_column, _use_labels
+    cdef bint _label_column, _use_labels, _targets
     cdef uint8_t _separator           # 0: unknown
     cdef uint8_t _candidate           # separator of the last line, while the columns are unknown
     cdef Py_ssize_t _candidate_features
@@ -183,7 +194,7 @@ cdef class LineParser:
     cdef bint _discarding             # before the first newline after `resync`
     cdef float[::1] _x                # (MAX_COLUMNS,) features of the line
     cdef bint _has_label
-    cdef int32_t _label
+    cdef double _label
     cdef uint32_t _next_number
     cdef bint _running                # the last line's number was behind the highest
     cdef uint32_t _old_first, _old_last  # of the lines in a row of which that is true
@@ -194,13 +205,15 @@ cdef class LineParser:
     cdef uint32_t[REFUSALS] _refused
     cdef int _n_refused
 
-    def __cinit__(self, n_features=None, label_column=True, use_labels=True, ValueGate gate=None):
+    def __cinit__(self, n_features=None, label_column=True, use_labels=True, ValueGate gate=None,
+                  targets=False):
         if n_features is not None:
             self._check_features(n_features)
             self._n_features = n_features
         self.sequence = SequenceWindow()
         self._label_column = label_column
         self._use_labels = use_labels
+        self._targets = targets
         self.gate = ValueGate() if gate is None else gate
         self._buffer = np.zeros(MAX_LINE, np.uint8)
         self._x = np.zeros(MAX_COLUMNS, np.float32)
@@ -675,7 +688,7 @@ cdef class LineParser:
         if not -32768 <= value <= 32767 or value != <int32_t> value:
             return False
         self._has_label = True
-        self._label = <int32_t> value
+        self._label = value
         return True
 
     cdef Py_ssize_t _count_columns(self, const uint8_t *line, Py_ssize_t *n,
@@ -716,6 +729,9 @@ cdef class LineParser:
                             bint *finite) noexcept nogil:
         cdef Number number
         self._trim(&field, &n)
+        if self.gate.missing and is_missing(field, n):
+            self._x[column] = NAN
+            return SAMPLE
         number = parse_float32(field, n, &self._x[column])
         if number == BAD_CHARACTER:
             return BAD_CHAR
@@ -724,11 +740,18 @@ cdef class LineParser:
         return SAMPLE
 
     cdef Line _read_label(self, const uint8_t *field, Py_ssize_t n) noexcept nogil:
-        """Read a 16-bit integer, which may be written 1.0; empty or ``?`` means no label."""
+        """Read a 16-bit integer, which may be written 1.0, or a target; empty or ``?`` means no
+        label, and so does a target that is not finite.
+        """
         cdef float value = 0
+        cdef Number number
         self._trim(&field, &n)
         if n == 0 or (n == 1 and field[0] == c"?"):
             return SAMPLE
+        if self._targets:
+            number = parse_float64(field, n, &self._label)
+            self._has_label = number == GOOD
+            return BAD_LABEL if number == BAD_CHARACTER else SAMPLE
         if parse_float32(field, n, &value) != GOOD or not self._is_label(value):
             return BAD_LABEL
         return SAMPLE

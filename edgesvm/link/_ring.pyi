@@ -1,4 +1,4 @@
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ POLICIES: tuple[str, ...]
 
 class Batch(NamedTuple):
     X: NDArray[np.float32]
-    y: NDArray[np.int32]
+    y: NDArray[Any]
     has_label: NDArray[np.bool_]
     weight: NDArray[np.float32]
     sequence: NDArray[np.uint32]
@@ -22,7 +22,9 @@ class SampleRing:
     dropped: int
     high_water: int
     policy: str
-    def __new__(cls, capacity: int, n_features: int, policy: str = "drop_oldest") -> SampleRing: ...
+    def __new__(
+        cls, capacity: int, n_features: int, policy: str = "drop_oldest", targets: bool = False
+    ) -> SampleRing: ...
     def __len__(self) -> int: ...
     @property
     def nbytes(self) -> int: ...
@@ -34,7 +36,7 @@ class SampleRing:
         self,
         x: NDArray[np.float32],
         sequence: int = 0,
-        label: int | None = None,
+        label: float | None = None,
         weight: float = 1.0,
     ) -> bool: ...
     def counters(self) -> dict[str, int]: ...

@@ -1,6 +1,6 @@
 """A ring buffer of samples: fixed arrays, filled in C, read by the learner as views.
 
-Bytes: capacity * (4 d + 13), allocated by the constructor. Every sample pushed is accounted for:
+Bytes: capacity * (4 d + 13), 4 more a row with targets, allocated by the constructor. Every sample pushed is accounted for:
 
     pushed = released + waiting + dropped
 """
@@ -19,8 +19,8 @@ POLICIES = ("drop_oldest", "drop_newest")
 class Batch(NamedTuple):
     """Rows of a ring, as views that are valid until the rows are released.
 
-    X : (n, d) float32; y : (n,) int32 class index, undefined where has_label is False; has_label
-    : (n,) bool; weight : (n,) float32; sequence : (n,) uint32.
+    X : (n, d) float32; y : (n,) int32 class index, or float64 target, undefined where has_label is
+    False; has_label : (n,) bool; weight : (n,) float32; sequence : (n,) uint32.
     """
 
     X: np.ndarray
@@ -43,6 +43,8 @@ cdef class SampleRing:
     policy : {"drop_oldest", "drop_newest"}
         Which sample is dropped when the ring is full. Rows taken but not released are in use and
         stay; while there are any, the newest sample is dropped.
+    targets : bool
+        Whether labels are numbers, float64, and not class indices.
 
     Attributes
     ----------
@@ -60,7 +62,8 @@ cdef class SampleRing:
         A parameter is out of range.
     """
 
-    def __cinit__(self, Py_ssize_t capacity, Py_ssize_t n_features, policy="drop_oldest"):
+    def __cinit__(self, Py_ssize_t capacity, Py_ssize_t n_features, policy="drop_oldest",
+                  targets=False):
         if capacity < 1 or n_features < 1:
             raise ValueError(f"capacity={capacity} and n_features={n_features} must be at least 1")
         if policy not in POLICIES:
@@ -70,12 +73,17 @@ cdef class SampleRing:
         self.policy = policy
         self._drop_oldest = policy == "drop_oldest"
         X = np.zeros((capacity, n_features), np.float32)
-        y = np.zeros(capacity, np.int32)
+        self._targets = targets
+        y = np.zeros(capacity, np.float64 if targets else np.int32)
         has_label = np.zeros(capacity, np.bool_)
         weight = np.zeros(capacity, np.float32)
         sequence = np.zeros(capacity, np.uint32)
         self._arrays = Batch(X, y, has_label, weight, sequence)
-        self._X, self._y, self._has_label = X, y, has_label.view(np.uint8)
+        self._X, self._has_label = X, has_label.view(np.uint8)
+        if targets:
+            self._target = y
+        else:
+            self._y = y
         self._weight, self._sequence = weight, sequence
 
     def __len__(self):
@@ -145,7 +153,7 @@ cdef class SampleRing:
             return [f"ring_in = ring_out + ring_waiting + ring_dropped: {self.counters()}"]
         return []
 
-    cdef bint push(self, const float *x, uint32_t sequence, int32_t label, bint has_label,
+    cdef bint push(self, const float *x, uint32_t sequence, double label, bint has_label,
                    float weight) noexcept nogil:
         """Copy a sample into the ring, or drop one by the policy; False if it was this one."""
         cdef Py_ssize_t at
@@ -161,7 +169,10 @@ cdef class SampleRing:
             at -= self.capacity
         memcpy(&self._X[at, 0], x, self.n_features * sizeof(float))
         self._sequence[at] = sequence
-        self._y[at] = label
+        if self._targets:
+            self._target[at] = label
+        else:
+            self._y[at] = <int32_t> label
         self._has_label[at] = has_label
         self._weight[at] = weight
         self._count += 1

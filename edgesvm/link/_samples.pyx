@@ -7,6 +7,7 @@ Late labels, if they are used, are queued in C too. Every sample frame is accoun
 """
 
 cimport cython
+from libc.math cimport isfinite
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
@@ -26,6 +27,7 @@ cdef enum:
     SAMPLE_I16 = 0x11
     LABEL = 0x12
     LABEL_RAW = 20
+    TARGET_RAW = 28  # the same with a target
     HAS_LABEL = 1
     HAS_TIME = 2
     # How many refused samples are remembered for answers to the node; others are only counted.
@@ -89,6 +91,7 @@ cdef class SampleReceiver:
     cdef readonly int64_t bad_label, label_mismatch
     cdef readonly int64_t clock_jumps, clock_elapsed, clock_segments
     cdef bint _use_labels
+    cdef bint _targets               # labels on the wire are float64
     cdef uint32_t _schema_id
     cdef uint8_t _kind               # of the samples: SAMPLE_F32 or SAMPLE_I16
     cdef int64_t _nominal_us
@@ -116,7 +119,7 @@ cdef class SampleReceiver:
         return self.decoder.pending
 
     def expect(self, uint32_t schema_id, SampleRing ring not None, *, LateLabels late=None,
-               scales=None, uint32_t nominal_us=0):
+               scales=None, uint32_t nominal_us=0, targets=False):
         """Accept samples of this schema and put them in this ring.
 
         Parameters
@@ -129,11 +132,14 @@ cdef class SampleReceiver:
             Scale and offset of each feature of int16 samples; by default samples are float32.
         nominal_us : int
             Microseconds from one sample to the next; 0 if irregular.
+        targets : bool
+            Whether labels on the wire are float64, and not class indices.
         """
         if scales is not None:
             self._scales = np.array(scales, np.float32).reshape(ring.n_features, 2)
         self._kind = SAMPLE_F32 if scales is None else SAMPLE_I16
         self._schema_id = schema_id
+        self._targets = targets
         self._nominal_us = nominal_us
         self.late = late
         if self.ring is not ring:
@@ -232,14 +238,25 @@ cdef class SampleReceiver:
 
     cdef void _label(self, const uint8_t *raw, Py_ssize_t raw_length) noexcept nogil:
         """Queue a late label after the rows that preceded it."""
+        cdef double label = 0
+        cdef float weight = 1.0
         if self._schema_id == 0 or load_u16(raw + 2) != self._schema_id:
             self.label_mismatch += 1
-        elif raw_length != LABEL_RAW or raw[1] & 0xF:
+        elif (raw_length != (TARGET_RAW if self._targets else LABEL_RAW) or raw[1] & 0xF
+              or not self._read_label(raw + HEADER_BYTES + 4, &label, &weight)):
             self.bad_label += 1
         else:
-            raw += HEADER_BYTES
-            self.late.queue_label(self.ring.entered, load_u32(raw), <int16_t> load_u16(raw + 4),
-                                  load_u16(raw + 6) / <float> 256.0)
+            self.late.queue_label(self.ring.entered, load_u32(raw + HEADER_BYTES), label, weight)
+
+    cdef bint _read_label(self, const uint8_t *raw, double *label, float *weight) noexcept nogil:
+        """Read a label and its weight; False for a target that is not finite, which is none."""
+        if self._targets:
+            memcpy(label, raw, sizeof(double))
+            weight[0] = load_u16(raw + 8) / <float> 256.0
+            return isfinite(label[0])
+        label[0] = <int16_t> load_u16(raw)
+        weight[0] = load_u16(raw + 2) / <float> 256.0
+        return True
 
     cdef void _sample(self, const uint8_t *raw, Py_ssize_t end) noexcept nogil:
         """Check the sample in raw[:end]; copy it into the ring if it is good."""
@@ -249,8 +266,9 @@ cdef class SampleReceiver:
         cdef Py_ssize_t n_bytes
         cdef Verdict verdict
         cdef bint has_label = False
-        cdef int label = 0
+        cdef double label = 0
         cdef float weight = 1.0
+        cdef int label_bytes = 12 if self._targets else 4
         cdef int64_t jumps = self.sequence.seq_jump
         cdef uint32_t time = 0
         if raw[0] != self._kind or self._schema_id == 0 or load_u16(raw + 2) != self._schema_id:
@@ -260,7 +278,8 @@ cdef class SampleReceiver:
             self.bad_flags += 1
             return
         n_bytes = self.ring.n_features * (2 if self._kind == SAMPLE_I16 else 4)
-        if end != at + (4 if flags & HAS_TIME else 0) + (4 if flags & HAS_LABEL else 0) + n_bytes:
+        n_bytes += (4 if flags & HAS_TIME else 0) + (label_bytes if flags & HAS_LABEL else 0)
+        if end != at + n_bytes:
             self.bad_dimension += 1
             return
         verdict = self.sequence.accept(sequence)
@@ -275,14 +294,12 @@ cdef class SampleReceiver:
                 self._read_clock(time, sequence)
         if flags & HAS_LABEL:
             if self._use_labels:
-                has_label = True
-                label = <int16_t> load_u16(raw + at)
-                weight = load_u16(raw + at + 2) / <float> 256.0
-            at += 4
+                has_label = self._read_label(raw + at, &label, &weight)
+            at += label_bytes
         if self._kind == SAMPLE_I16:
             self._scale(raw + at)
         else:
-            memcpy(&self._x[0], raw + at, n_bytes)
+            memcpy(&self._x[0], raw + at, end - at)
         if self.gate.admit(&self._x[0], self._x.shape[0]):
             self.ring.push(&self._x[0], sequence, label, has_label, weight)
         elif self._n_refused < REFUSALS:

@@ -7,9 +7,13 @@ class ValueGate:
     bad_range: int
     clipped: int
     clip: bool
+    missing: bool
     low: float
     high: float
     def __new__(
-        cls, value_range: tuple[float, float] | None = None, clip: bool = False
+        cls,
+        value_range: tuple[float, float] | None = None,
+        clip: bool = False,
+        missing: bool = False,
     ) -> ValueGate: ...
     def counters(self) -> dict[str, int]: ...

@@ -13,8 +13,9 @@ cdef class ValueGate:
     value_range : (float, float), optional
         Lowest and highest value of a feature. By default any finite value is allowed.
     clip : bool
-        Clip values outside the range, infinite ones included, instead of refusing the sample. NaN
-        is always refused.
+        Clip values outside the range, infinite ones included, instead of refusing the sample.
+    missing : bool
+        Allow NaN, a value that is missing.
 
     Attributes
     ----------
@@ -29,9 +30,9 @@ cdef class ValueGate:
         The range is empty or not finite, or `clip` is set without a range.
     """
 
-    def __cinit__(self, value_range=None, clip=False):
+    def __cinit__(self, value_range=None, clip=False, missing=False):
         self.low, self.high = -INFINITY, INFINITY
-        self.clip = clip
+        self.clip, self.missing = clip, missing
         if value_range is not None:
             self.low, self.high = value_range
             if not (isfinite(self.low) and isfinite(self.high) and self.low < self.high):
@@ -54,6 +55,8 @@ cdef class ValueGate:
             if low <= x[i] <= high and x[i] - x[i] == 0:
                 continue
             if isnan(x[i]):
+                if self.missing:
+                    continue
                 self.bad_nan += 1
                 return False
             if not self.clip:

@@ -56,6 +56,7 @@ class BinaryLink(Link):
         *,
         n_features: int | None = None,
         label: str = "last",
+        targets: bool | None = False,
         max_raw: int | None = None,
         baud: int | None = None,
         allow_commands: bool = False,
@@ -65,14 +66,18 @@ class BinaryLink(Link):
         **options: Any,
     ) -> None:
         if max_raw is None:
-            longest = wire.sample_raw_length(n_features or 1, has_label=True, has_time=True)
+            longest = wire.sample_raw_length(
+                n_features or 1, has_label=True, has_time=True, targets=targets is not False
+            )
             max_raw = OPEN_MAX_RAW if n_features is None else max(wire.MAX_RAW, longest)
             max_raw += 0 if key is None else wire.TAG_BYTES
         guard = None if key is None else Authenticator(key)
         receiver = SampleReceiver(
             FrameDecoder(max_raw), use_labels=label != "none", gate=gate, guard=guard
         )
-        super().__init__(opener, receiver, n_features=n_features, label=label, **options)
+        super().__init__(
+            opener, receiver, n_features=n_features, label=label, targets=targets, **options
+        )
         self._receiver = receiver
         self.guard = guard
         self._tag_bytes = 0 if guard is None else wire.TAG_BYTES
@@ -351,7 +356,7 @@ class BinaryLink(Link):
         self._schema_id = schema.schema_id
         self._next_hello = self._clock()  # so that the next change is asked about at once
         ring = self._make_ring(schema.n_features)
-        if schema.label_mode == wire.LABEL_LATE and self.late is None:
+        if schema.labels == wire.LABEL_LATE and self.late is None:
             late = self._make_late(schema.n_features)
             if late is not None and len(ring):  # of other numbers: those of another boot
                 late.add_epoch(ring.entered)
@@ -361,13 +366,15 @@ class BinaryLink(Link):
             late=self.late,
             scales=None if self._table is None else self._table.rows,
             nominal_us=schema.nominal_us,
+            targets=schema.targets,
         )
         self.schema = SampleSchema(
             schema.n_features,
-            LABEL_MODES[schema.label_mode],
+            LABEL_MODES[schema.labels],
             schema.n_classes,
             schema.nominal_us,
             schema.boot_id,
+            schema.targets,
         )
 
     def _mismatch(self, schema: wire.Schema) -> ValueError | None:
@@ -376,8 +383,9 @@ class BinaryLink(Link):
         max_raw = self._receiver.decoder.max_raw
         needed = wire.sample_raw_length(
             schema.n_features,
-            has_label=schema.label_mode == wire.LABEL_INLINE,
+            has_label=schema.labels == wire.LABEL_INLINE,
             dtype=schema.dtype,
+            targets=schema.targets,
         )
         needed += self._tag_bytes
         if wanted is not None and schema.n_features != wanted:
@@ -385,6 +393,9 @@ class BinaryLink(Link):
                 f"{self.name}: the node sends {schema.n_features} features per sample, "
                 f"but n_features={wanted} was given"
             )
+        if schema.targets != self._targets and not self._takes_either and self._label != "none":
+            sends = "targets; give" if schema.targets else "classes; leave out"
+            return ValueError(f"{self.name}: the node sends {sends} targets=True (--regress)")
         if needed > max_raw:
             return ValueError(
                 f"{self.name}: {schema.n_features} features need frames of {needed} bytes, more "
@@ -465,6 +476,8 @@ class BinaryLink(Link):
             self._control_sequence += 1
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
+        if self._wire_schema is not None and self._wire_schema.targets:  # of a watch
+            return self._queue_estimate(sequence, flags, label, 0.0, 0.0)
         queued = self._outbox.prediction(
             self._schema_id,
             self._prediction_sequence & 0xFFFFFFFF,
@@ -473,6 +486,16 @@ class BinaryLink(Link):
             flags,
             score,
             self.guard,
+        )
+        self._prediction_sequence += queued
+        return queued
+
+    def _queue_estimate(
+        self, sequence: int, flags: int, value: float, low: float, high: float
+    ) -> bool:
+        number = self._prediction_sequence & 0xFFFFFFFF
+        queued = self._outbox.estimate(
+            self._schema_id, number, sequence, flags, value, low, high, self.guard
         )
         self._prediction_sequence += queued
         return queued

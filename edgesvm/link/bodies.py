@@ -27,6 +27,7 @@ from edgesvm.link.frames import (
     REJECTED,
     RESTORED,
     TAKES_NONE,
+    TARGETS,
     TRAINED,
     BadBody,
     pack_fields,
@@ -95,7 +96,7 @@ class Schema(_Body):
     boot_id: int  # a different number at each boot
     n_features: int
     dtype: int = DTYPE_F32
-    label_mode: int = LABEL_INLINE
+    label_mode: int = LABEL_INLINE  # plus TARGETS, if labels are float64
     n_classes: int = 0  # 0: open
     max_raw: int = MAX_RAW  # longest raw frame the device sends or accepts, bytes
     nominal_us: int = 0  # between samples, microseconds; 0: irregular
@@ -108,9 +109,10 @@ class Schema(_Body):
             raise ValueError(f"Schema n_features={self.n_features} must be at least 1")
         if self.dtype not in (DTYPE_F32, DTYPE_I16):
             raise ValueError(f"Schema dtype={self.dtype} must be 1 (float32) or 2 (int16)")
-        if self.label_mode not in (LABEL_NONE, LABEL_INLINE, LABEL_LATE):
+        if self.label_mode & ~TARGETS not in (LABEL_NONE, LABEL_INLINE, LABEL_LATE):
             raise ValueError(
-                f"Schema label_mode={self.label_mode} must be 0 (none), 1 (inline) or 2 (late)"
+                f"Schema label_mode={self.label_mode} must be 0 (none), 1 (inline) or 2 (late), "
+                "plus 4 for targets"
             )
         if self.n_classes < 0:
             raise ValueError(f"Schema n_classes={self.n_classes} must be at least 0")
@@ -129,6 +131,16 @@ class Schema(_Body):
         if reserved:
             raise BadBody(f"Schema reserved bytes are {reserved:#06x}; they must be 0")
         return cls._built((*first, nominal_us, scale_crc))
+
+    @property
+    def labels(self) -> int:
+        """LABEL_NONE, LABEL_INLINE or LABEL_LATE."""
+        return self.label_mode & ~TARGETS
+
+    @property
+    def targets(self) -> bool:
+        """Whether labels are float64, and not class indices."""
+        return bool(self.label_mode & TARGETS)
 
     @property
     def schema_id(self) -> int:
@@ -155,6 +167,23 @@ class Prediction(_Body):
     def __post_init__(self) -> None:
         if self.flags & ~(ABSTAIN | TRAINED | REJECTED | ALARM):
             raise ValueError(f"Prediction flags={self.flags:#x} must be 0 to 15")
+
+
+@dataclass(frozen=True)
+class Estimate(_Body):
+    """Host to device: the prediction for one sample, where labels are float64. 32 bytes."""
+
+    sequence: int  # of the sample
+    flags: int  # as of a Prediction
+    value: float
+    low: float  # the ends of its interval
+    high: float
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IHxxddd")
+
+    def __post_init__(self) -> None:
+        if self.flags & ~(ABSTAIN | TRAINED | REJECTED | ALARM):
+            raise ValueError(f"Estimate flags={self.flags:#x} must be 0 to 15")
 
 
 @dataclass(frozen=True)
@@ -193,6 +222,28 @@ class Label(_Body):
         """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
         sequence, label, weight = cls._fields(body)
         return cls(sequence, label, weight / 256)
+
+
+@dataclass(frozen=True)
+class Target(_Body):
+    """The target of an earlier sample: a LABEL where labels are float64. 16 bytes."""
+
+    sequence: int  # of the sample
+    target: float
+    weight: float = 1.0  # 0 to 255.996, sent in steps of 1/256
+
+    _layout: ClassVar[struct.Struct] = struct.Struct("<IdHxx")
+
+    def pack(self) -> bytes:
+        """The body's bytes; ValueError if a field is out of range."""
+        values = (self.sequence, self.target, round(self.weight * 256))
+        return pack_fields(self._layout, values, "Target")
+
+    @classmethod
+    def unpack(cls, body: bytes) -> Target:
+        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
+        sequence, target, weight = cls._fields(body)
+        return cls(sequence, target, weight / 256)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ def open_rows(
     drop_columns: tuple[str | int, ...] = (),
     header: bool | None = None,
     missing: str | None = None,
+    targets: bool = False,
     late_labels: int = 256,
 ) -> CsvRows | NpzRows | Recording:
     """The rows of a file: npz if the name ends in ``.npz``, a recording if in ``.rec``, else CSV.
@@ -25,14 +26,17 @@ def open_rows(
     ----------
     path : path
     label_column, drop_columns, header, missing
-        For CSV; see `CsvRows`.
+        For CSV; see `CsvRows`. Missing cells of rows with targets are kept by default.
+    targets : bool
+        The labels are numbers, float64, and not classes.
     late_labels : int
         For a recording; see `Recording`.
 
     Raises
     ------
     RowsError
-        A parameter for CSV was given with another kind of file; else as the reader of that kind.
+        A parameter for CSV was given with another kind of file, or a recording holds classes
+        and not targets, or the reverse; else as the reader of that kind.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in (".npz", ".rec"):
@@ -41,11 +45,22 @@ def open_rows(
             label_column=label_column,
             drop_columns=drop_columns,
             header=header,
-            missing=missing or "skip",
+            missing=missing or ("keep" if targets else "skip"),
+            targets=targets,
         )
     if label_column is not None or drop_columns or header is not None or missing is not None:
         raise RowsError(
             "the label column, dropped columns, the header and missing cells can be given for CSV "
             "files only"
         )
-    return NpzRows(path) if suffix == ".npz" else Recording(path, late_labels=late_labels)
+    if suffix == ".npz":
+        return NpzRows(path, targets=targets)
+    recording = Recording(path, late_labels=late_labels)
+    if recording.targets != targets:
+        recording.close()
+        raise RowsError(
+            f"{path} holds targets: give targets=True (--regress)"
+            if recording.targets
+            else f"{path} holds classes, not targets: leave out targets=True (--regress)"
+        )
+    return recording

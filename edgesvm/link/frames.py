@@ -48,6 +48,7 @@ DTYPE_I16 = 2
 LABEL_NONE = 0
 LABEL_INLINE = 1
 LABEL_LATE = 2
+TARGETS = 4  # added to one of these: labels are float64
 
 # Commands. SET_RATE takes a u32, microseconds between samples; PING's argument is returned.
 PING = 1
@@ -82,6 +83,7 @@ MAX_PAGE = MAX_RAW - MIN_RAW - PAGE_HEAD
 _HEADER = struct.Struct("<BBHI")
 _TIME = struct.Struct("<I")
 _LABEL = struct.Struct("<hH")
+_TARGET = struct.Struct("<dHxx")
 PAGE = struct.Struct("<HH")
 PAIR = struct.Struct("<ff")
 
@@ -109,11 +111,19 @@ def max_encoded_length(n: int) -> int:
 
 
 def sample_raw_length(
-    n_features: int, *, has_label: bool = True, has_time: bool = False, dtype: int = DTYPE_F32
+    n_features: int,
+    *,
+    has_label: bool = True,
+    has_time: bool = False,
+    dtype: int = DTYPE_F32,
+    targets: bool = False,
 ) -> int:
-    """Bytes of a sample before COBS: 12 + 4 d (int16: 2 d), 4 each for label and time."""
+    """Bytes of a sample before COBS: 12 + 4 d (int16: 2 d), 4 each for label and time; a target
+    has 12.
+    """
     n_bytes = 2 if dtype == DTYPE_I16 else 4
-    return MIN_RAW + n_bytes * n_features + 4 * (has_label + has_time)
+    label_bytes = 12 if targets else 4
+    return MIN_RAW + n_bytes * n_features + label_bytes * has_label + 4 * has_time
 
 
 def cobs_encode(raw: bytes) -> bytes:
@@ -176,6 +186,7 @@ def encode_sample(
     x: Iterable[float],
     *,
     label: int | None = None,
+    target: float | None = None,
     weight: float = 1.0,
     time_us: int | None = None,
 ) -> bytes:
@@ -188,6 +199,8 @@ def encode_sample(
         The d features, sent as float32.
     label : int or None
         Class index, -32768 to 32767; None sends no label.
+    target : float or None
+        Sent in place of a class index, if the schema says so.
     weight : float
         0 to 255.996, sent in steps of 1/256, and only with a label.
     time_us : int or None
@@ -198,7 +211,7 @@ def encode_sample(
     ValueError
         Label or weight is out of range, or a feature is too large for float32.
     """
-    head, flags = _sample_head(label, weight, time_us)
+    head, flags = _sample_head(label, weight, time_us, target)
     values = tuple(x)
     try:
         body = head + struct.pack(f"<{len(values)}f", *values)
@@ -213,6 +226,7 @@ def encode_sample_i16(
     x: Iterable[int],
     *,
     label: int | None = None,
+    target: float | None = None,
     weight: float = 1.0,
     time_us: int | None = None,
 ) -> bytes:
@@ -228,13 +242,15 @@ def encode_sample_i16(
     ValueError
         Label, weight or a value is out of range.
     """
-    head, flags = _sample_head(label, weight, time_us)
+    head, flags = _sample_head(label, weight, time_us, target)
     values = tuple(int(value) for value in x)
     body = head + pack_fields(struct.Struct(f"<{len(values)}h"), values, "int16 features")
     return encode_frame(SAMPLE_I16, body, schema_id=schema_id, sequence=sequence, flags=flags)
 
 
-def _sample_head(label: int | None, weight: float, time_us: int | None) -> tuple[bytes, int]:
+def _sample_head(
+    label: int | None, weight: float, time_us: int | None, target: float | None
+) -> tuple[bytes, int]:
     """The bytes before the features, and the flags that announce them."""
     flags = 0
     head = b""
@@ -245,6 +261,11 @@ def _sample_head(label: int | None, weight: float, time_us: int | None) -> tuple
         flags |= HAS_LABEL
         head += pack_fields(
             _LABEL, (label, round(weight * 256)), "label (int16) and weight (0 to 255.996)"
+        )
+    elif target is not None:
+        flags |= HAS_LABEL
+        head += pack_fields(
+            _TARGET, (target, round(weight * 256)), "target and weight (0 to 255.996)"
         )
     return head, flags
 

@@ -43,7 +43,7 @@ class SampleSchema:
 
     n_features : features per sample; label : "inline", "late" or "none"; n_classes : 0 if open;
     nominal_us : microseconds between samples, 0 if irregular or unknown; boot_id : None on a text
-    link.
+    link; targets : whether labels are numbers, float64, and not class indices.
     """
 
     n_features: int
@@ -51,6 +51,7 @@ class SampleSchema:
     n_classes: int = 0
     nominal_us: int = 0
     boot_id: int | None = None
+    targets: bool = False
 
 
 class Link(ABC):
@@ -83,6 +84,7 @@ class Link(ABC):
         name: str = "link",
         n_features: int | None = None,
         label: str = "last",
+        targets: bool | None = False,
         ring: int = 256,
         policy: str = "drop_oldest",
         handshake_timeout: float = 10.0,
@@ -121,7 +123,9 @@ class Link(ABC):
         self._ring_rows = ring
         self._policy = policy
         self._n_features = n_features
-        self._label = label
+        # Who takes either reads labels as numbers: classes are some too.
+        self._label, self._targets = label, targets is not False
+        self._takes_either = targets is None
         self._handshake_timeout = handshake_timeout
         self._outbox = Outbox(outbox_bytes)
         self._late_rows = late_labels if label != "none" else 0
@@ -152,6 +156,12 @@ class Link(ABC):
     @abstractmethod
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         """Put a prediction into the outbox; False if it does not fit."""
+
+    @abstractmethod
+    def _queue_estimate(
+        self, sequence: int, flags: int, value: float, low: float, high: float
+    ) -> bool:
+        """Put a predicted target into the outbox; False if it does not fit."""
 
     @abstractmethod
     def _end_silence(self, seconds: float) -> None:
@@ -410,12 +420,12 @@ class Link(ABC):
 
     def _make_ring(self, n_features: int) -> SampleRing:
         if self._ring is None:
-            self._ring = SampleRing(self._ring_rows, n_features, self._policy)
+            self._ring = SampleRing(self._ring_rows, n_features, self._policy, self._targets)
         return self._ring
 
     def _make_late(self, n_features: int) -> LateLabels | None:
         if self.late is None and self._late_rows:
-            self.late = LateLabels(self._late_rows, n_features, self._ring_rows)
+            self.late = LateLabels(self._late_rows, n_features, self._ring_rows, self._targets)
         return self.late
 
     # Predictions.
@@ -452,12 +462,29 @@ class Link(ABC):
             raise ValueError(f"label={label} must be an integer, -32768 to 32767")
         if not 0 <= flags <= 15:
             raise ValueError(f"flags={flags} must be 0 to 15")
-        queued = self._port is not None and self._queue_prediction(
-            sequence, int(label), score, flags
-        )
+        return self._send(self._queue_prediction, sequence, int(label), score, flags)
+
+    def send_estimate(
+        self,
+        sequence: int,
+        value: float = 0.0,
+        low: float = 0.0,
+        high: float = 0.0,
+        flags: int = 0,
+    ) -> bool:
+        """Queue the predicted target of one sample and the ends of its interval, as
+        `send_prediction` does a label.
+        """
+        if not 0 <= flags <= 15:
+            raise ValueError(f"flags={flags} must be 0 to 15")
+        return self._send(self._queue_estimate, sequence, flags, value, low, high)
+
+    def _send(self, put: Callable[..., bool], *fields: Any) -> bool:
+        """Put a prediction into the outbox, after writing it out if it is full; count it."""
+        queued = self._port is not None and put(*fields)
         if not queued and self._port is not None:
             self.flush()
-            queued = self._queue_prediction(sequence, int(label), score, flags)
+            queued = put(*fields)
         if queued:
             self.predictions_sent += 1
         else:
@@ -486,7 +513,10 @@ class Link(ABC):
 
     def _answer_refused(self) -> None:
         for sequence in self._parser.take_refused():
-            self.send_prediction(sequence, 0, 0.0, REJECTED)
+            if self.schema is not None and self.schema.targets:
+                self.send_estimate(sequence, flags=REJECTED)
+            else:
+                self.send_prediction(sequence, 0, 0.0, REJECTED)
 
     # Counters.
 

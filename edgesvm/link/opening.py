@@ -27,6 +27,7 @@ def open_link(
     mode: str = "binary",
     n_features: int | None = None,
     label: str = "last",
+    targets: bool | None = False,
     ring: int = 256,
     policy: str = "drop_oldest",
     max_raw: int | None = None,
@@ -63,6 +64,10 @@ def open_link(
     label : {"last", "none"}
         Whether samples may have a label: inline in a frame, or the last column of a line. "none":
         labels in frames are ignored, and lines have no label column.
+    targets : bool
+        Whether labels are numbers, float64, and not class indices, as a node of frames must say
+        too. A feature may be missing, which is NaN. Predictions go back by `Link.send_estimate`.
+        None: either, for who uses no labels.
     ring : int
         Samples held for the reader.
     policy : {"drop_oldest", "drop_newest"}
@@ -131,7 +136,7 @@ def open_link(
         raise ValueError(f"mode={mode!r} must be one of {(*MODES, 'auto')}")
     if key is not None and mode != "binary":
         raise ValueError(f"mode={mode!r}: only frames have tags; a key needs mode='binary'")
-    gate = ValueGate(value_range, clip)
+    gate = ValueGate(value_range, clip, missing=bool(targets))
     if opener is None:
         opener = functools.partial(
             open_port, url, baud, exclusive=exclusive, low_latency=low_latency
@@ -156,6 +161,7 @@ def open_link(
             name=url,
             n_features=n_features,
             label=label,
+            targets=targets,
             ring=ring,
             policy=policy,
             handshake_timeout=handshake_timeout,

@@ -43,6 +43,7 @@ HEADER_BYTES = _HEADER.size + 4
 CHUNK_BYTES = 1 << 16
 READ_ROWS = 256
 LATE_LABELS = 256
+TARGETS = 4  # as in frames.py
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class RecordingSchema:
 
     n_features : features per sample, 1 to 65535; labelled : samples may have a label; n_classes : 0
     if open; period_us : nominal microseconds between samples, 0 if irregular; late : labels may
-    arrive after their samples.
+    arrive after their samples; targets : labels are numbers, float64, and a feature may be NaN.
     """
 
     n_features: int
@@ -59,6 +60,7 @@ class RecordingSchema:
     n_classes: int = 0
     period_us: int = 0
     late: bool = False
+    targets: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.n_features <= MAX_FEATURES:
@@ -73,8 +75,8 @@ class RecordingSchema:
 
     @property
     def record_bytes(self) -> int:
-        """Size of one record in bytes: 16 + 4 d."""
-        return 16 + 4 * self.n_features
+        """Size of one record in bytes: 16 + 4 d, with targets 24 + 4 d."""
+        return 16 + 8 * self.targets + 4 * self.n_features
 
     def pack(self, number: int) -> bytes:
         """The file's header; `number` identifies this recording."""
@@ -85,7 +87,7 @@ class RecordingSchema:
             self.n_features,
             self.period_us,
             self.n_classes,
-            self.labelled + self.late,
+            self.labelled + self.late + TARGETS * self.targets,
             0,
             number,
         )
@@ -98,9 +100,8 @@ class RecordingSchema:
             raise RecordingError(f"{name} is not a recording")
         if len(header) < HEADER_BYTES:
             raise RecordingError(f"{name} ends within its header; it holds no samples")
-        (_, version, n_bytes, d, period, classes, labelled, reserved, _) = _HEADER.unpack_from(
-            header
-        )
+        (_, version, n_bytes, d, period, classes, labels, reserved, _) = _HEADER.unpack_from(header)
+        targets, labels = bool(labels & TARGETS), labels & ~TARGETS
         known = version <= FORMAT_VERSION  # of a newer version only the number is known
         if known and zlib.crc32(header[:-4]) != int.from_bytes(header[-4:], "little"):
             raise RecordingError(f"{name} has a damaged header; its records cannot be read")
@@ -109,22 +110,34 @@ class RecordingSchema:
                 f"{name} is a recording of version {version}; "
                 f"this release reads version {FORMAT_VERSION}"
             )
-        if n_bytes != HEADER_BYTES or labelled > 2 or reserved:
+        if n_bytes != HEADER_BYTES or labels > 2 or reserved:
             raise RecordingError(f"{name} has a header with undefined values")
         try:
-            return cls(d, labelled > 0, classes, period, labelled == 2)
+            return cls(d, labels > 0, classes, period, labels == 2, targets)
         except ValueError as error:
             raise RecordingError(f"{name}: {error}") from error
 
+    @property
+    def label_dtype(self) -> type[np.float64] | type[np.int32]:
+        """Of the labels that are read."""
+        return np.float64 if self.targets else np.int32
+
+    def bad_values(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which features a recording does not hold."""
+        found: NDArray[np.bool_] = np.isinf(X) if self.targets else ~np.isfinite(X)
+        return found
+
     def record_dtype(self) -> np.dtype[Any]:
         """NumPy's dtype of one record."""
+        target = [("label", "<f8")] if self.targets else []
         return np.dtype(
             [
                 ("sequence", "<u4"),
                 ("flags", "<u2"),
-                ("label", "<i2"),
+                ("unused" if self.targets else "label", "<i2"),
                 ("weight", "<u2"),
                 ("reserved", "<u2"),
+                *target,
                 ("x", "<f4", (self.n_features,)),
                 ("crc", "<u4"),
             ]
@@ -177,7 +190,9 @@ class _Records:
         valid &= (flags <= int(self.schema.labelled)) | self._is_label(rows)
         valid &= rows["reserved"] == 0
         with np.errstate(invalid="ignore"):
-            valid &= np.isfinite(rows["x"]).all(axis=1)
+            valid &= ~self.schema.bad_values(rows["x"]).any(axis=1)
+            if self.schema.targets:
+                valid &= np.isfinite(rows["label"]) & (rows["unused"] == 0)
         return rows, valid
 
     def _is_label(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
@@ -198,7 +213,7 @@ class _Records:
                 row = rows[at]
                 weight = float(row["weight"]) / 256
                 is_epoch = bool(row["flags"] == NEW_EPOCH)
-                yield LateLabel(int(row["sequence"]), int(row["label"]), weight, is_epoch)
+                yield LateLabel(int(row["sequence"]), row["label"].item(), weight, is_epoch)
             begin = at + 1
 
     def batch(self, rows: NDArray[Any]) -> Batch:
@@ -206,7 +221,7 @@ class _Records:
         weight = np.where(has_label, rows["weight"] / np.float32(256), np.float32(1))
         return Batch(
             np.ascontiguousarray(rows["x"], np.float32),
-            rows["label"].astype(np.int32),
+            rows["label"].astype(self.schema.label_dtype),
             has_label,
             weight.astype(np.float32),
             rows["sequence"].astype(np.uint32),
@@ -295,6 +310,11 @@ class Recording:
         return self.schema.labelled
 
     @property
+    def targets(self) -> bool:
+        """Whether labels are numbers, float64, and not class indices."""
+        return self.schema.targets
+
+    @property
     def unlabelled(self) -> int:
         """Samples without a label among those read so far, each counted once; with late labels,
         those of the latest pass.
@@ -346,7 +366,8 @@ class Recording:
                 yield batch
 
     def chunks(self, rows: int = READ_ROWS) -> Iterator[Rows]:
-        """One pass, at most `rows` per chunk: X float32, y int32 (None in an unlabelled recording).
+        """One pass, at most `rows` per chunk: X float32, y int32, or float64 targets (None in an
+        unlabelled recording).
 
         In a labelled recording, samples without a label are skipped and counted. With late labels,
         a sample comes where its label arrived.
@@ -357,7 +378,7 @@ class Recording:
         samples = ((trial.x.copy(), trial.label) for trial in self.trials(lambda x: None))
         while some := list(islice(samples, rows)):
             X, y = zip(*some, strict=True)
-            yield Rows(np.array(X), np.array(y, np.int32))
+            yield Rows(np.array(X), np.array(y, self.schema.label_dtype))
 
     def arrivals(self, rows: int = READ_ROWS) -> Iterator[Batch | LateLabel]:
         """One pass over everything in the order received: samples, at most `rows` per batch, and
@@ -382,7 +403,7 @@ class Recording:
         """
         self.late = None
         if self.schema.late:
-            self.late = LateLabels(self._late_labels, self.n_features)
+            self.late = LateLabels(self._late_labels, self.n_features, targets=self.targets)
         for part in self.arrivals():
             if isinstance(part, Batch):
                 yield from self._predicted(part, predict)
@@ -584,11 +605,11 @@ class RecordingWriter:
                 f"X has shape {batch.X.shape}; "
                 f"it must be ({len(batch.y)}, {self.schema.n_features})"
             )
-        if not np.isfinite(batch.X).all():
+        if self.schema.bad_values(batch.X).any():
             raise ValueError("a feature is NaN or infinite; a recording holds finite features only")
         if batch.has_label.any() and not self.schema.labelled:
             raise ValueError("a sample has a label, but the recording has labelled=False")
-        _check_labels(batch.y[batch.has_label], batch.weight[batch.has_label])
+        self._check_labels(batch.y[batch.has_label], batch.weight[batch.has_label])
         self._append(self._records.pack(batch))
 
     def append_labels(self, labels: Sequence[LateLabel]) -> None:
@@ -603,8 +624,17 @@ class RecordingWriter:
         """
         if not self.schema.late:
             raise ValueError("the recording cannot hold late labels: its schema has late=False")
-        _check_labels(np.array([x.label for x in labels]), np.array([x.weight for x in labels]))
+        values = np.array([x.label for x in labels])
+        self._check_labels(values, np.array([x.weight for x in labels]))
         self._append(self._records.pack_labels(labels))
+
+    def _check_labels(self, labels: NDArray[Any], weights: NDArray[Any]) -> None:
+        if not ((weights >= 0) & (weights < 256)).all():
+            raise ValueError("a weight is out of range; weights must be 0 to 255.996")
+        if self.schema.targets and not np.isfinite(labels).all():
+            raise ValueError("a target is NaN or infinite; targets must be finite")
+        if not self.schema.targets and not ((labels >= -0x8000) & (labels <= 0x7FFF)).all():
+            raise ValueError("a label is out of range; labels must be -32768 to 32767")
 
     def _append(self, block: bytes) -> None:
         if os.fstat(self._fd).st_size != self._end or not is_at(self._fd, self.path):
@@ -641,13 +671,7 @@ class RecordingWriter:
         self.close()
 
 
-def _check_labels(labels: NDArray[Any], weights: NDArray[Any]) -> None:
-    if not ((weights >= 0) & (weights < 256)).all():
-        raise ValueError("a weight is out of range; weights must be 0 to 255.996")
-    if not ((labels >= -0x8000) & (labels <= 0x7FFF)).all():
-        raise ValueError("a label is out of range; labels must be -32768 to 32767")
-
-
 def _described(schema: RecordingSchema) -> str:
     labels = "with late" if schema.late else "with" if schema.labelled else "without"
-    return f"samples of {schema.n_features} features {labels} labels"
+    kind = "targets" if schema.targets else "labels"
+    return f"samples of {schema.n_features} features {labels} {kind}"

@@ -35,15 +35,23 @@ class TextLink(Link):
         *,
         n_features: int | None = None,
         label: str = "last",
+        targets: bool | None = False,
         late_labels: int = 0,
         gate: ValueGate | None = None,
         **options: Any,
     ) -> None:
         # Late labels have lines of their own, so samples have no label column.
         column = label != "none" and not late_labels
-        parser = LineParser(n_features, label_column=column, use_labels=label != "none", gate=gate)
+        use_labels = label != "none"
+        parser = LineParser(n_features, column, use_labels, gate, targets is not False)
         super().__init__(
-            opener, parser, n_features=n_features, label=label, late_labels=late_labels, **options
+            opener,
+            parser,
+            n_features=n_features,
+            label=label,
+            targets=targets,
+            late_labels=late_labels,
+            **options,
         )
         self._has_label_column = column
         self._columns_given = n_features is not None
@@ -149,7 +157,8 @@ class TextLink(Link):
         self._parser.expect(ring, self._has_label_column, late)
         used = self._has_label_column and self._label == "last"
         labels = "inline" if used else "none" if late is None else "late"
-        self.schema = SampleSchema(n_features, labels)
+        targets = self._targets and not self._takes_either
+        self.schema = SampleSchema(n_features, labels, targets=targets)
 
     def _tick(self, now: float) -> None:
         """Nothing is due on a text link: it sends predictions only."""
@@ -159,6 +168,12 @@ class TextLink(Link):
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         return self._outbox.append(b"!%d %d %d %.6g\n" % (sequence, label, flags, score))
+
+    def _queue_estimate(
+        self, sequence: int, flags: int, value: float, low: float, high: float
+    ) -> bool:
+        line = b"!%d %.9g %d %.9g %.9g\n" % (sequence, value, flags, low, high)
+        return self._outbox.append(line)
 
     def _least_row_bytes(self) -> int:
         d = self._n_features or 1 if self._ring is None else self._ring.n_features

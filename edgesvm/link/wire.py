@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from edgesvm.link.bodies import (  # noqa: F401  (for those who import it from here)
         Ack,
         Command,
+        Estimate,
         Heartbeat,
         Hello,
         Label,
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
         SnapshotAsk,
         SnapshotPage,
         SnapshotStatus,
+        Target,
     )
 
 _BODIES = (
     *("Ack", "Command", "Heartbeat", "Hello", "Label", "Prediction", "ScalePage", "Schema"),
-    *("SnapshotAsk", "SnapshotPage", "SnapshotStatus"),
+    *("SnapshotAsk", "SnapshotPage", "SnapshotStatus", "Estimate", "Target"),
 )
 __getattr__ = on_first_use(__name__, dict.fromkeys(_BODIES, "edgesvm.link.bodies"))

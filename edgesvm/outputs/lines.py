@@ -34,13 +34,21 @@ def line(port: str, entry: np.void) -> Line:
         "time": round(float(entry["time"]), 3),
         "port": port,
         "sequence": int(entry["sequence"]),
-        "predicted": int(entry["predicted"]) if entry["has_prediction"] else None,
+        "predicted": entry["predicted"].item() if entry["has_prediction"] else None,
+        **_interval(entry),
         "score": score if math.isfinite(score) else None,  # JSON has no other numbers
         **{name: bool(flags & bit) for name, bit in FLAGS.items()},
-        "label": int(entry["label"]) if entry["has_label"] else None,
+        "label": entry["label"].item() if entry["has_label"] else None,
         "remarks": remarks.flagged(flags),
     }
     return Line(port, json.dumps(told))
+
+
+def _interval(entry: np.void) -> dict[str, Any]:
+    """The ends of a predicted target's interval; empty for a class."""
+    ends = [name for name in ("low", "high") if name in (entry.dtype.names or ())]
+    known = entry["has_prediction"] and all(math.isfinite(entry[name]) for name in ends)
+    return {name: entry[name].item() if known else None for name in ends}
 
 
 class When:

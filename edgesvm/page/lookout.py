@@ -60,6 +60,7 @@ class Lookout(ABC):
     ) -> None:
         self.remarks = remarks
         self.model, self.link, self.journal, self.history = model, link, journal, history
+        self._ends = ("low", "high") if journal.targets else ()
         self.statuses = 0
         self.clock = clock
         self._started = self._looked_at = clock()
@@ -123,6 +124,8 @@ class Lookout(ABC):
         }
 
     def _scores(self, entries: np.ndarray) -> list[float | None]:
+        if self.journal.targets:
+            return np.where(entries["has_prediction"], entries["predicted"], np.nan).tolist()
         scores: list[float | None] = entries["score"].tolist()
         return scores
 
@@ -134,9 +137,10 @@ class Lookout(ABC):
                 "place": last - back,
                 "time": round(float(e["time"]), 3),
                 "sequence": int(e["sequence"]),
-                "predicted": int(e["predicted"]) if e["has_prediction"] else None,
+                "predicted": e["predicted"].item() if e["has_prediction"] else None,
                 "score": plain(float(e["score"])),
-                "label": int(e["label"]) if e["has_label"] else None,
+                **{n: plain(e[n].item()) if e["has_prediction"] else None for n in self._ends},
+                "label": e["label"].item() if e["has_label"] else None,
                 "refused": bool(e["flags"] & REJECTED),
             }
             for back, e in enumerate(entries)

@@ -27,6 +27,15 @@ SCORES = {
     "balanced_accuracy": ("edgesvm_accuracy_balanced_ratio", "Mean of the shares in each class"),
     "majority": ("edgesvm_larger_class_ratio", "Accuracy of always answering the larger class"),
     "label_before": ("edgesvm_label_before_ratio", "Accuracy of always repeating the last label"),
+    "mae": ("edgesvm_mae", "Mean absolute error of predictions, each made before learning"),
+    "rolling_mae": ("edgesvm_mae_rolling", "The same over the last predictions"),
+    "rmse": ("edgesvm_rmse", "Root of the mean squared error"),
+    "r2": ("edgesvm_r2", "Share of the targets' variance that is predicted"),
+    "coverage": ("edgesvm_coverage_ratio", "Share of the targets within their intervals"),
+    "coverage_asked": ("edgesvm_coverage_asked_ratio", "The share that was asked for"),
+    "mean_width": ("edgesvm_interval_width", "Mean width of the intervals"),
+    "mae_mean_so_far": ("edgesvm_mae_mean_so_far", "Mean absolute error of the mean so far"),
+    "mae_value_before": ("edgesvm_mae_value_before", "Mean absolute error of the target before"),
 }
 
 

@@ -108,6 +108,7 @@ function legend(id, entries) {
 function drawRun(s) {
   const score = s.score;
   const seen = Math.min(score.window, score.predicted);
+  if (score.mae !== undefined) { drawErrors(s, seen); return; }
   show("accuracy", percent(score.rolling_accuracy), " ", el("small", {}, `of the last ${whole(seen)} right, each predicted before it was learned`));
   const h = s.history;
   const known = [...h.accuracy, ...h.larger_class, ...h.label_before].filter((v) => v !== null);
@@ -121,6 +122,23 @@ function drawRun(s) {
   drawDrift(s.drift);
   drawClasses(s.classes);
   show("scores-title", "Scores of the last predictions");
+}
+
+function drawErrors(s, seen) {
+  const { score, history: h } = s;
+  const covered = `${percent(score.coverage)} of the targets within their interval` + (score.coverage_asked ? `, ${percent(score.coverage_asked)} asked` : "");
+  $("accuracy-title").textContent = "Error";
+  for (const limit of ["min", "max"]) $("label").removeAttribute(limit);
+  $("label").step = "any";
+  show("accuracy", short(score.rolling_mae), " ", el("small", {}, `mean absolute error of the last ${whole(seen)}, each predicted before it was learned; ${covered}`));
+  chart("accuracy-chart", h.time, [h.mae, h.mean_so_far, h.value_before], { low: 0 });
+  legend("accuracy-legend", [
+    `this model, ${short(score.mae)} of all, R2 ${short(score.r2)}`,
+    `the mean so far, ${short(score.mae_mean_so_far)}`,
+    `the target before, ${short(score.mae_value_before)}`]);
+  show("confusion", el("p", { class: "hint" }, "Targets are numbers: there are no classes to confuse."));
+  drawDrift(s.drift);
+  show("scores-title", "Last predictions");
 }
 
 function drawConfusion({ labels, counts }) {
@@ -238,12 +256,18 @@ function drawMemory(memory) {
 }
 
 function drawPredictions(s) {
-  const names = s.kind === "run" ? ["time", "number", "predicted", "label", "score"] : ["time", "number", "answer", "score"];
+  const last = s.kind === "run" && s.score.mae !== undefined ? "interval" : "score";
+  const names = s.kind === "run" ? ["time", "number", "predicted", "label", last] : ["time", "number", "answer", "score"];
   const answers = { 1: "normal", "-1": "strange" };
   const rows = s.predictions.map((p) => {
     const cells = [el("td", {}, atTime(p.time)), el("td", {}, whole(p.sequence))];
     if (s.kind === "run") {
       const verdict = p.label === null || p.predicted === null ? "" : p.label === p.predicted ? "right" : "wrong";
+      if (s.score.mae !== undefined) {
+        const interval = p.low === null ? "–" : `${short(p.low)} to ${short(p.high)}`;
+        cells.push(el("td", {}, p.refused ? "refused" : short(p.predicted)), el("td", {}, short(p.label)), el("td", {}, interval));
+        return el("tr", {}, ...cells);
+      }
       cells.push(el("td", {}, p.refused ? "refused" : String(p.predicted ?? "–")), el("td", { class: verdict }, String(p.label ?? "–")));
     } else {
       cells.push(el("td", { class: p.predicted === -1 ? "wrong" : "" }, p.refused ? "refused" : answers[p.predicted] ?? "learning"));

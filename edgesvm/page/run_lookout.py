@@ -20,6 +20,8 @@ from edgesvm.runner import Runner
 
 AT_ONCE = 16  # rows taught between two steps
 ROWS = 1024
+ACCURACIES = ("accuracy", "larger_class", "label_before")
+ERRORS = ("mae", "mean_so_far", "value_before")  # of a regressor
 
 
 class RunLookout(Lookout):
@@ -38,10 +40,13 @@ class RunLookout(Lookout):
     def __init__(self, runner: Runner, clock: Callable[[], float] = time.monotonic) -> None:
         if runner.journal is None:
             learner = runner.learner
-            runner.journal = Journal(learner.n_features_in_, ROWS, dtype=learner.dtype)
-        names = ["rate", "accuracy", "larger_class", "label_before"]
+            runner.journal = Journal(
+                learner.n_features_in_, ROWS, dtype=learner.dtype, targets=learner.regresses
+            )
+        names = ERRORS if runner.learner.regresses else ACCURACIES
+        history = History(["rate", *names])
         super().__init__(
-            runner.model, runner.link, runner.journal, History(names), runner.remarks, clock=clock
+            runner.model, runner.link, runner.journal, history, runner.remarks, clock=clock
         )
         self._runner = runner
         self.taught = 0
@@ -50,11 +55,22 @@ class RunLookout(Lookout):
     def taken(self) -> int:
         return self._runner.taken
 
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether labels are targets."""
+        return bool(self._runner.learner.regresses)
+
     def counters(self) -> dict[str, Any]:
         return {**self._runner.counters(), "taught": self.taught}
 
     def figures(self) -> dict[str, float | None]:
         score = self._runner.score
+        if self._runner.learner.regresses:
+            return {
+                "mae": score.rolling,
+                "mean_so_far": score.mean_so_far.mae,
+                "value_before": score.value_before.mae,
+            }
         return {
             "accuracy": score.rolling,
             "larger_class": score.majority,
@@ -64,21 +80,22 @@ class RunLookout(Lookout):
     def own(self) -> dict[str, Any]:
         runner, score = self._runner, self._runner.score.summary()
         learner = runner.learner
-        classes = learner.classes_.tolist() if learner.is_fitted else []
+        has_classes = learner.is_fitted and not learner.regresses
+        classes = learner.classes_.tolist() if has_classes else []
         return {
             "score": {
                 name: plain(value) if isinstance(value, float) else value
                 for name, value in score.items()
                 if name != "recalls"
             },
-            "confusion": _confusion(runner.score.confusion),
+            "confusion": None if learner.regresses else _confusion(runner.score.confusion),
             "drift": None if runner.drift is None else runner.drift.summary(),
             "classes": classes,
             "is_window": runner.model is not learner,
             "waits": runner.link.late is not None,
         }
 
-    def label(self, label: int, sequence: int, place: int) -> Work:
+    def label(self, label: float, sequence: int, place: int) -> Work:
         """Teach the row that was shown at this place; returns how many were learned.
 
         Raises
@@ -93,7 +110,7 @@ class RunLookout(Lookout):
         return {"taught": 1, "refused": {}}
         yield
 
-    def label_last(self, label: int, seconds: float) -> Work:
+    def label_last(self, label: float, seconds: float) -> Work:
         """Teach the rows without a label that came in the last so many seconds, a few between two
         steps; returns how many were learned, and why others were not.
 

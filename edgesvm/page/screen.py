@@ -77,8 +77,14 @@ class Screen:
         height = max(1, min(CURVE_ROWS, rows - 14))
         if s["kind"] == "run":
             score, history = s["score"], s["history"]
-            curve = self._curve(history["accuracy"], width, height, [score["majority"]], percent)
-            return _wrapped(_accuracy(score), width) + curve + _wrapped(_remarks(s), width)
+            if "mae" in score:
+                marks = [score["mae_mean_so_far"]]
+                curve = self._curve(history["mae"], width, height, marks, "{:.3g}".format)
+            else:
+                curve = self._curve(
+                    history["accuracy"], width, height, [score["majority"]], percent
+                )
+            return _wrapped(_scored(score), width) + curve + _wrapped(_remarks(s), width)
         highest = [point for point in s["history"]["score"] if point is not None]
         most = 4 * (s["threshold"] or math.inf)  # the first scores are far higher
         curve = self._curve(
@@ -120,8 +126,16 @@ class Screen:
         return " " if filled <= 0 else self._levels[min(filled, len(self._levels)) - 1]
 
 
-def _accuracy(score: dict[str, Any]) -> list[str]:
+def _scored(score: dict[str, Any]) -> list[str]:
     seen = min(score["window"], score["predicted"])
+    if "mae" in score:
+        told = {name: "-" if v is None else f"{v:.3g}" for name, v in score.items()}
+        return [
+            f"MAE {told['rolling_mae']} of the last {seen:,}, {told['mae']} of all, "
+            f"R2 {told['r2']}",
+            f"mean so far {told['mae_mean_so_far']}, target before {told['mae_value_before']}, "
+            f"within the interval {percent(score['coverage'])}",
+        ]
     return [
         f"accuracy {percent(score['rolling_accuracy'])} of the last {seen:,}, "
         f"{percent(score['accuracy'])} of all",
@@ -180,18 +194,22 @@ def _memory(s: dict[str, Any]) -> list[str]:
 
 
 def _answers(s: dict[str, Any]) -> list[str]:
+    targets = "mae" in s.get("score", {})
     if s["kind"] == "run":
         head, said = f"{'predicted':>9}  {'label':>6}", "{predicted:>9}  {label:>6}".format_map
     else:
         head, said = f"{'answer':>9}", "{answer:>9}".format_map
-    lines = [f"{'number':>10}  {head}  {'score':>9}"]
+    lines = [f"{'number':>10}  {head}" + ("" if targets else f"  {'score':>9}")]
     for one in s["predictions"]:
         shown = {name: "-" if value is None else value for name, value in one.items()}
+        if targets:
+            shown |= {n: f"{one[n]:.4g}" for n in ("predicted", "label") if one[n] is not None}
         shown["answer"] = ANSWERS_OF_WATCH.get(one["predicted"], "learning")
         if one["refused"]:
             shown["predicted"] = shown["answer"] = "refused"
         score = "-" if one["score"] is None else f"{one['score']:.3g}"
-        lines.append(f"{one['sequence']:>10,}  {said(shown)}  {score:>9}")
+        line = f"{one['sequence']:>10,}  {said(shown)}"
+        lines.append(line if targets else f"{line}  {score:>9}")
     return lines
 
 

@@ -398,7 +398,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not isinstance(lookout, RunLookout):
             raise Refused(HTTPStatus.NOT_FOUND, "a watch learns without labels")
         asked = self._body()
-        label = _integer(asked, "label", -0x8000, 0x7FFF)
+        if lookout.takes_numbers:
+            label: float = _number(asked, "label")
+        else:
+            label = _integer(asked, "label", -0x8000, 0x7FFF)
         if "seconds" in asked:
             work = lookout.label_last(label, _seconds(asked))
         else:
@@ -478,6 +481,13 @@ def _integer(asked: dict[str, Any], name: str, least: int, most: int) -> int:
     if type(value) is not int or not least <= value <= most:
         raise Refused(HTTPStatus.BAD_REQUEST, f"{name} must be an integer from {least} to {most}")
     return value
+
+
+def _number(asked: dict[str, Any], name: str) -> float:
+    value: Any = asked.get(name)
+    if type(value) not in {int, float} or not abs(value) < math.inf:
+        raise Refused(HTTPStatus.BAD_REQUEST, f"{name} must be a number")
+    return float(value)
 
 
 def _seconds(asked: dict[str, Any]) -> float:

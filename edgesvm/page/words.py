@@ -84,6 +84,7 @@ OTHERS = {
     "reconnects": "times that the port was opened again",
     "connect_attempts": "attempts to open the port",
     "downtime_ms": "milliseconds without a port",
+    "n_missing": "values that were missing, and taken to be their mean",
     "epochs": "times that the node began to number its samples",
 }
 

@@ -13,7 +13,8 @@ from firmware_sim.node import Node
 
 @dataclass
 class Report:
-    """The results of a run; accuracies are those that the node measured."""
+    """The results of a run; accuracies are those that the node measured, or, of a node that sends
+    targets, the mean absolute error, R^2 and the share of targets within their interval."""
 
     ended: str
     """``drained``, ``timeout`` or ``edge exited``."""
@@ -26,6 +27,9 @@ class Report:
     accuracy: float | None
     accuracy_first: float | None
     accuracy_last: float | None
+    mae: float | None
+    r2: float | None
+    coverage: float | None
     window: int
     latency_us: dict[str, float] | None
     node: dict[str, int]
@@ -58,9 +62,7 @@ class Report:
             f"samples   made {self.samples_made:,}  sent {self.samples_sent:,}  "
             f"dropped before sending {self.samples_dropped:,}  "
             f"in {self.wall_s:.1f} s ({self.ended})",
-            f"answers   {self.predictions:,} predictions, {self.scored:,} scored: accuracy "
-            f"{_percent(self.accuracy)}, first {self.window:,} {_percent(self.accuracy_first)}, "
-            f"last {self.window:,} {_percent(self.accuracy_last)}",
+            f"answers   {self.predictions:,} predictions, {self.scored:,} scored: {self._score()}",
             f"faults    {counts}; frames lost {self.frames_lost:,}, bad {self.bad_frames:,}; "
             f"{self.lost_bytes:,} of {self.lost_bytes + self.sent_bytes:,} bytes had no room",
         ]
@@ -72,6 +74,16 @@ class Report:
         if self.exit_code is not None:
             lines.append(f"edge      exit code {self.exit_code}")
         return "\n".join(lines)
+
+    def _score(self) -> str:
+        if self.mae is None:
+            return (
+                f"accuracy {_percent(self.accuracy)}, first {self.window:,} "
+                f"{_percent(self.accuracy_first)}, last {self.window:,} "
+                f"{_percent(self.accuracy_last)}"
+            )
+        r2 = "-" if self.r2 is None else f"{self.r2:.3f}"
+        return f"MAE {self.mae:.4g}, R2 {r2}, within the interval {_percent(self.coverage)}"
 
 
 def _percent(share: float | None) -> str:
@@ -93,6 +105,9 @@ def report(node: Node, line: Line, *, ended: str, wall_s: float) -> Report:
         accuracy=score.accuracy,
         accuracy_first=score.first_accuracy,
         accuracy_last=score.last_accuracy,
+        mae=getattr(score, "mae", None),
+        r2=getattr(score, "r2", None),
+        coverage=getattr(score, "coverage", None),
         window=score.window,
         latency_us=score.latency_us(),
         node=node.counters(),

@@ -8,6 +8,7 @@ from firmware_sim.node.signals import (
     SIGNALS,
     DriftingGasSensor,
     PersonAccelerometer,
+    PumpFlow,
     RotatingMachine,
 )
 from firmware_sim.node.text_node import TextNode
@@ -21,6 +22,7 @@ __all__ = [
     "Mishaps",
     "Node",
     "PersonAccelerometer",
+    "PumpFlow",
     "RawAccelerometer",
     "RawRotatingMachine",
     "RotatingMachine",

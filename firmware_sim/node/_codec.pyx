@@ -4,6 +4,7 @@ What `edgesvm.link.wire` does for one frame, in the same bytes.
 """
 
 cimport cython
+from libc.math cimport isnan
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
@@ -21,15 +22,20 @@ cdef enum:
     HAS_TIME = 2
     PREDICTION = 0x20
     PREDICTION_RAW = 24
+    ESTIMATE_RAW = 44
     PREDICTION_FLAGS = 15
     WEIGHT_ONE = 256
 
 NO_LABEL = -(1 << 20)
 cdef int32_t _NO_LABEL = NO_LABEL
 
+ctypedef fused label_t:
+    int32_t  # class index
+    double   # target
+
 
 def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:, ::1] rows,
-                   const int32_t[::1] labels, int64_t time_us=-1, Authenticator guard=None):
+                   const label_t[::1] labels, int64_t time_us=-1, Authenticator guard=None):
     """Sample frames, one after the other.
 
     Parameters
@@ -41,8 +47,8 @@ def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:
         Sequence number of the first, the others run on.
     rows : ndarray of shape (n, bytes a sample), uint8
         The features as they lie in memory.
-    labels : ndarray of shape (n,), int32
-        -32768 to 32767; NO_LABEL sends none.
+    labels : ndarray of shape (n,), int32 or float64
+        -32768 to 32767; NO_LABEL sends none. Float64: targets; NaN sends none.
     time_us : int
         Device time for all of them; -1 sends none.
     guard : Authenticator, optional
@@ -55,7 +61,7 @@ def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:
         Where each frame ends in it.
     """
     cdef Py_ssize_t n = rows.shape[0], size = rows.shape[1], at = 0, length, i
-    cdef Py_ssize_t raw_size = HEADER_BYTES + 8 + size + MOST_ADDED + CRC_BYTES
+    cdef Py_ssize_t raw_size = HEADER_BYTES + 16 + size + MOST_ADDED + CRC_BYTES
     if labels.shape[0] != n:
         raise ValueError(f"{n} rows, {labels.shape[0]} labels")
     raw_array = np.zeros(raw_size, np.uint8)
@@ -74,7 +80,13 @@ def encode_samples(int kind, uint16_t schema_id, uint32_t first, const uint8_t[:
             raw[1] |= HAS_TIME
             store_u32(&raw[length], <uint32_t> time_us)
             length += 4
-        if labels[i] != _NO_LABEL:
+        if label_t is double:
+            if not isnan(labels[i]):
+                raw[1] |= HAS_LABEL
+                memcpy(&raw[length], &labels[i], 8)
+                store_u32(&raw[length + 8], WEIGHT_ONE)
+                length += 12
+        elif labels[i] != _NO_LABEL:
             raw[1] |= HAS_LABEL
             store_u16(&raw[length], <uint16_t> <int16_t> labels[i])
             store_u16(&raw[length + 2], WEIGHT_ONE)
@@ -101,6 +113,8 @@ cdef class PredictionReader:
     decoder : FrameDecoder
     guard : Authenticator, optional
         Frames that it refuses are not read.
+    targets : bool
+        Whether predictions are targets with their intervals.
 
     Attributes
     ----------
@@ -113,11 +127,13 @@ cdef class PredictionReader:
     cdef readonly int64_t malformed
     cdef Py_ssize_t _n
     cdef uint32_t[::1] _sequence
-    cdef int32_t[::1] _label
+    cdef bint _targets
+    cdef double[:, ::1] _answer  # label, or value, low, high
     cdef int32_t[::1] _flags
 
-    def __cinit__(self, FrameDecoder decoder not None, Authenticator guard=None):
+    def __cinit__(self, FrameDecoder decoder not None, Authenticator guard=None, targets=False):
         self.decoder = decoder
+        self._targets = targets
         self._guard = guard
         self._make_room(64)
 
@@ -139,26 +155,33 @@ cdef class PredictionReader:
                 yield self.decoder.frame()
 
     def take(self):
-        """Those gathered since the last call: sequence uint32, label and flags int32, copies."""
+        """Those gathered since the last call: sequence uint32, label int32 of shape (n,), or value,
+        low and high float64 of shape (n, 3), and flags int32; copies."""
         n, self._n = self._n, 0
-        return (np.array(self._sequence[:n]), np.array(self._label[:n]),
+        answer = np.array(self._answer[:n])
+        return (np.array(self._sequence[:n]),
+                answer if self._targets else answer[:, 0].astype(np.int32),
                 np.array(self._flags[:n]))
 
     cdef void _keep(self, const uint8_t *raw) noexcept:
-        cdef uint16_t flags = load_u16(raw + HEADER_BYTES + 6)
-        if self.decoder.raw_length != PREDICTION_RAW or flags & ~PREDICTION_FLAGS:
+        cdef uint16_t flags = load_u16(raw + HEADER_BYTES + (4 if self._targets else 6))
+        cdef Py_ssize_t length = ESTIMATE_RAW if self._targets else PREDICTION_RAW
+        if self.decoder.raw_length != length or flags & ~PREDICTION_FLAGS:
             self.malformed += 1
             return
         self._sequence[self._n] = load_u32(raw + HEADER_BYTES)
-        self._label[self._n] = <int16_t> load_u16(raw + HEADER_BYTES + 4)
+        if self._targets:
+            memcpy(&self._answer[self._n, 0], raw + HEADER_BYTES + 8, 24)
+        else:
+            self._answer[self._n, 0] = <int16_t> load_u16(raw + HEADER_BYTES + 4)
         self._flags[self._n] = flags
         self._n += 1
 
     def _make_room(self, Py_ssize_t n):
         sequence = np.empty(n, np.uint32)
-        label, flags = np.empty(n, np.int32), np.empty(n, np.int32)
+        answer, flags = np.empty((n, 3)), np.empty(n, np.int32)
         if self._n:
             sequence[:self._n] = self._sequence[:self._n]
-            label[:self._n] = self._label[:self._n]
+            answer[:self._n] = self._answer[:self._n]
             flags[:self._n] = self._flags[:self._n]
-        self._sequence, self._label, self._flags = sequence, label, flags
+        self._sequence, self._answer, self._flags = sequence, answer, flags

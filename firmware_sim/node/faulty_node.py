@@ -81,7 +81,7 @@ class FaultyNode(FrameNode):
         if n_ordinary:
             return super()._make_block(now, n_ordinary)
         first, X, y = self._take_rows(1)
-        data = self._mishaps.strike(self, now, Sample(first, X[0], int(y[0])))
+        data = self._mishaps.strike(self, now, Sample(first, X[0], y[0].item()))
         if data is None:
             return None
         self.frames_out += 1

@@ -13,7 +13,7 @@ from edgesvm.data import SampleSource
 from edgesvm.link import wire
 from edgesvm.link._authenticator import Authenticator
 from edgesvm.link._frames import FrameDecoder
-from firmware_sim.node._codec import NO_LABEL, PredictionReader, encode_samples
+from firmware_sim.node._codec import PredictionReader, encode_samples
 from firmware_sim.node.node import LABEL_MODES, Block, Node
 
 _HEARTBEAT_S = 1.0
@@ -105,6 +105,7 @@ class FrameNode(Node):
             has_label=self.label_mode == "inline",
             has_time=timestamps,
             dtype=DTYPES[dtype],
+            targets=self.targets,
         ) + (0 if key is None else wire.TAG_BYTES)
         self._describe()
         if self.tx_bytes < (needed := wire.max_encoded_length(self.sample_raw) + 1):
@@ -114,7 +115,7 @@ class FrameNode(Node):
         super()._power_on()
         self._decoder = FrameDecoder(wire.MAX_RAW)
         self.guard = None if self._key is None else Authenticator(self._key, boot_id=self._boot_id)
-        self._reader = PredictionReader(self._decoder, self.guard)
+        self._reader = PredictionReader(self._decoder, self.guard, self.targets)
         self._control_sequence = 0
         # Whether the current schema has been sent.
         self.schema_sent = False
@@ -140,7 +141,7 @@ class FrameNode(Node):
             nonce=0,
             boot_id=self._boot_id,
             n_features=self.source.n_features,
-            label_mode=LABEL_MODES[self.label_mode],
+            label_mode=LABEL_MODES[self.label_mode] | (wire.TARGETS if self.targets else 0),
             n_classes=self.source.n_classes,
             max_raw=max(wire.MAX_RAW, self.sample_raw),
             dtype=DTYPES[self.dtype],
@@ -330,7 +331,7 @@ class FrameNode(Node):
         return int((now - self._booted_at) * 1e6) + self.clock_offset_us & 0xFFFFFFFF
 
     def encode(
-        self, now: float, first: int, X: NDArray[np.float32], labels: NDArray[np.int32]
+        self, now: float, first: int, X: NDArray[np.float32], labels: NDArray
     ) -> tuple[bytes, NDArray[np.int64]]:
         kind = wire.SAMPLE_F32
         if self.dtype == "int16":
@@ -342,13 +343,13 @@ class FrameNode(Node):
             kind, self._schema_id, first & 0xFFFFFFFF, rows, labels, time_us, self.guard
         )
 
-    def queue_labels(self, first: int, labels: NDArray[np.int32]) -> None:
+    def queue_labels(self, first: int, labels: NDArray) -> None:
         if self.label_mode == "late":
             for sequence, label in enumerate(labels.tolist(), first):
-                if label != NO_LABEL:
+                if self.is_known(label):
                     self.send_label_late(sequence, label, self.label_delay)
 
-    def send_label_late(self, sequence: int, label: int, delay: int) -> None:
+    def send_label_late(self, sequence: int, label: float, delay: int) -> None:
         """Queue a sample's label to be sent `delay` samples later."""
         entry = sequence + delay, sequence, label
         at = len(self._late)
@@ -364,7 +365,13 @@ class FrameNode(Node):
         if due >= out and not (self._taken_all and not self._queue):
             return None
         self._late.popleft()
-        return self.control(wire.LABEL, wire.Label(sequence & 0xFFFFFFFF, label).pack())
+        return self.label_frame(sequence, label)
+
+    def label_frame(self, sequence: int, label: float) -> bytes:
+        """A frame with the label of an earlier sample."""
+        number = sequence & 0xFFFFFFFF
+        body = wire.Target(number, label) if self.targets else wire.Label(number, int(label))
+        return self.control(wire.LABEL, body.pack())
 
     def _make(self, now: float, n: int) -> Block | None:
         # A label can be sent no earlier than after the block of its sample.

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from edgesvm.link import wire
 from firmware_sim.line.faults import WINDOW
-from firmware_sim.node._codec import NO_LABEL
 from firmware_sim.node.frame_node import FrameNode
 
 # A learner that has seen one class only would accept an unknown one as its second.
@@ -33,7 +32,7 @@ class Sample(NamedTuple):
 
     sequence: int
     x: NDArray[np.float32]
-    label: int
+    label: float
 
 
 # Returns the bytes to send in its place; None if the fault cannot happen here.
@@ -41,7 +40,7 @@ Strike = Callable[[FrameNode, float, Sample, np.random.Generator], "bytes | None
 
 
 def _encode(node: FrameNode, now: float, sample: Sample) -> bytes:
-    labels = node.sent_labels(np.array([sample.label], np.int32))
+    labels = node.sent_labels(np.array([sample.label], node.label_dtype))
     return node.encode(now, sample.sequence, sample.x[None], labels)[0]
 
 
@@ -63,7 +62,7 @@ def _dimension(node, now, sample, rng):
 
 
 def _unknown_label(node, now, sample, rng):
-    if node.label_mode != "inline" or node.samples_made < _SETTLED_SAMPLES:
+    if node.targets or node.label_mode != "inline" or node.samples_made < _SETTLED_SAMPLES:
         return None
     return _encode(node, now, sample._replace(label=UNKNOWN_CLASS))
 
@@ -84,7 +83,7 @@ def _clock(node, now, sample, rng):
 
 def ordinary(node: FrameNode, now: float, sample: Sample) -> bytes:
     """The bytes of a sample without a device fault."""
-    node.queue_labels(sample.sequence, np.array([sample.label], np.int32))
+    node.queue_labels(sample.sequence, np.array([sample.label], node.label_dtype))
     return _encode(node, now, sample)
 
 
@@ -107,7 +106,7 @@ def _schema(node, now, sample, rng):
 
 def _late_only(strike: Strike) -> Strike:
     def guarded(node, now, sample, rng):
-        if node.label_mode != "late" or sample.label == NO_LABEL:
+        if node.label_mode != "late" or not node.is_known(sample.label):
             return None
         return strike(node, now, sample, rng)
 
@@ -127,8 +126,8 @@ def _label_never(node, now, sample, rng):
 
 def _label_stray(node, now, sample, rng):
     node.send_label_late(sample.sequence, sample.label, node.label_delay)
-    stray = wire.Label(sample.sequence + FAR_AHEAD & 0xFFFFFFFF, sample.label).pack()
-    return node.control(wire.LABEL, stray) + _encode(node, now, sample)
+    stray = node.label_frame(sample.sequence + FAR_AHEAD, sample.label)
+    return stray + _encode(node, now, sample)
 
 
 def _label_repeated(node, now, sample, rng):

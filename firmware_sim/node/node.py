@@ -9,6 +9,7 @@ and encoded a block at a time, so that the node is faster than the host it tests
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections import deque
 from itertools import pairwise
@@ -21,7 +22,7 @@ from edgesvm.data import Rows, SampleSource
 from edgesvm.link import wire
 from firmware_sim.line import Ledger
 from firmware_sim.node._codec import NO_LABEL
-from firmware_sim.node.scoring import Scorer
+from firmware_sim.node.scoring import Scorer, TargetScorer
 
 _ROWS = 1024  # read from the source at once
 
@@ -32,7 +33,7 @@ class Block(NamedTuple):
     """Consecutive samples, encoded."""
 
     first: int  # sequence number
-    labels: NDArray[np.int32]
+    labels: NDArray
     data: bytes
     ends: NDArray[np.int64]  # of each sample's bytes in `data`
 
@@ -51,7 +52,8 @@ class Node(ABC):
     Parameters
     ----------
     source : SampleSource
-        Where the samples come from.
+        Where the samples come from. With an attribute ``targets`` that is true, its labels are
+        numbers, float64; NaN is none.
     rate : float or None
         Samples per second, taken at fixed times whether or not there is room: if the transmit
         buffer is full, the sample is dropped before sending and counted. None: take a sample
@@ -112,7 +114,10 @@ class Node(ABC):
         self.label_mode = label_mode
         self.tx_bytes = tx_bytes
         self.boot_s = boot_s
-        self.scorer = Scorer(window)
+        self.targets: bool = getattr(source, "targets", False)
+        self.label_dtype = np.dtype(np.float64 if self.targets else np.int32)
+        self.no_label: float = np.nan if self.targets else NO_LABEL
+        self.scorer = TargetScorer(window) if self.targets else Scorer(window)
         self.ledger = Ledger()
         self.boots = 0
         self.samples_made = self.samples_sent = self.samples_dropped = self.lost_at_reboot = 0
@@ -120,7 +125,7 @@ class Node(ABC):
         self.boot_rows: list[int] = []
         self._chunks = source.chunks(_ROWS)
         self._X = np.empty((0, source.n_features), np.float32)
-        self._y = np.empty(0, np.int32)
+        self._y = np.empty(0, self.label_dtype)
         self._exhausted = False
         self._power_on()
 
@@ -134,7 +139,7 @@ class Node(ABC):
         self._stopped = False
         self._queue: deque[Block] = deque()
         self._queued_bytes = 0
-        self._late: deque[tuple[int, int, int]] = deque()  # due when, sequence, label
+        self._late: deque[tuple[int, int, float]] = deque()  # due when, sequence, label
         # Sent before any sample; only the newest of each kind: a dead link piles nothing up.
         self._urgent: dict[str, bytes] = {}
         self._last_out = float("-inf")
@@ -210,9 +215,9 @@ class Node(ABC):
 
     @abstractmethod
     def encode(
-        self, now: float, first: int, X: NDArray[np.float32], labels: NDArray[np.int32]
+        self, now: float, first: int, X: NDArray[np.float32], labels: NDArray
     ) -> tuple[bytes, NDArray[np.int64]]:
-        """The bytes of the samples, and where each ends; NO_LABEL sends no label."""
+        """The bytes of the samples, and where each ends; `no_label` sends no label."""
 
     @property
     @abstractmethod
@@ -228,7 +233,8 @@ class Node(ABC):
         if len(self._X) == 0 and not self._taken_all:
             X, y = next(self._chunks, Rows(self._X))
             self._X = np.ascontiguousarray(X, np.float32)
-            self._y = np.full(len(X), NO_LABEL, np.int32) if y is None else y.astype(np.int32)
+            y = np.full(len(X), self.no_label) if y is None else y
+            self._y = y.astype(self.label_dtype)
             self._exhausted = len(X) == 0
         return 0 if self._taken_all else len(self._X)
 
@@ -247,7 +253,7 @@ class Node(ABC):
         self.frames_out += n
         return Block(first, y, data, ends)
 
-    def _take_rows(self, n: int) -> tuple[int, NDArray[np.float32], NDArray[np.int32]]:
+    def _take_rows(self, n: int) -> tuple[int, NDArray[np.float32], NDArray]:
         """The next n rows, and the sequence number of the first."""
         first = self.sequence
         X, self._X = self._X[:n], self._X[n:]
@@ -256,12 +262,16 @@ class Node(ABC):
         self.samples_made += n
         return first, X, y
 
-    def sent_labels(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The labels that samples carry: all NO_LABEL unless labels are inline."""
-        return labels if self.label_mode == "inline" else np.full_like(labels, NO_LABEL)
+    def sent_labels(self, labels: NDArray) -> NDArray:
+        """The labels that samples carry: all `no_label` unless labels are inline."""
+        return labels if self.label_mode == "inline" else np.full_like(labels, self.no_label)
+
+    def is_known(self, label: float) -> bool:
+        """Whether it is a label, and not `no_label`."""
+        return label != NO_LABEL and not math.isnan(label)
 
     @abstractmethod
-    def queue_labels(self, first: int, labels: NDArray[np.int32]) -> None:
+    def queue_labels(self, first: int, labels: NDArray) -> None:
         """Queue the labels of these samples, if labels are sent separately."""
 
     def drop(self, sequence: int) -> None:

@@ -1,4 +1,4 @@
-"""Accuracy and latency of the predictions that a node receives.
+"""Accuracy, or error, and latency of the predictions that a node receives.
 
 The node keeps the true labels of its samples even if it does not send them, so it can score a host
 that it does not teach. Memory is fixed.
@@ -55,10 +55,14 @@ class Scorer:
     def forget(self) -> None:
         """Forget the samples that wait for a prediction, as a reboot does; the score stays."""
         self._sequence = np.full(REMEMBERED, -1, np.int64)
-        self._label = np.full(REMEMBERED, NO_LABEL, np.int32)
+        self._label = self._no_labels(REMEMBERED)
         self._sent_at = np.zeros(REMEMBERED)
 
-    def sent(self, first: int, labels: NDArray[np.int32], now: float) -> None:
+    @staticmethod
+    def _no_labels(n: int) -> NDArray:
+        return np.full(n, NO_LABEL, np.int32)
+
+    def sent(self, first: int, labels: NDArray, now: float) -> None:
         """Enter samples that were sent, numbered from `first`; NO_LABEL if there is no label."""
         sequence = np.arange(first, first + len(labels)) & 0xFFFFFFFF
         place = sequence % REMEMBERED
@@ -67,7 +71,7 @@ class Scorer:
     def answered(
         self,
         sequence: NDArray[np.uint32],
-        predicted: NDArray[np.int32],
+        predicted: NDArray,
         flags: NDArray[np.int32],
         now: float,
     ) -> None:
@@ -90,11 +94,11 @@ class Scorer:
         self.abstained += int(np.count_nonzero(flags & ABSTAIN))
         self.rejected += int(np.count_nonzero(flags & REJECTED))
         self.alarms += int(np.count_nonzero(flags & ALARM))
-        label = self._label[place]
-        counts = (flags & (ABSTAIN | REJECTED) == 0) & (label != NO_LABEL)
-        self._score((predicted == label)[counts])
+        counts = flags & (ABSTAIN | REJECTED) == 0
+        self._score(predicted[counts], self._label[place][counts])
 
-    def _score(self, right: NDArray[np.bool_]) -> None:
+    def _score(self, predicted: NDArray, label: NDArray) -> None:
+        right = (predicted == label)[label != NO_LABEL]
         self._first_correct += int(right[: max(0, self.window - self.scored)].sum())
         self.scored += len(right)
         self.correct += int(right.sum())
@@ -134,3 +138,56 @@ class Scorer:
             "p99": float(ordered[round(0.99 * last)]),
             "max": float(ordered[-1]),
         }
+
+
+class TargetScorer(Scorer):
+    """Scores predicted targets, which have no accuracy but an error.
+
+    Attributes
+    ----------
+    mae : float or None
+        Mean absolute error; None before the first.
+    r2 : float or None
+        1 - (squared errors) / (squared deviations of the targets from their mean).
+    coverage : float or None
+        Share of the targets within their interval.
+    """
+
+    def __init__(self, window: int = 1000) -> None:
+        super().__init__(window)
+        self._absolute = self._squared = self._sum = self._squares = 0.0
+        self._covered = 0
+
+    @staticmethod
+    def _no_labels(n: int) -> NDArray:
+        return np.full(n, np.nan)
+
+    def _score(self, predicted: NDArray, label: NDArray) -> None:
+        known = ~np.isnan(label)
+        target, (value, low, high) = label[known], predicted[known].T
+        error = target - value
+        self.scored += len(target)
+        self._absolute += float(np.abs(error).sum())
+        self._squared += float(error @ error)
+        self._sum += float(target.sum())
+        self._squares += float(target @ target)
+        self._covered += int(np.count_nonzero((low <= target) & (target <= high)))
+
+    @property
+    def accuracy(self) -> float | None:
+        return None
+
+    first_accuracy = last_accuracy = accuracy
+
+    @property
+    def mae(self) -> float | None:
+        return self._absolute / self.scored if self.scored else None
+
+    @property
+    def r2(self) -> float | None:
+        spread = self._squares - self._sum**2 / self.scored if self.scored else 0.0
+        return 1 - self._squared / spread if spread > 0 else None
+
+    @property
+    def coverage(self) -> float | None:
+        return self._covered / self.scored if self.scored else None

@@ -1,4 +1,5 @@
-"""Synthetic sensors: endless, seeded streams of feature windows and labels from simple physics.
+"""Synthetic sensors: endless, seeded streams of feature windows and labels, or targets, from simple
+physics.
 
 Samples are not independent: states last for a while, as in a machine or a person, so neighbouring
 rows usually share their label. The rows depend only on the seed, not on the sizes read: ``read(3)``
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from edgesvm.data import Rows, Stream
 
-Arrays = tuple[NDArray[np.float32], NDArray[np.int32]]
+Arrays = tuple[NDArray[np.float32], NDArray]
 
 
 class Stretches:
@@ -64,8 +65,14 @@ class Signal(Stream):
         The same seed gives the same rows with the same NumPy version.
     mean_stretch : float
         Mean number of consecutive samples in one state.
+
+    Attributes
+    ----------
+    targets : bool
+        Whether y is a number, float64, and not a class.
     """
 
+    targets = False
     feature_names: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
     _weights: tuple[float, ...] = (1.0,)
@@ -83,7 +90,7 @@ class Signal(Stream):
         )
 
     def read(self, n: int) -> Rows:
-        """The next `n` samples: X of shape (n, n_features), float32; y of shape (n,), int32."""
+        """The next `n` samples: X (n, n_features), float32; y (n,), int32 or float64."""
         parts_X, parts_y = [self._rest[0]], [self._rest[1]]
         have = len(self._rest[1])
         while have < n:
@@ -428,8 +435,67 @@ class DriftingGasSensor(Signal):
         return (X - self.offsets) / self.scales, gas
 
 
+class PumpFlow(Signal):
+    """A circulating pump whose flow is to be known without a flow meter, from five cheap sensors.
+
+    Each sample is one second. The speed s, in revolutions per second, jumps to another set point
+    every ``mean_stretch`` samples; a valve of opening v wanders slowly, and so does the water's
+    temperature. At the flow q, in litres per minute, the pump gives ``0.9 (s / 50)^2 - 2e-5 q^2``
+    bar, and the pipe takes ``(k + 6e-5 / v^2) q^2``. The flow is where both are equal:
+
+        q = s / 50 * sqrt(0.9 / (2e-5 + k + 6e-5 / v^2))
+
+    k, the filter's part, grows from 1e-4 as the filter clogs, by half in 20,000 samples, and the
+    pressure sensor's zero walks. So a model that learns no more gets worse.
+
+    Features, of the order of 1: speed, motor current, pressure over the pump, temperature, and the
+    valve's signal, each with noise. The target is the flow in litres per minute, as a clamp-on
+    meter with 1 % noise shows it.
+
+    Parameters
+    ----------
+    seed : int
+    mean_stretch : float
+        Mean number of samples at one speed.
+    """
+
+    targets = True
+    feature_names = ("speed", "current", "pressure", "temperature", "valve")
+    offsets = np.array([35.0, 1.8, 0.42, 45.0, 0.6], np.float32)
+    scales = np.array([9.0, 0.7, 0.2, 5.0, 0.2], np.float32)
+    period_us = 1_000_000
+
+    def __init__(self, seed: int = 0, *, mean_stretch: float = 30.0) -> None:
+        super().__init__(seed, mean_stretch=mean_stretch)
+        self._phases = self._rng.uniform(0, 2 * np.pi, 4)
+        self._zero = 0.0
+
+    def _make(self, n: int) -> Arrays:
+        rng, t, p = self._rng, self._clock(n), self._phases
+        _, set_point = self._stretches.take(n)
+        noise = rng.standard_normal((6, n))
+        speed = 20.0 + 30.0 * set_point + 0.2 * noise[0]
+        valve = 0.6 + 0.25 * np.sin(t / 211.0 + p[0]) + 0.1 * np.sin(t / 57.3 + p[1])
+        warm = 45.0 + 6.0 * np.sin(t / 1307.0 + p[2]) + 3.0 * np.sin(t / 401.0 + p[3])
+        clogged = 1e-4 * (1.0 + t / (20_000.0 + t))
+        flow = speed / 50.0 * np.sqrt(0.9 / (2e-5 + clogged + 6e-5 / valve**2))
+        pressure = 0.9 * (speed / 50.0) ** 2 - 2e-5 * flow**2
+        # Motor current: losses, and the power that the water takes, which is thinner when warm.
+        current = 0.6 + 4.0 * pressure * flow / 60.0 * (1.0 - 0.004 * (warm - 45.0)) + 0.01 * speed
+        zero = self._zero + np.cumsum(5e-4 * rng.standard_normal(n))
+        self._zero = float(zero[-1])
+        X = np.empty((n, self.n_features), np.float32)
+        X[:, 0] = speed + 0.3 * noise[1]
+        X[:, 1] = current + 0.03 * noise[2]
+        X[:, 2] = pressure + zero + 0.01 * noise[3]
+        X[:, 3] = warm + 0.3 * noise[4]
+        X[:, 4] = valve + 0.02 * rng.standard_normal(n)
+        return (X - self.offsets) / self.scales, flow * (1.0 + 0.01 * noise[5])
+
+
 SIGNALS: dict[str, type[Signal]] = {
     "rotating": RotatingMachine,
     "person": PersonAccelerometer,
     "gas": DriftingGasSensor,
+    "flow": PumpFlow,
 }

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.data import SampleSource
-from firmware_sim.node._codec import NO_LABEL
 from firmware_sim.node.node import Node
 
 MAX_LINE = 512
@@ -77,17 +76,17 @@ class TextNode(Node):
         return 8 * (self.source.n_features + 1)
 
     def encode(
-        self, now: float, first: int, X: NDArray[np.float32], labels: NDArray[np.int32]
+        self, now: float, first: int, X: NDArray[np.float32], labels: NDArray
     ) -> tuple[bytes, NDArray[np.int64]]:
         rows = zip(X.tolist(), labels.tolist(), strict=True)
         lines = [self._line(first + i, x, label) for i, (x, label) in enumerate(rows)]
         return b"".join(lines), np.cumsum([len(line) for line in lines])
 
-    def _line(self, sequence: int, x: list[float], label: int) -> bytes:
+    def _line(self, sequence: int, x: list[float], label: float) -> bytes:
         # Nine digits restore a float32 exactly.
         values = ",".join([f"{value:.9g}" for value in x])
         head = f"@{sequence} " if self.numbered else ""
-        known = "" if label == NO_LABEL else label
+        known = f"{label:.15g}" if self.is_known(label) else ""
         tail = f",{known}" if self.label_mode == "inline" else ""
         line = f"{head}{values}{tail}".encode()
         line += self._checksum(line).encode()
@@ -98,14 +97,14 @@ class TextNode(Node):
             )
         return line + b"\n"
 
-    def queue_labels(self, first: int, labels: NDArray[np.int32]) -> None:
+    def queue_labels(self, first: int, labels: NDArray) -> None:
         if self.label_mode == "late":
             entries = enumerate(labels.tolist(), first)
-            self._late.extend((n, n, label) for n, label in entries if label != NO_LABEL)
+            self._late.extend((n, n, label) for n, label in entries if self.is_known(label))
 
     def _late_label(self) -> bytes | None:
         if not self._late:
             return None
         _, sequence, label = self._late.popleft()
-        line = f"={sequence} {label}".encode()
+        line = f"={sequence} {label:.15g}".encode()
         return line + self._checksum(line).encode() + b"\n"

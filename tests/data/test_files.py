@@ -298,3 +298,31 @@ def test_no_npz_at_all(tmp_path):
         open_rows(tmp_path / "b.npz")
     with pytest.raises(RowsError, match="for CSV files"):
         open_rows(tmp_path / "a.npz", label_column="x")
+
+
+def test_targets_are_numbers_and_a_missing_cell_is_nan(tmp_path):
+    path = csv_file(tmp_path, "a,b,flow\n1,,0.1\n?,2,-1e300\n3,4,na\n")
+    rows = CsvRows(path, targets=True, missing="keep")
+    X, y = all_rows(rows)
+    nan = np.nan
+    np.testing.assert_array_equal(X, np.array([[1, nan], [nan, 2], [3, 4]], np.float32))
+    np.testing.assert_array_equal(y, [0.1, -1e300, nan])
+    assert (rows.n_missing, rows.first_missing) == (3, 2)
+    assert np.isnan(all_rows(open_rows(path, targets=True))[0]).sum() == 2  # so by default
+    with pytest.raises(RowsError, match="line 2: 'x' in column 'flow' is not a number"):
+        all_rows(CsvRows(csv_file(tmp_path, "a,flow\n1,x\n"), targets=True, header=True))
+    with pytest.raises(ValueError, match="'keep' is for targets"):
+        CsvRows(path, missing="keep")
+
+
+def test_targets_of_an_npz_file_are_read_as_they_are(tmp_path):
+    path, y = tmp_path / "rows.npz", np.array([0.1, 1e9, np.nan])
+    np.savez(path, X=np.eye(3), y=y)
+    rows = open_rows(path, targets=True)
+    np.testing.assert_array_equal(all_rows(rows)[1], y)
+    assert rows.targets and rows.n_classes == 0
+    with pytest.raises(RowsError, match="integers or strings"):
+        open_rows(path)
+    np.savez(path, X=np.eye(2), y=np.array(["a", "b"]))
+    with pytest.raises(RowsError, match="must be numbers to be targets"):
+        open_rows(path, targets=True)

@@ -9,12 +9,14 @@ behind a sound checksum.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +41,7 @@ from edgesvm.link import (
     open_link,
     wire,
 )
+from edgesvm.link._values import ValueGate
 from edgesvm.link.recording import HEADER_BYTES
 from edgesvm.persist.format import unpack
 from edgesvm.persist.store import describe, restore
@@ -136,7 +139,15 @@ class Wire:
         pass
 
 
-SCHEMA = wire.encode_frame(wire.SCHEMA, wire.Schema(0, 5, 2).pack())
+SCHEMAS = [
+    wire.encode_frame(wire.SCHEMA, wire.Schema(0, 5, 2, label_mode=mode).pack())
+    for mode in (wire.LABEL_INLINE, wire.LABEL_LATE | wire.TARGETS)
+]
+
+
+def fine(X: np.ndarray, *, missing: bool) -> bool:
+    """Whether all values are such as a link passes on; with targets NaN is one."""
+    return not (np.isinf(X) if missing else ~np.isfinite(X)).any()
 
 
 def link(data: bytes) -> None:
@@ -144,24 +155,33 @@ def link(data: bytes) -> None:
     if not data:
         return
     # Pieces of any length are for `frames`; here each costs a poll, so they are long.
-    port = Wire(b"\0" + SCHEMA * (data[0] & 1) + stream(data[1:]), 32 + data[0])
+    targets = bool(data[0] & 2)
+    port = Wire(b"\0" + SCHEMAS[targets] * (data[0] & 1) + stream(data[1:]), 32 + data[0])
+    options: dict[str, Any] = {"targets": targets, "late_labels": None}
     clock = itertools.count(0.0, 0.1).__next__
     try:
-        opened = open_link("fuzz", opener=lambda: port, ring=8, clock=clock, sleep=lambda _: None)
+        opened = open_link(
+            "fuzz", opener=lambda: port, ring=8, clock=clock, sleep=lambda _: None, **options
+        )
     except (LinkDown, NoSchema, VersionMismatch, ValueError) as error:
         require(not isinstance(error, UnicodeError), error)
         return
     held = opened.nbytes
+    answer = opened.send_estimate if targets else opened.send_prediction
     with opened:
         while True:
             try:
                 opened.poll(0.1)
             except (LinkDown, SchemaChanged, VersionMismatch):
                 break
+            while opened.take_labelled() is not None:
+                pass
             batch = opened.take()
-            require(np.isfinite(batch.X).all())
-            for number, label in zip(batch.sequence.tolist(), batch.y.tolist(), strict=True):
-                opened.send_prediction(number, label)
+            require(fine(batch.X, missing=targets) and np.isfinite(batch.y).all())
+            for x, number, label in zip(batch.X, batch.sequence.tolist(), batch.y, strict=True):
+                answer(number, label.item())
+                if opened.late is not None:
+                    opened.late.wait(x, number, (0.0, 0.0, 0.0) if targets else 1)
             opened.release(len(batch.y))
         require(opened.check_identities() == [], opened.check_identities())
         require(opened.nbytes == held)
@@ -172,10 +192,12 @@ def lines(data: bytes) -> None:
     if not data:
         return
     n_features, label_column = (data[0] & 3) or None, bool(data[0] & 4)
+    targets = bool(data[0] & 8)
+    gate = functools.partial(ValueGate, missing=targets)
 
     def read(by: int) -> tuple[dict, list, SampleRing | None]:
-        parser = LineParser(n_features, label_column=label_column)
-        ring = None if n_features is None else SampleRing(16, n_features)
+        parser = LineParser(n_features, label_column=label_column, gate=gate(), targets=targets)
+        ring = None if n_features is None else SampleRing(16, n_features, targets=targets)
         if ring is not None:
             parser.expect(ring)
         found = []
@@ -183,7 +205,7 @@ def lines(data: bytes) -> None:
             for event in parser.feed(part):
                 found.append(event)
                 if isinstance(event, int) and ring is None:
-                    ring = SampleRing(16, event)
+                    ring = SampleRing(16, event, targets=targets)
                     parser.expect(ring)
         require(parser.broken_identities() == [], parser.broken_identities())
         return parser.counters(), found, ring
@@ -193,7 +215,7 @@ def lines(data: bytes) -> None:
     if whole[2] is not None and parts[2] is not None:
         rows, same = whole[2].take(), parts[2].take()
         require(all(a.tobytes() == b.tobytes() for a, b in zip(rows, same, strict=True)))
-        require(np.isfinite(rows.X).all())
+        require(fine(rows.X, missing=targets) and np.isfinite(rows.y).all())
 
 
 def snapshot(data: bytes) -> None:
@@ -218,10 +240,12 @@ def snapshot(data: bytes) -> None:
         # A spread of next to nothing makes any sample too large; any other learner answers.
         refused = SampleRefused if isinstance(learner, Shell) else ()
         with contextlib.suppress(refused):
-            learner.predict_one(x)
-            require(np.isfinite(learner.decision_one(x)).all())
+            predicted = learner.predict_one(x)
+            scores = predicted if learner.regresses else learner.decision_one(x)
+            require(np.isfinite(scores).all())
         with contextlib.suppress(SampleRefused):
-            learner.partial_fit(x[None, :], [learner.classes_[0]])
+            label = 0.5 if learner.regresses else learner.classes_[0]
+            learner.partial_fit(x[None, :], [label])
         # What it makes of any stream is a snapshot that is read again.
         require(restore(seal(describe(learner) + bytes(learner.arena))).n_seen_ == learner.n_seen_)
 
@@ -233,7 +257,8 @@ def resealed(data: bytes) -> bytes:
     """With the CRCs that this header and these records should have."""
     header = seal(data[: HEADER_BYTES - 4].ljust(HEADER_BYTES - 4, b"\0"))
     d = int.from_bytes(header[12:16], "little")
-    size, seed, out = 12 + 4 * d, zlib.crc32(header[:-4]), header
+    size = 12 + 4 * d + (8 if header[22] & wire.TARGETS else 0)
+    seed, out = zlib.crc32(header[:-4]), header
     for at in range(HEADER_BYTES, len(data), size + 4):
         record = data[at : at + size]
         out += record
@@ -263,7 +288,7 @@ def recording(data: bytes) -> None:
         n_rows = sum(len(batch.y) for batch in whole)
         require(n_rows == sum(len(batch.y) for batch in parts))
         require(account["records"] == n_rows + n_labels + account["damaged"], account)
-        require(all(np.isfinite(batch.X).all() for batch in whole))
+        require(all(fine(batch.X, missing=schema.targets) for batch in whole))
         _appended(schema, n_rows)
     finally:
         _FILE.unlink(missing_ok=True)
@@ -273,7 +298,7 @@ def _appended(schema: RecordingSchema, n_rows: int) -> None:
     n, d = 2, schema.n_features
     batch = Batch(
         np.ones((n, d), np.float32),
-        np.zeros(n, np.int32),
+        np.zeros(n, schema.label_dtype),
         np.zeros(n, np.bool_),
         np.ones(n, np.float32),
         np.arange(n, dtype=np.uint32),

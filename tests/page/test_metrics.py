@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from fake_port import Clock, Node, connect, text_link
 
-from edgesvm import Chain, GaussianNovelty, Standardized, StreamSVM, WindowFeatures
+from edgesvm import AdaGradSVR, Chain, GaussianNovelty, Standardized, StreamSVM, WindowFeatures
 from edgesvm.link import wire
 from edgesvm.page import metrics, words
 from edgesvm.page.run_lookout import RunLookout
+from edgesvm.page.screen import Screen
 from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.remarks import KEYS
 from edgesvm.runner import Runner
@@ -81,6 +82,32 @@ def test_a_watch_has_its_threshold():
     assert value(read, "edgesvm_alarm") == 0 and value(read, "edgesvm_learning_ratio") == 1
 
 
+def test_a_regressor_has_errors_and_a_coverage():
+    node = Node(label_mode=wire.LABEL_INLINE | wire.TARGETS)
+    link, port = connect(Clock(), node, targets=True)
+    runner = Runner(link, Standardized(learner=AdaGradSVR(), missing="mean").allocate(2))
+    lookout = RunLookout(runner)
+    rng = np.random.default_rng(2)
+    for k, (a, b) in enumerate(rng.standard_normal((300, 2))):
+        port.inbox += node.sample(k, (a, np.nan if k == 7 else b), target=20 + 3 * a)
+    port.inbox += node.sample(300)
+    while runner.step(0.0):
+        lookout.tick()
+    status = lookout.status()
+    read = families(status)
+    for name, metric in (("mae", "mae"), ("r2", "r2"), ("coverage", "coverage_ratio")):
+        assert value(read, f"edgesvm_{metric}") == pytest.approx(
+            getattr(runner.score, name), rel=1e-5
+        )
+    assert value(read, "edgesvm_coverage_asked_ratio") == 0.9
+    assert value(read, "edgesvm_n_missing_total") == 1
+    assert status["history"]["mae"][-1] < status["history"]["mean_so_far"][-1]
+    newest = status["predictions"][0]
+    assert newest["low"] < newest["predicted"] < newest["high"] and newest["label"] is None
+    lines = Screen(ascii_only=True).lines(status, 80, 24, [])
+    assert any(line.startswith("MAE") and "R2 0.9" in line for line in lines)
+
+
 def test_every_loss_has_words_and_every_word_a_counter():
     clock = Clock()
     link, _ = connect(clock, Node(label_mode=wire.LABEL_LATE), late_labels=8)
@@ -94,6 +121,7 @@ def test_every_loss_has_words_and_every_word_a_counter():
     known |= Watcher(other, windows).counters()
     known |= {"taught": 0, "drifts": 0, "resets": 0, "downtime_seconds": 0}
     known |= {"bad_tag": 0, "replayed": 0}  # with a key
+    known |= {"n_missing": 0}  # of a learner that fills them in
     unknown = sorted({*words.LOSSES, *words.OTHERS, *words.GAUGES} - {*known})
     assert unknown == []
     lost = [name for name in known if "bad" in name or "drop" in name or "refused" in name]

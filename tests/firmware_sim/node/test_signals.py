@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from firmware_sim.node import SIGNALS, DriftingGasSensor, PersonAccelerometer, RotatingMachine
+from firmware_sim.node import (
+    SIGNALS,
+    DriftingGasSensor,
+    PersonAccelerometer,
+    PumpFlow,
+    RotatingMachine,
+)
 
 
 def least_squares_accuracy(X, y, X_test, y_test):
@@ -17,9 +23,10 @@ def test_rows_are_of_the_stated_kind_and_of_the_order_of_one(name):
     signal = SIGNALS[name](seed=3)
     X, y = signal.read(4000)
     assert X.shape == (4000, signal.n_features) and X.dtype == np.float32
-    assert y.shape == (4000,) and y.dtype == np.int32
+    assert y.shape == (4000,) and y.dtype == (np.float64 if signal.targets else np.int32)
     assert np.isfinite(X).all()
-    assert set(np.unique(y)) == set(range(signal.n_classes))
+    if not signal.targets:
+        assert set(np.unique(y)) == set(range(signal.n_classes))
     assert (
         np.abs(X.mean(axis=0)).max() < 1.5 and 0.2 < X.std(axis=0).min() < X.std(axis=0).max() < 3
     )
@@ -35,7 +42,23 @@ def test_rows_depend_on_the_seed_and_not_on_the_cutting(name):
     assert not np.array_equal(whole.X, SIGNALS[name](seed=6).read(1000).X)
 
 
-@pytest.mark.parametrize("name", SIGNALS)
+def test_the_flow_is_no_plane_of_its_sensors_and_they_drift():
+    X, y = PumpFlow(1).read(20_000)
+    A = np.column_stack([X, np.ones(len(X))])
+    squares = np.column_stack([A, *(X[:, [i]] * X[:, i:] for i in range(5))])
+
+    def r2(A, learned, asked):
+        w = np.linalg.lstsq(A[learned], y[learned], rcond=None)[0]
+        return 1 - np.mean((y - A @ w)[asked] ** 2) / y[asked].var()
+
+    everything, first, last = slice(None), slice(3000), slice(15_000, None)
+    assert r2(A, everything, everything) < 0.985
+    assert r2(squares, everything, everything) > 0.99
+    assert r2(squares, first, last) < 0.985
+    assert 1 - np.diff(y).var() / y.var() < 0.97  # the value before
+
+
+@pytest.mark.parametrize("name", [name for name, kind in SIGNALS.items() if not kind.targets])
 def test_states_last(name):
     _, y = SIGNALS[name](seed=0, mean_stretch=50.0).read(20000)
     changes = np.count_nonzero(np.diff(y))

@@ -1,0 +1,186 @@
+"""Numbers predicted on the command line: over a link, from files, and what is refused."""
+
+import json
+import os
+import sys
+from contextlib import closing
+
+import numpy as np
+import pytest
+from each import each
+
+from edgesvm import FourierSVR, Standardized, load
+from edgesvm.cli import main
+from edgesvm.link import Recording
+from firmware_sim.harness import simulate
+from firmware_sim.line import Line, PtyLink
+from firmware_sim.node import FrameNode, PumpFlow, TextNode
+
+on_a_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+N = 2500
+
+
+def edge(node, *words):
+    """A command of edgesvm at the other end of the node's line; its report, and the node's."""
+    with closing(PtyLink()) as link:
+        argv = [sys.executable, "-m", "edgesvm.cli", *words, "--json", "--quiet"]
+        report = simulate(argv, node, Line(link), timeout_s=240.0)
+    assert report.exit_code == 0, report.edge_errors
+    assert report.edge["broken_identities"] == []
+    return report
+
+
+def learner():
+    return Standardized(learner=FourierSVR(), missing="mean").fitted_into("16KiB", 5)
+
+
+def in_order(X, y):
+    """The regressor that learned the rows in order, and what was forecast for each."""
+    model, said = learner(), []
+    for x, target in zip(X, y.tolist(), strict=True):
+        if model.is_fitted:
+            said.append(model.forecast_one(x))
+        model.learn_one(x, target)
+    return model, np.array(said)
+
+
+def figures(y, said):
+    """Of the test-then-train score, by NumPy."""
+    target, (value, low, high) = y[1:], said.T
+    error = target - value
+    return {
+        "predicted": len(target),
+        "mae": np.abs(error).mean(),
+        "rmse": np.sqrt(np.mean(error**2)),
+        "r2": 1 - np.mean(error**2) / target.var(),
+        "coverage": np.mean((low <= target) & (target <= high)),
+        "mean_width": np.mean(high - low),
+        "mae_value_before": np.abs(np.diff(target)).mean(),
+    }
+
+
+@on_a_pty
+def test_a_run_over_a_link_learns_the_flow_and_its_intervals_hold(tmp_path):
+    X, y = PumpFlow(4).read(N)
+    path = tmp_path / "flow.esvm"
+    report = edge(
+        FrameNode(PumpFlow(4), samples=N), "run", "{port}", "--regress", "--save", str(path)
+    )
+    told = report.edge
+    assert told["counters"]["learned"] == N == report.predictions
+    assert told["rmse"] < told["rmse_mean_so_far"] / 5 and told["r2"] > 0.95
+    assert told["mae"] < told["mae_value_before"]
+    assert abs(told["coverage"] - 0.9) < 0.03 and told["coverage_asked"] == 0.9
+    model, said = in_order(X, y)
+    assert {name: told[name] for name in figures(y, said)} == pytest.approx(figures(y, said))
+    assert bytes(load(path).arena) == bytes(model.arena)  # each target came to the bit
+    assert (report.mae, report.r2) == pytest.approx((told["mae"], told["r2"]), rel=1e-6)
+    assert report.coverage == pytest.approx(told["coverage"])
+
+
+@on_a_pty
+def test_a_run_on_lines_of_text():
+    node = TextNode(PumpFlow(4), samples=600, rate=2000.0)
+    told = edge(node, "run", "{port}", "--regress", "--text").edge
+    assert told["counters"]["learned"] == 600 and told["r2"] > 0.9
+
+
+@on_a_pty
+def test_late_targets_are_scored_by_what_was_predicted_when_the_sample_came(tmp_path):
+    node = FrameNode(PumpFlow(4), samples=N, label_mode="late", label_delay=5)
+    report = edge(node, "run", "{port}", "--regress")
+    assert report.edge["counters"]["label_matched"] == N == report.edge["counters"]["learned"]
+    assert report.mae == pytest.approx(report.edge["mae"], rel=1e-6)
+    assert abs(report.coverage - 0.9) < 0.05 and report.r2 > 0.85
+
+
+@on_a_pty
+def test_a_recording_of_targets_replays_to_the_bit(tmp_path, capsys):
+    X, y = PumpFlow(6).read(400)
+    path = tmp_path / "flow.rec"
+    edge(FrameNode(PumpFlow(6), samples=400), "record", "{port}", str(path), "--regress")
+    with Recording(path) as recording:
+        batch = recording.read(0, 400)
+        assert batch.y.tobytes() == y.tobytes() and batch.X.tobytes() == X.tobytes()
+    snapshot = tmp_path / "flow.esvm"
+    assert main(["replay", str(path), "--regress", "--json", "--save", str(snapshot)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    model, said = in_order(X, y)
+    assert {name: told[name] for name in figures(y, said)} == pytest.approx(figures(y, said))
+    assert bytes(load(snapshot).arena) == bytes(model.arena)
+    assert main(["replay", str(path)]) == 2
+    assert "holds targets: give --regress" in capsys.readouterr().err
+
+
+@on_a_pty
+def test_a_run_goes_on_from_its_checkpoint_and_passes_on_intervals(tmp_path):
+    words = ("run", "{port}", "--regress", "--checkpoint", str(tmp_path / "flow.ckpt"))
+    words += ("--out", f"jsonl:{tmp_path / 'flow.jsonl'}")
+    for seen in (300, 600):
+        told = edge(FrameNode(PumpFlow(7), samples=300), *words).edge
+        assert told["counters"]["learned"] == 300 and told["n_updates"] == seen
+    last = json.loads((tmp_path / "flow.jsonl").read_text().splitlines()[-1])
+    assert last["low"] < last["predicted"] < last["high"] and last["label"] > 10
+
+
+def test_eval_says_what_numpy_says_and_what_becomes_of_it_without_targets(tmp_path, capsys):
+    X, y = PumpFlow(5).read(900)
+    np.savez(tmp_path / "flow.npz", X=X, y=y)
+    words = ["eval", str(tmp_path / "flow.npz"), "--regress", "--season", "24", "--json"]
+    assert main(words) == 0
+    told = json.loads(capsys.readouterr().out)
+    _, said = in_order(X, y)
+    assert {name: told[name] for name in figures(y, said)} == pytest.approx(figures(y, said))
+    later, target = y[25:], y[1:]
+    assert told["mae_season_before"] == pytest.approx(np.abs(later - y[1:-24]).mean())
+    before = np.array([target[:k].mean() for k in range(1, len(target))])
+    assert told["mae_mean_so_far"] == pytest.approx(np.abs(target[1:] - before).mean())
+    stopped, _ = in_order(X[:630], y[:630])
+    error = y[630:] - stopped.predict(X[630:])
+    assert told["frozen"]["predicted"] == 270
+    assert told["frozen"]["mae"] == pytest.approx(np.abs(error).mean())
+
+
+def test_missing_values_and_targets_of_a_csv_are_told(tmp_path, capsys):
+    X, y = PumpFlow(5).read(200)
+    rows = [[*map(str, x), str(target)] for x, target in zip(X.tolist(), y.tolist(), strict=True)]
+    rows[10][2], rows[11][0], rows[20][-1] = "", "na", "?"
+    path = tmp_path / "flow.csv"
+    path.write_text("a,b,c,d,e,flow\n" + "\n".join(map(",".join, rows)) + "\n")
+    assert main(["eval", str(path), "--regress"]) == 0
+    told = capsys.readouterr().out
+    assert "198 rows predicted" in told and "missing: 2 values, taken to be their mean" in told
+    assert "(90.0 % asked)" in told and "mean so far" in told
+
+
+@each(
+    "words, why",
+    [
+        (
+            ["--learner", "twin"],
+            "--learner twin tells classes apart: with --regress give --learner fourier, adagrad",
+        ),
+        (["--classes", "3"], "--classes does not go with --regress: leave it out"),
+        (["--sets", "0.9"], "--sets does not go with --regress: leave it out"),
+        (["--probabilities"], "--probabilities does not go with --regress: leave it out"),
+        (["--window", "16"], "--window does not go with --regress: leave it out"),
+        (["--drift", "adwin"], "--drift does not go with --regress: leave it out"),
+        (["--positive", "1"], "--positive does not go with --regress: leave it out"),
+    ],
+)
+def test_what_does_not_go_with_numbers_is_refused_in_a_line(tmp_path, capsys, words, why):
+    path = tmp_path / "rows.npz"
+    np.savez(path, X=np.eye(4), y=np.arange(4.0))
+    assert main(["eval", str(path), "--regress", *words]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"edgesvm: {why}") and told.count("\n") == 1
+
+
+def test_targets_without_regress_are_refused_with_what_to_give(tmp_path, capsys):
+    path = tmp_path / "rows.npz"
+    np.savez(path, X=np.eye(4), y=np.arange(4) / 2)
+    assert main(["eval", str(path)]) == 1
+    assert "numbers to predict are targets (--regress)" in capsys.readouterr().err
+    np.savez(path, X=np.eye(4), y=np.arange(4) % 2)
+    assert main(["eval", str(path), "--season", "3"]) == 2
+    assert "give --regress" in capsys.readouterr().err
