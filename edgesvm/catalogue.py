@@ -115,6 +115,9 @@ CATALOGUE = (
           "one-vs-rest", "one learner per class", takes="n_classes", weights="steps"),
     Entry("FourierSVR", "learners.regression.fourier_svr", "regressor",
           "fourier", "kernel regression on random features, with an interval", weights="steps"),
+    Entry("FourierRLS", "learners.regression.fourier_rls", "regressor",
+          "rls", "recursive least squares on a few random features: for 4 KiB and less, and where"
+          " labels will stop", weights="steps"),
     Entry("AdaGradSVR", "learners.regression.adagrad_svr", "regressor",
           "adagrad", "linear, gradient steps that scale themselves", weights="steps"),
     Entry("IncrementalDecrementalSVR", "learners.twin.incremental_decremental_svr", "regressor",

@@ -357,8 +357,8 @@ class Learner(Estimator, Saved):
         return self.n_classes_planned
 
     def _most_classes(self, n_features: int) -> int:
-        """Largest number of classes with so many features."""
-        return self.n_classes_planned
+        """Largest number of classes with so many features; of a regressor 0."""
+        return 0 if self.regresses else self.n_classes_planned
 
     def wrapped(self: Self) -> Self:
         """This learner as a wrapper has it: it must know its number of classes."""
@@ -878,7 +878,7 @@ class Learner(Estimator, Saved):
         `decision_function`."""
         predicted = self.predict(X, n_jobs)
         if self.regresses:
-            y = as_targets(y, len(predicted), type(self).__name__)
+            y = as_targets(y, len(predicted), type(self).__name__, finite=True)
             return r_squared(y, predicted, as_weights(sample_weight, len(predicted)))
         hits = predicted == as_labels(y, len(predicted), type(self).__name__)
         return float(np.average(hits, weights=as_weights(sample_weight, len(predicted))))

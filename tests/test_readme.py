@@ -16,7 +16,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, *sorted(ROOT.glob("[C-S]*.md")), *sorted(ROOT.glob("examples/**/*.md"))]
 N_BLOCKS = {
     "README.md": 2,
-    "learners.md": 10,
+    "learners.md": 12,
     "microcontrollers.md": 1,
     "batch-and-files.md": 2,
     "scikit-learn.md": 5,
@@ -64,9 +64,11 @@ def test_readme(run_page):
 
 def test_learners(run_page):
     text, printed = run_page("docs/learners.md")
-    first, fourier, staged, twins, residual, alarms, chosen, windows, chained, probable, *many = (
-        printed
-    )
+    first, fourier, staged, twins, residual, *printed = printed
+    exact, left_out, explains, covers, alarms, chosen, windows, chained, probable, *many = printed
+    assert (explains, covers) == ("True", "True")
+    at, sine = exact.strip("[").split("] ")
+    assert abs(float(at) - float(sine)) < 0.1 and 0 < float(left_out) < 0.3
     assert alarms == "[ 1  1 -1]"
     fault, fine = map(float, probable.split("[")[2].rstrip("]").split())
     assert 0 < fault < 0.2 and abs(fault + fine - 1) < 1e-6

@@ -323,6 +323,25 @@ cdef class LearnerCore:
         finally:
             self.guard.end()
 
+    def learn_late_one(self, x, y, issued, double weight=1.0):
+        """`learn_one` of a sample whose target comes late; `issued` was said of it when it came."""
+        self.guard.begin()
+        try:
+            if self.successor is not None:
+                return self.successor.learn_late_one(x, y, issued, weight)
+            self.was_issued(issued)
+            try:
+                return self.learn_alone(x, y, weight)
+            finally:
+                self.was_issued(None)
+        finally:
+            self.guard.end()
+
+    def was_issued(self, said):
+        """Of a regressor of a stream, and of what is in front of one: what `forecast_one` said of
+        the sample that is learned next; None: its target is not late."""
+        raise NotImplementedError
+
     cdef bint learn_alone(self, x, y, double weight) except -1:
         cdef cnp.ndarray row
         cdef int n_labels = self.labels.n, slot = 0

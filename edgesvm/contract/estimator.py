@@ -14,6 +14,7 @@ Self = TypeVar("Self", bound="Estimator")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 ROUTED = ("fit", "partial_fit", "predict", "decision_function", "score")
+NO_STREAM = "its learner is no regressor of a stream, such as FourierSVR"
 NOT_ROUTED = ("self", "X", "y")
 
 
@@ -39,8 +40,7 @@ def of_classes(method: Method) -> Method:
 
 def of_streams(method: Method) -> Method:
     """Method decorator: only regressors of a stream, and what is around one, have it."""
-    what = "its learner is no regressor of a stream, such as FourierSVR"
-    return cast(Method, Available(method, "forecasts", True, what))
+    return cast(Method, Available(method, "forecasts", True, NO_STREAM))
 
 
 class Estimator:

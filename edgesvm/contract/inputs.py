@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from edgesvm.contract.sparse import SparseRows
+from edgesvm.core.constants import LARGEST_TARGET
 from edgesvm.errors import DataConversionWarning, as_sklearns
 
 if TYPE_CHECKING:
@@ -173,26 +174,35 @@ def as_targets(y: object, n_rows: int, owner: str, *, finite: bool = False) -> n
     Raises
     ------
     ValueError
-        They are no real numbers, as many as there are rows; with `finite`, one is NaN or infinite.
+        They are no real numbers, as many as there are rows; with `finite`, one is NaN, infinite or
+        too large.
     """
     numbers = as_labels(y, n_rows, owner)
     if numbers.dtype.kind == "c":
         raise ValueError("Complex data not supported")
-    try:
-        targets = _aligned(np.ascontiguousarray(numbers, np.float64))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{owner} predicts numbers; y has {first_text(numbers)!r}") from error
-    if finite and not np.isfinite(targets).all():
-        row = int(np.argmin(np.isfinite(targets)))
-        raise ValueError(f"{owner}: y contains NaN or infinity: row {row} is {targets[row]}")
+    if numbers.dtype.kind not in "biuf":
+        row = first_that_is_no_number(numbers)
+        if row is not None:
+            raise ValueError(f"{owner}: row {row}: the target {numbers[row]!r} is not a number")
+    targets = _aligned(np.ascontiguousarray(numbers, np.float64))
+    if finite and not (fits := abs(targets) <= LARGEST_TARGET).all():
+        row = int(np.argmin(fits))
+        raise ValueError(
+            f"{owner}: y contains NaN or infinity, or more than {LARGEST_TARGET}: row {row} is"
+            f" {targets[row]}"
+        )
     return targets
 
 
-def first_text(values: np.ndarray) -> Any:
-    """The first of them that is no number."""
-    for value in values.tolist():
+def first_that_is_no_number(values: np.ndarray) -> int | None:
+    """Where it is; None if there is none. A missing one is NaN, and text that NumPy would read as a
+    number is none."""
+    if values.dtype.kind != "O":
+        return 0 if len(values) else None
+    for row, value in enumerate(values.tolist()):
         try:
-            float(value)
-        except (TypeError, ValueError):
-            return value
-    return values[0]
+            if value is not None and (isinstance(value, str | bytes) or float(value) is None):
+                return row
+        except (TypeError, ValueError, OverflowError):
+            return row
+    return None

@@ -36,7 +36,7 @@ cdef class Labels:
     ----------
     classes : None or sequence of 2 to `room` labels
         If given, slots are in sorted order and any other label is refused.
-    room : int, largest number of labels, 2 to 127
+    room : int, largest number of labels, 2 to 127; 0 for a regressor
     """
 
     def __init__(self, classes=None, room=2):
@@ -49,6 +49,8 @@ cdef class Labels:
                 if why := unfit(y):
                     raise ValueError(f"classes={list(classes)!r}: {y!r} is no label: {why}")
             values = sort_labels(values)
+            if room == 0:
+                raise ValueError(f"classes={list(classes)!r}: a regressor has none")
             if not are_labels(values, room):
                 most = "two" if room == 2 else f"two to {room}"
                 raise ValueError(f"classes={list(classes)!r}: give {most} different labels")

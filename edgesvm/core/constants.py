@@ -1,5 +1,5 @@
-"""Which weights a sample may have, as `Learner.partial_fit` says to users; and how far out a value
-counts for running statistics, as `Standardized` says."""
+"""Which weights a sample may have, as `Learner.partial_fit` says to users; how far out a value
+counts for running statistics, as `Standardized` says; and the largest target."""
 
 LEAST_WEIGHT, LARGEST_WEIGHT = 2.0**-40, 2.0**40  # but for zero
 MOST_TIMES = 256.0  # the mean so far; the largest weight on the wire, where a weight is mostly 1
@@ -10,6 +10,8 @@ RECENT_WEIGHTS = 1000  # samples that the mean is of, about
 # At the end of a learner's own arena, not of a part's; 0: not known. Earlier builds do not have it.
 MEAN_WEIGHT = ("mean_weight", "f8", ())
 MEAN_WEIGHT_BYTES = 8
+
+LARGEST_TARGET = 1e100  # of a regressor
 
 # In clips, NEAR at first, then more by WIDENING a sample, up to FAR. Early in a stream one value
 # has a large share, so little is let through; later a feature's rare large values belong to its

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from edgesvm.contract.estimator import of_streams
+from edgesvm.contract.estimator import NO_STREAM, of_streams
 from edgesvm.contract.inputs import Matrix
-from edgesvm.learner import Learner, exclusive
+from edgesvm.learner import Learner
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -56,7 +57,7 @@ class Forecasting(Learner):
         """
         core = self._fitted
         asked = self.coverage_asked
-        if coverage is not None and coverage != asked:
+        if coverage is not None and not math.isclose(coverage, asked, abs_tol=1e-12):
             raise ValueError(
                 f"coverage={coverage!r}: this learner has tracked {asked} since its first sample;"
                 f" make it with coverage={coverage!r}"
@@ -92,7 +93,6 @@ class Forecasting(Learner):
         return found
 
     @of_streams
-    @exclusive
     def learn_late_one(
         self,
         x: ArrayLike,
@@ -115,30 +115,34 @@ class Forecasting(Learner):
         ------
         As `learn_one`.
         """
-        if self._state is None:
+        state = self._state
+        if state is None:
             return self.learn_one(x, y, weight)
-        tracked = tracked_in(self.core)
-        tracked.was_issued(issued)
-        try:
-            return self.learn_one(x, y, weight)
-        finally:
-            tracked.was_issued(None)
+        changed: bool = state.core.learn_late_one(x, y, issued, weight)
+        return changed
+
+    @property
+    def _tracked(self) -> Any:
+        """The core of the regressor, behind its stages."""
+        if not self.forecasts:
+            raise AttributeError(f"{type(self).__name__}: {NO_STREAM}")
+        return tracked_in(self._fitted)
 
     @property
     def coverage_asked(self) -> float:
         """The share of the targets that is to lie within the intervals."""
-        return 1.0 - 2.0 * float(tracked_in(self._fitted).miss)
+        return 1.0 - 2.0 * float(self._tracked.miss)
 
     @property
     def n_scored_(self) -> int:
         """Samples whose interval was scored, each before it was learned."""
-        return int(tracked_in(self._fitted).views["scored"][0])
+        return int(self._tracked.views["scored"][0])
 
     @property
     def coverage_(self) -> float:
         """Share of these whose target lay within: of `forecast_one`, with `label_delay` of
         `predict_interval`. NaN before the first."""
-        n, covered = tracked_in(self._fitted).views["scored"]
+        n, covered = self._tracked.views["scored"]
         return float(covered / n) if n else float("nan")
 
 

@@ -64,6 +64,9 @@ cdef class StageCore(LearnerCore):
         self.wipe()
         return status
 
+    def was_issued(self, said):
+        self.inner.was_issued(said)
+
     cdef const void *filled(self, const void *x) noexcept nogil:
         return x
 

@@ -98,6 +98,11 @@ class Chain(Saved):
                 f"windows={self.windows!r}, learner={self.learner!r}: give a WindowFeatures and a"
                 " learner, such as ByteSVM()"
             )
+        if learner.regresses:
+            raise ValueError(
+                f"learner={self.learner!r}: it predicts a number, and the label of a window is that"
+                " of its samples; teach it the rows of WindowFeatures"
+            )
         if windows.dtype != learner.dtype:
             raise ValueError(f"dtype: {windows.dtype} windows, but {learner.dtype} in the learner")
         one_of("label", self.label, "majority", "last")

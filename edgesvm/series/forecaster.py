@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import whole
 from edgesvm.contract.registry import also_loaded
+from edgesvm.core.constants import LARGEST_TARGET
 from edgesvm.core.status import Status
 from edgesvm.errors import CorruptModelError, refusal
 from edgesvm.learner import Learner
-from edgesvm.learners.regression.constants import LARGEST_TARGET
 from edgesvm.learners.regression.fourier_svr import FourierSVR
 from edgesvm.preprocessing.standardized import Standardized
 from edgesvm.series.joined import Arrays, Joined

@@ -16,7 +16,7 @@ from edgesvm.errors import refusal
 from edgesvm.learner import Learner
 from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
-from edgesvm.learners.regression.fourier_svr import FourierSVR
+from edgesvm.learners.regression.fourier_rls import FourierRLS
 from edgesvm.learners.regressor import tracked_in
 from edgesvm.preprocessing.standardized import Standardized
 from edgesvm.series.joined import Arrays, Joined
@@ -39,7 +39,7 @@ class VirtualSensor(Joined):
     ----------
     target : int, default -1
         Number of the channel that is predicted; negative counts from the last.
-    regressor : Learner, default Standardized(learner=FourierSVR(), missing="mean")
+    regressor : Learner, default Standardized(learner=FourierRLS(), missing="mean")
         Only its parameters are used.
     learner : NoveltyLearner, default GaussianNovelty()
         Of one feature, the residual. Only its parameters are used.
@@ -75,10 +75,10 @@ class VirtualSensor(Joined):
         whole("target", self.target, -n_inputs, n_inputs - 1)
         regressor: Any = self.regressor
         if regressor is None:
-            regressor = Standardized(learner=FourierSVR(), missing="mean")
+            regressor = Standardized(learner=FourierRLS(), missing="mean")
         learner: Any = GaussianNovelty() if self.learner is None else self.learner
         if not isinstance(regressor, Learner) or not regressor.forecasts:
-            raise ValueError(f"regressor={regressor!r}: give one of a stream, such as FourierSVR()")
+            raise ValueError(f"regressor={regressor!r}: give one of a stream, such as FourierRLS()")
         if not isinstance(learner, NoveltyLearner):
             raise ValueError(f"learner={learner!r}: give one without labels, as GaussianNovelty()")
         return {

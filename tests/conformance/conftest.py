@@ -1,5 +1,6 @@
 """Parametrises each check over the registered learners, both dtypes, and both engines; those that
-`pytest.mark.raw` says also hold where raw samples are taken, over these too.
+`pytest.mark.raw` says also hold where raw samples are taken, over these too. Checks of
+`pytest.mark.labels` are made of classifiers alone, those of `pytest.mark.targets` of regressors.
 
 A check of `each_of("subject")` runs on the compiled core and, in the long run, on its NumPy twin;
 one of `each_of("compiled")` on the compiled core alone. `make test` takes every entry in float32,
@@ -48,15 +49,30 @@ class Subject:
         return f"{self.entry.name}-{self.dtype}-{self.engine}"
 
 
+def is_meant(entry: Registered, metafunc: Any) -> bool:
+    """Whether a check makes sense for an entry."""
+    marked = metafunc.definition.get_closest_marker
+    relabels = metafunc.module.__name__.endswith("test_labels")
+    return not (
+        (entry.regresses and marked("labels"))
+        or (not entry.regresses and marked("targets"))
+        or (relabels and entry.by_label)
+    )
+
+
 def pytest_generate_tests(metafunc):
     mark = metafunc.definition.get_closest_marker("entries")
     of_raw = metafunc.definition.get_closest_marker("raw")
     raw = [entry.name for entry in RAW] if of_raw else []
-    names, dtype = [entry.name for entry in REGISTERED], DTYPES[0]
-    in_both = {entry.family: entry.name for entry in reversed(REGISTERED)}.values()
+    entries = [entry for entry in REGISTERED if is_meant(entry, metafunc)]
+    all_names, dtype = [entry.name for entry in entries], DTYPES[0]
+    names = all_names
+    in_both = {entry.family: entry.name for entry in reversed(entries)}.values()
     if mark is not None:
-        names, dtype = mark.args or names, mark.kwargs.get("dtype", dtype)
-        in_both = mark.args[:1] or in_both
+        dtype = mark.kwargs.get("dtype", dtype)
+        if mark.args:
+            names = [name for name in mark.args if name in all_names]
+            in_both = names[:1]
 
     def is_long(subject: Subject) -> bool:
         name, usual = subject.entry.name, dtype if dtype in subject.entry.dtypes else DTYPES[0]
@@ -71,8 +87,6 @@ def pytest_generate_tests(metafunc):
         only = "only" in of_raw.args
         names = [*(() if only else names), *raw]
         in_both = [*(() if only else in_both), *firsts]
-    relabels = metafunc.module.__name__.endswith("test_labels")
-    entries = [entry for entry in REGISTERED if not (relabels and entry.by_label)]
     if of_raw:
         entries = RAW if "only" in of_raw.args else [*entries, *RAW]
     quick = metafunc.config.option.markexpr == "not long"  # what is long need not be made

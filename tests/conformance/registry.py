@@ -25,9 +25,11 @@ from edgesvm import (
     LASVM,
     RBF,
     AdaGradSVM,
+    AdaGradSVR,
     Auto,
     BallVectorMachine,
     BatchSVM,
+    BatchSVR,
     ByteSVM,
     Calibrated,
     Chain,
@@ -35,6 +37,7 @@ from edgesvm import (
     Forgetron,
     FourierFeatures,
     FourierSVM,
+    FourierSVR,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelNovelty,
@@ -148,12 +151,14 @@ class Registered:
     def used(self, learner: Any) -> None:
         """Predict and learn a little; numbers near the largest are refused by name, as ever."""
         X, y = self.stream(8, learner.dtype)
-        labels = learner.classes_.tolist() or [0, 1]
+        if not self.regresses:
+            labels = learner.classes_.tolist() or [0, 1]
+            y = [labels[int(label > 0) % len(labels)] for label in y]
         if learner.n_features_in_ == X.shape[1]:
-            for row, label in zip(X, y, strict=True):
+            for row, one in zip(X, y, strict=True):
                 with contextlib.suppress(ValueError):
-                    learner.learn_one(row, labels[int(label > 0) % len(labels)])
-                    learner.predict_one(row)
+                    learner.learn_one(row, one)
+                    answer(learner, row)
 
     def inner(self, learner: Any) -> Any:
         """The learner of `kind`: the one wrapped, or `learner` itself."""
@@ -186,12 +191,40 @@ class Registered:
         )
 
     @property
-    def labels(self) -> tuple[int, ...]:
-        return LABELS[: self.n_classes]
+    def regresses(self) -> bool:
+        """Whether what it learns are numbers."""
+        return self.kind.regresses
+
+    @property
+    def labels(self) -> tuple[int, ...] | None:
+        """Of a stream; None: its targets are numbers."""
+        return None if self.regresses else LABELS[: self.n_classes]
+
+    @property
+    def no_label(self) -> float:
+        """What is refused as a label after a stream, or as a target."""
+        return np.nan if self.regresses else 5
+
+    @property
+    def stands_nan(self) -> bool:
+        """Whether a feature that is NaN counts as the mean; an infinite one is refused by all."""
+        return self.around.get("missing") == "mean"
+
+    @property
+    def least_score(self) -> float:
+        """What learning nothing does not reach: of two classes that is at one half, of targets at
+        zero."""
+        return 0.3 if self.regresses else 1.2 / self.n_classes
 
     def stream(self, n: int, dtype: str = "float32", seed: int = 1) -> tuple[np.ndarray, Any]:
-        """n samples in order: overlapping clouds whose means drift, labels -1 and 1, and so on."""
+        """n samples in order: overlapping clouds whose means drift, labels -1 and 1, and so on; of
+        a regressor a smooth function of features that drift, and noise."""
         rng = np.random.default_rng([seed, n])
+        if self.regresses:
+            drift = np.sin(np.arange(n) / 40.0)[:, None]
+            X = (rng.standard_normal((n, self.n_features)) + 0.5 * drift).astype(dtype)
+            y = 20.0 + 3.0 * X[:, 0] + np.sin(2.0 * X[:, 1]) - X[:, 2]
+            return X, y + 0.3 * rng.standard_normal(n)
         y = rng.choice(self.labels, n)
         centre = np.linspace(0.3, 1.0, self.n_features)
         across = 2.0 * centre * (-1.0) ** np.arange(self.n_features)
@@ -203,8 +236,8 @@ class Registered:
 
     def renamed(self, y: Any, words: Any) -> list[Any]:
         """Labels of a stream, the lowest replaced by the first of `words`, the next by the second;
-        a list, so that no NumPy type is forced upon them."""
-        return [words[i] for i in np.searchsorted(self.labels, y)]
+        a list, so that no NumPy type is forced upon them. Targets stay."""
+        return y.tolist() if self.regresses else [words[i] for i in np.searchsorted(self.labels, y)]
 
 
 @dataclass(frozen=True)
@@ -264,12 +297,9 @@ class RegisteredRaw:
                 model.push(x)
 
 
-# The regressors, whose targets are no labels, with small parameters: what is full, or overflows,
-# happens on a short stream.
+# The regressors without intervals, which test_regressors.py tries, with small parameters: what is
+# full, or overflows, happens on a short stream.
 REGRESSORS: dict[str, dict[str, Any]] = {
-    "AdaGradSVR": {},
-    "FourierSVR": {"n_directions": 12},
-    "BatchSVR": {"max_samples": 40, "when_full": "oldest", "gamma": 0.2},
     "IncrementalDecrementalSVR": {"max_vectors": 18, "gamma": 0.2},
 }
 
@@ -277,6 +307,52 @@ REGRESSORS: dict[str, dict[str, Any]] = {
 def on(engine: str, kind: type[Any]) -> type[Any]:
     """`kind` on the compiled core, or on its NumPy twin."""
     return kind if engine == "compiled" else type(kind.__name__, (kind,), {"_engine": engine})
+
+
+def decides(learner: Any) -> Any:
+    """The door that gives what a learner decides about rows: decision values, or targets."""
+    return learner.predict if learner.regresses else learner.decision_function
+
+
+def answers(learner: Any, X: Any) -> np.ndarray:
+    """All that a learner says of rows: decision values; of a regressor the target and the ends of
+    its interval, and both as a forecast, ndarray of shape (n, 6)."""
+    if not learner.regresses:
+        return learner.decision_function(X)
+    plain = learner.predict(X), learner.predict_interval(X)
+    rows = X if isinstance(X, (np.ndarray, list)) else X.toarray()
+    return np.column_stack([*plain, np.reshape([learner.forecast_one(x) for x in rows], (-1, 3))])
+
+
+def answer(learner: Any, x: Any) -> Any:
+    """`answers` of one sample: a float, or several."""
+    if not learner.regresses:
+        return learner.decision_one(x)
+    return (learner.predict_one(x), *learner.predict_interval_one(x), *learner.forecast_one(x))
+
+
+def predicted(learner: Any, answers: np.ndarray) -> np.ndarray:
+    """What `predict` says of rows, by their answers."""
+    if learner.regresses:
+        return answers[:, 0]
+    best = answers > 0 if answers.ndim == 1 else answers.argmax(axis=1)
+    return learner.classes_[best.astype(int)]
+
+
+def labels_of(learner: Any) -> list[Any]:
+    """The labels that it has seen; a regressor has none."""
+    return [] if learner.regresses else learner.classes_.tolist()
+
+
+def one_sample_doors(learner: Any) -> dict[str, int]:
+    """The doors that answer about one sample; to how many numbers each writes into an array of the
+    caller's, 0: it has none."""
+    if learner.regresses:
+        return {"predict_one": 0, "forecast_one": 0, "predict_interval_one": 0}
+    n_classes = len(learner.classes_)
+    probable = {"predict_proba_one": n_classes} if hasattr(learner, "predict_proba") else {}
+    values = {"decision_one": n_classes if n_classes > 2 else 0}
+    return {"predict_one": 0, "predict_with_score": 0} | values | probable
 
 
 def every_array(learner: Any) -> dict[str, np.ndarray]:
@@ -335,6 +411,9 @@ WAVES: dict[str, Any] = {
     "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
 }
 
+# Its loss is Huber's.
+REGRESSION: dict[str, Any] = {"tuned": "learning_rate", "unread": ("epsilon", "quantile")}
+
 # Integers only: the twin has the same bytes, and samples are float32.
 BYTES: dict[str, Any] = {"tuned": "", "dtypes": ("float32",), "twin_rtol": {"float32": 0.0}}
 CALIBRATED_BYTES = BYTES | {"twin_rtol": {"float32": 1e-12}}
@@ -392,6 +471,13 @@ REGISTERED = [
     Registered(
         "BatchSVM",
         BatchSVM,
+        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
+        unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "BatchSVR",
+        BatchSVR,
         {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
         unread=("degree",),
         by_rounding=("n_iter",),
@@ -714,6 +800,32 @@ REGISTERED = [
     Registered("Auto", Auto, {"max_bytes": 3000}, **CANDIDATES),
     Registered("Standardized-Auto", Auto, {"max_bytes": 900}, wrapper=Standardized, **CANDIDATES),
     Registered("AdaGradSVM", AdaGradSVM, tuned="learning_rate"),
+    Registered("AdaGradSVR", AdaGradSVR, **REGRESSION),
+    Registered("FourierSVR", FourierSVR, {"n_directions": 70}, **REGRESSION | WAVES),
+    Registered(
+        "FourierSVR-pinball",
+        FourierSVR,
+        {"n_directions": 9, "loss": "pinball", "quantile": 0.8, "gamma": 0.5},
+        3,
+        unread=("epsilon",),
+        **WAVES,
+    ),
+    Registered(
+        "FourierSVR-orthogonal",
+        FourierSVR,
+        {"n_directions": 20, "loss": "epsilon", "directions": "orthogonal", "label_delay": 3},
+        17,
+        unread=("quantile",),
+        **WAVES,
+    ),
+    Registered(
+        "Standardized-FourierSVR",
+        FourierSVR,
+        {"n_directions": 20},
+        wrapper=Standardized,
+        around={"missing": "mean"},
+        **REGRESSION | WAVES,
+    ),
     Registered(
         "AdaGradSVM-classes",
         AdaGradSVM,
@@ -871,6 +983,7 @@ RAW = [
 # doors of its own, as the code behind them is the same for every learner of the kind.
 DOORS = (
     "StreamSVM",  # the doors of every core
+    "FourierSVR",  # those of a regressor
     "KernelStreamSVM",
     "BatchSVM",  # keeps samples, and solves when it is asked
     "IncrementalSVM",
@@ -884,6 +997,7 @@ DOORS = (
     "OneVsOne",
     "OneVsRest-BatchSVM",
     "Standardized-OneVsOne",
+    "Standardized-FourierSVR",
     "Calibrated-OneVsOne",
 )
 
@@ -896,6 +1010,7 @@ CHECKS = (
     "KernelStreamSVM",
     "KernelStreamSVM-lower",
     "BatchSVM",
+    "BatchSVR",
     "ReservoirSVM",
     "IncrementalSVM",
     "IncrementalSVM-active",
@@ -918,6 +1033,8 @@ CHECKS = (
     "Calibrated-recall",
     "FourierSVM-classes",
     "AdaGradSVM",
+    "FourierSVR",
+    "Standardized-FourierSVR",  # with the counts of what is missing
     "ByteSVM",
     "ByteSVM-classes",
     "ByteSVM-grows",

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from each import each, each_of, first_of
-from registry import BY_NAME, CHECKS, DOORS, REGISTERED
+from registry import BY_NAME, CHECKS, DOORS, REGISTERED, one_sample_doors
 
 from firmware_sim.limits import _alloc_hooks
 from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 
 SETUP = """
 import numpy as np
-from registry import BY_NAME
+from registry import BY_NAME, one_sample_doors
 
 cases = {{}}
 for name in {names}:
@@ -34,22 +34,22 @@ for name in {names}:
         weighted = entry.make(dtype).allocate(entry.n_features)
         weighing = rows, labels, [0.5, 1.0, 2.0] * 200
         both = entry.make(dtype).partial_fit(X, y)
+        _, door, *_ = one_sample_doors(both)
 
-        def alternate(x, label, predict=both.predict_with_score, learn=both.learn_one):
+        def alternate(x, label, predict=getattr(both, door), learn=both.learn_one):
             predict(x)
             learn(x, label)
 
         cases[f"{{name}} {{dtype}} predict, then learn"] = alternate, (rows, labels)
         cases[f"{{name}} {{dtype}} learn_one"] = learning.learn_one, (rows, labels)
         cases[f"{{name}} {{dtype}} learn_one, weights"] = weighted.learn_one, weighing
-        columns = (rows,) if entry.n_classes == 2 else (rows, [np.empty(entry.n_classes)] * 600)
-        cases[f"{{name}} {{dtype}} decision_one"] = learned.decision_one, columns
-        cases[f"{{name}} {{dtype}} predict_one"] = learned.predict_one, (rows,)
         cases[f"{{name}} {{dtype}} predict_one, text labels"] = text.predict_one, (rows,)
-        cases[f"{{name}} {{dtype}} predict_with_score"] = learned.predict_with_score, (rows,)
-        if hasattr(learned, "predict_proba"):
-            columns = rows, [np.empty(entry.n_classes)] * 600
-            cases[f"{{name}} {{dtype}} predict_proba_one"] = learned.predict_proba_one, columns
+        if entry.regresses:
+            late, said = entry.make(dtype).partial_fit(X, y), [learned.forecast_one(x) for x in X]
+            cases[f"{{name}} {{dtype}} learn_late_one"] = late.learn_late_one, (rows, labels, said)
+        for door, size in one_sample_doors(learned).items():
+            columns = (rows, [np.empty(size)] * 600) if size else (rows,)
+            cases[f"{{name}} {{dtype}} {{door}}"] = getattr(learned, door), columns
 """
 
 NAMES = [entry.name for entry in REGISTERED]
@@ -69,8 +69,13 @@ def together(usual):
 
 
 def n_cases(names):
-    each = {name: 7 + hasattr(BY_NAME[name].make("float32"), "predict_proba") for name in names}
-    return sum(n * len(BY_NAME[name].dtypes) for name, n in each.items())
+    """Of each learner what answers one sample, and what learns one."""
+    entries = [BY_NAME[name] for name in names]
+    doors = [one_sample_doors(entry.make().partial_fit(*entry.stream(40))) for entry in entries]
+    return sum(
+        (4 + entry.regresses + len(of)) * len(entry.dtypes)
+        for entry, of in zip(entries, doors, strict=True)
+    )
 
 
 @pytest.mark.parametrize("names", together(CORES))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from registry import BY_NAME, REGISTERED
+from registry import BY_NAME, REGISTERED, decides
 from test_threads import interrupted, on_alarm
 
 from edgesvm import KernelStreamSVM, NotFittedError, OneVsOne, Standardized, StreamSVM
@@ -25,8 +25,8 @@ def _no_work_is_too_short(monkeypatch):
 
 
 def doors(model):
-    probable = [model.predict_proba] if hasattr(model, "predict_proba") else []
-    return [model.decision_function, model.predict, *probable]
+    names = "predict", "predict_proba", "predict_interval"
+    return [decides(model), *(getattr(model, name) for name in names if hasattr(model, name))]
 
 
 def test_any_number_of_threads_gives_the_same_bits():
@@ -39,7 +39,7 @@ def test_any_number_of_threads_gives_the_same_bits():
             for door, same in zip(doors(model), before, strict=True):
                 assert door(X, n_jobs=n_jobs).tobytes() == same.tobytes(), (entry.name, n_jobs)
             for n in (0, 1, 2):
-                few = model.decision_function(X[:n], n_jobs=n_jobs)
+                few = decides(model)(X[:n], n_jobs=n_jobs)
                 assert few.tobytes() == before[0][:n].tobytes()
         assert bytes(model.arena) == arena, entry.name
         if hasattr(model, "score"):
@@ -68,7 +68,7 @@ def test_threads_solve_a_store_only_once():
 
 
 def test_the_first_row_that_is_refused_is_named():
-    for name in ("StreamSVM", "BatchSVM", "Standardized", "OneVsOne"):
+    for name in ("StreamSVM", "BatchSVM", "Standardized", "OneVsOne", "FourierSVR"):
         entry = BY_NAME[name]
         model = entry.make().partial_fit(*entry.stream(150))
         X, _ = entry.stream(101)
@@ -176,7 +176,7 @@ def test_a_signal_handler_must_not_learn_while_threads_decide():
 
 READ_ONLY = """
 import ctypes, mmap
-from registry import REGISTERED
+from registry import REGISTERED, answers, decides
 
 protect = ctypes.CDLL(None, use_errno=True).mprotect
 protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
@@ -188,7 +188,8 @@ for entry in REGISTERED:
     model.allocate(entry.n_features, buffer=memory)
     model.partial_fit(*entry.stream(150))
     X = entry.stream(50)[0]
-    expected = model.decision_function(X)
+    expected = decides(model)(X)
+    answers(model, X)
     at = model.arena.memory.ctypes.data
     assert protect(at, n_bytes, mmap.PROT_READ) == 0
     values, *_ = model._reader_of(model._state.core).decide_many(X)

@@ -11,7 +11,7 @@ from test_stream import state
 import edgesvm
 from edgesvm import StreamSVM
 
-pytestmark = pytest.mark.entries(*DOORS)
+pytestmark = [pytest.mark.entries(*DOORS), pytest.mark.labels]
 
 N = 120
 

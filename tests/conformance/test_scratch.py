@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import every_array
+from registry import answer, answers, every_array
 from test_stream import settle
 
 from edgesvm import Perceptron
@@ -21,7 +21,7 @@ def dirty(learner):
 def check(learner, X, y):
     """Learn and predict in every way, and look at the scratch after each."""
     bad = X[0].copy()
-    bad[-1] = np.nan
+    bad[-1] = np.inf
     learner.allocate(X.shape[1])
     for row, label in zip(X[:60], y, strict=False):
         learner.learn_one(row, label)
@@ -35,11 +35,11 @@ def check(learner, X, y):
     before = bytes(learner.arena)
     for row in X[:20]:
         learner.predict_one(row)
-        learner.decision_one(row)
+        answer(learner, row)
     with pytest.raises(ValueError):
         learner.predict_one(bad)
     learner.predict(X)
-    learner.decision_function(X)
+    answers(learner, X)
     assert dirty(learner) == [], "after predictions"
     assert bytes(learner.arena) == before
 

@@ -23,7 +23,7 @@ from edgesvm.contract.registry import LEARNERS
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
-from sklearn.base import clone, is_classifier  # noqa: E402
+from sklearn.base import clone, is_classifier, is_regressor  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 from sklearn.exceptions import NotFittedError as TheirNotFitted  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
@@ -176,10 +176,11 @@ def test_pipeline(compiled):
     scaled = StandardScaler().fit(X).transform(X)
     expected = compiled.make().fit(scaled, y)
     assert pipeline.predict(X).tolist() == expected.predict(scaled).tolist()
-    assert pipeline.decision_function(X).tolist() == expected.decision_function(scaled).tolist()
+    assert pipeline.score(X, y) == expected.score(scaled, y)
 
 
 @pytest.mark.entries(*DOORS)
+@pytest.mark.labels
 @each_of("compiled")
 def test_grid_search(compiled):
     if not compiled.entry.tuned:
@@ -197,6 +198,19 @@ def test_grid_search(compiled):
 
 
 @pytest.mark.entries(*DOORS)
+@pytest.mark.targets
+@each_of("compiled")
+def test_grid_search_and_scores_of_a_regressor(compiled):
+    X, y = compiled.stream(150)
+    grid = compiled.entry.named(**{compiled.entry.tuned: [0.01, 0.3]})
+    search = GridSearchCV(compiled.make(), grid, cv=3, scoring="neg_mean_absolute_error")
+    assert list(search.fit(X, y).best_params_.values()) == [0.3]
+    theirs = cross_val_score(compiled.make(), X, y, cv=3, scoring="r2")
+    assert theirs.tolist() == pytest.approx(cross_val_score(compiled.make(), X, y, cv=3).tolist())
+
+
+@pytest.mark.entries(*DOORS)
+@pytest.mark.labels
 @each_of("compiled")
 def test_cross_validation_scores(compiled):
     X, y = compiled.stream(150)
@@ -207,5 +221,9 @@ def test_cross_validation_scores(compiled):
 
 @pytest.mark.entries(*DOORS)
 @each_of("compiled")
-def test_it_is_a_classifier(compiled):
-    assert is_classifier(compiled.make())
+def test_it_is_a_classifier_or_a_regressor(compiled):
+    learner = compiled.make()
+    assert (is_classifier(learner), is_regressor(learner)) == (
+        not learner.regresses,
+        learner.regresses,
+    )

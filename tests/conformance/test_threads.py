@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -307,8 +308,13 @@ def test_the_first_samples_of_two_threads_are_all_learned():
         assert model.n_seen_ == 200
 
 
-@each("name", ["StreamSVM", "BatchSVM", "RandSVM", "Standardized", "OneVsOne"])
-@each("door", ["predict_one", "predict_with_score", "decision_one", "predict"])
+LEARNERS = "StreamSVM", "BatchSVM", "RandSVM", "Standardized", "OneVsOne"
+ANSWERING = "predict_one", "predict_with_score", "decision_one", "predict"
+REGRESSORS = "FourierSVR", "Standardized-FourierSVR"
+FORECASTING = "predict_one", "predict_interval_one", "forecast_one", "predict"
+
+
+@each("name, door", [*product(LEARNERS, ANSWERING), *product(REGRESSORS, FORECASTING)])
 def test_who_waited_while_the_model_was_emptied_finds_it_empty(name, door):
     entry = BY_NAME[name]
     X, y = entry.stream(12)

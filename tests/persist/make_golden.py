@@ -16,6 +16,7 @@ from edgesvm import (
     LASVM,
     RBF,
     AdaGradSVM,
+    AdaGradSVR,
     Auto,
     BallVectorMachine,
     BatchSVM,
@@ -26,6 +27,7 @@ from edgesvm import (
     Forgetron,
     FourierFeatures,
     FourierSVM,
+    FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
     IncrementalDecrementalSVR,
@@ -71,6 +73,16 @@ def stream(n: int, dtype: str, n_classes: int = 2) -> tuple[np.ndarray, list[str
         if n_classes > 2 and row[2] > abs(row[0]):
             labels[-1] = "mild"
     return np.array(rows, dtype=dtype), labels
+
+
+def targets(X: np.ndarray) -> np.ndarray:
+    """Numbers to learn of these rows, which no machine rounds."""
+    return X[:, 0] + 0.25 * X[:, 1]
+
+
+def with_gaps(X: np.ndarray, gaps: bool) -> np.ndarray:
+    """The rows; with `gaps` some values are missing."""
+    return np.where(gaps and X == 2.0, np.nan, X).astype(X.dtype)
 
 
 # The defaults of the first release.
@@ -218,34 +230,50 @@ GOLDEN: dict[str, Learner] = {
     "byte_f32": ByteSVM(n_bytes=400, n_classes=2),
     "byte_classes_f32": ByteSVM(n_bytes=400, n_classes=3, scale="common", learn_directions=False),
     "byte_grows_f32": ByteSVM(n_bytes=500, class_weight="balanced"),
+    "adagrad_svr_f64": AdaGradSVR(loss="epsilon", label_delay=2, dtype="float64"),
+    "fourier_svr_f32": FourierSVR(n_directions=10),
+    "fourier_svr_quantile_f64": FourierSVR(
+        n_directions=18,
+        gamma=0.25,
+        loss="pinball",
+        quantile=0.8,
+        coverage=0.5,
+        directions="orthogonal",
+        dtype="float64",
+    ),
+    "standardized_svr_f32": Standardized(learner=FourierSVR(n_directions=7), missing="mean"),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
 }
 # A learner of the catalogue that is not above gets a file with its defaults, in a small store.
 NAMED = {name for learner in GOLDEN.values() for name in re.findall(r"\w+(?=\()", repr(learner))}
 for entry in CATALOGUE:
-    if entry.family in LEARNERS and entry.name not in NAMED:
+    if entry.family in (*LEARNERS, "regressor") and entry.name not in NAMED:
         kind = kind_of(entry.name)
         small = {kind._capacity: 9} if kind._capacity else {}
         GOLDEN[f"{entry.name.lower()}_f32"] = kind(**small)
 
 
-def stream_of(learner: Learner, n: int) -> tuple[np.ndarray, Any]:
-    """Rows and labels, or targets, as the learner takes them."""
+def samples(learner: Learner, n: int) -> tuple[np.ndarray, Any]:
+    """What a learner gets of the stream."""
     X, labels = stream(n, learner.dtype, max(learner.n_classes_planned, 2))
-    return X, X[:, 0] + 0.25 * X[:, 1] if learner.regresses else labels
+    y = targets(X) if learner.regresses else labels
+    return with_gaps(X, getattr(learner, "missing", "") == "mean"), y
 
 
 def learned(learner: Learner) -> Learner:
-    return learner.fit(*stream_of(learner, 200))
+    return learner.fit(*samples(learner, 200))
 
 
 def answers(learner: Learner) -> dict[str, list[Any]]:
     """What a learner says of rows that it has not learned."""
-    X = stream_of(learner, 240)[0][200:]
-    predicted = {"predict": learner.predict(X).tolist()}
-    if learner.regresses:
-        return predicted
-    return predicted | {"decision_function": learner.decision_function(X).tolist()}
+    X = samples(learner, 240)[0][200:]
+    said = {"predict": learner.predict(X).tolist()}
+    if learner.forecasts:
+        said["predict_interval"] = learner.predict_interval(X).tolist()
+        said["forecast"] = [learner.forecast_one(x) for x in X]
+    if not learner.regresses:
+        said["decision_function"] = learner.decision_function(X).tolist()
+    return said
 
 
 def checkpoint(path: Path) -> StreamSVM:

@@ -11,6 +11,7 @@ from edgesvm import (
     LASVM,
     RBF,
     AdaGradSVM,
+    AdaGradSVR,
     Auto,
     BallVectorMachine,
     BatchSVM,
@@ -21,6 +22,7 @@ from edgesvm import (
     Forgetron,
     FourierFeatures,
     FourierSVM,
+    FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
     IncrementalDecrementalSVR,
@@ -98,6 +100,16 @@ SETTINGS = [
     (Auto(max_bytes=3000), {}),
     (AdaGradSVM(), {"K": 2, "V": 1, "W": D + 1}),
     (AdaGradSVM(n_classes=4, dtype="float64"), {"K": 4, "V": 4, "W": D + 1}),
+    (AdaGradSVR(), {"K": 1, "W": D + 1}),
+    (FourierSVR(n_directions=70), {"K": 1, "P": 70, "W": 140 + D + 1}),
+    (
+        FourierSVR(directions="orthogonal", gamma=0.3, dtype="float64"),
+        {"K": 1, "P": 128, "W": 256 + D + 1, "O": 16},
+    ),
+    (
+        Standardized(learner=FourierSVR(n_directions=7), missing="mean", clip=None),
+        {"K": 1, "P": 7, "W": 14 + D + 1},
+    ),
     (Perceptron(), {"W": D + 1}),
     (PassiveAggressive(fit_intercept=False, dtype="float64"), {"W": D}),
     (Pegasos(batch_size=20), {"W": D + 1}),
@@ -172,6 +184,7 @@ def blocks_of(learner, sizes):
         sequence.append("average")
     if name == "Standardized":
         absent = {"settling": learner.until is None, "far out": learner.clip is None}
+        absent["missing"] = learner.missing == "refuse"
         sequence = [block for block in sequence if not absent.get(block)]
     if "generator before" in after and learner.scheme == "active":
         sequence.insert(-1, "generator")
@@ -179,7 +192,8 @@ def blocks_of(learner, sizes):
         sequence.append("balls")
     if "mixed, if" in after and learner.directions == "orthogonal":
         sequence += [block for block in ("angles", "mixed") if block not in sequence]
-    if "if `weigh_widths`" in after and learner.weigh_widths and learner.gamma is None:
+    weighs = getattr(learner, "weigh_widths", True)
+    if "amplitudes, if" in after and weighs and learner.gamma is None:
         sequence.append("amplitudes")
     if "if K > 2" in after and sizes["K"] > 2:
         sequence.append("scores")
@@ -407,6 +421,29 @@ def test_scoring_by_a_sigmoid(moved):
     expected += math.log(20) if "cost" in moved else 0.0
     expected += v["quantile"][0] if "min_recall" in moved else 0.0
     assert np.abs(learner.decision_function(X) - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+@each("params", [{}, {"label_delay": 2}, {"loss": "pinball", "quantile": 0.3}])
+def test_scoring_of_a_regressor(params):
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((150, 3))
+    y = 9.0 + 2.0 * X[:, 0] + np.sin(np.arange(150) / 5.0)
+    learner = AdaGradSVR(dtype="float64", **params).partial_fit(X, y)
+    v, X = learner.core.views, X[:20] / 4.0
+    mean, spread, least, most, last, predicted, *_ = v["target"].tolist()
+    s = math.sqrt(spread / 150)
+    f = np.clip(mean + s * (np.hstack([X, np.ones((20, 1))]) @ v["w"]), least, most)
+    size, below, above = v["interval"][0].tolist()
+    np.testing.assert_allclose(learner.predict(X), f, rtol=1e-12)
+    expected = np.stack([f - below * size, f + above * size], axis=1)
+    np.testing.assert_allclose(learner.predict_interval(X), expected, rtol=1e-12)
+    if not params:
+        size, below, above = v["interval"][1].tolist()
+        z = np.stack([f - mean, np.full(20, last - mean), np.full(20, predicted - mean)])
+        f = np.clip(mean + v["stack"] @ z, least, most)
+        expected = np.stack([f - below * size, f + above * size], axis=1)
+    found = np.array([learner.forecast_one(x) for x in X])
+    np.testing.assert_allclose(found, np.column_stack([f, expected]), rtol=1e-12)
 
 
 @each("kind", [OneVsOne, OneVsRest])

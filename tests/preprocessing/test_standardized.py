@@ -9,6 +9,8 @@ import edgesvm
 from edgesvm import (
     RBF,
     BatchSVM,
+    FourierSVM,
+    FourierSVR,
     IncrementalSVM,
     KernelStreamSVM,
     MemoryBudgetError,
@@ -206,9 +208,10 @@ def test_parameters_are_nested_as_in_scikit_learn():
         "learner": learner.learner,
         "until": None,
         "clip": 16.0,
+        "missing": "refuse",
     }
     assert learner.get_params()["learner__C"] == 3.0
-    assert set(learner.get_params()) == {"learner", "until", "clip"} | {
+    assert set(learner.get_params()) == {"learner", "until", "clip", "missing"} | {
         f"learner__{name}" for name in StreamSVM().get_params()
     }
     assert learner.set_params(learner__C=5.0, learner__lookahead=2) is learner
@@ -220,6 +223,37 @@ def test_parameters_are_nested_as_in_scikit_learn():
             learner.set_params(**{name: 1})
     with pytest.raises(ValueError, match=r"learner__C.*None"):
         Standardized().set_params(learner__C=2.0)
+
+
+@each("learner", [StreamSVM(), FourierSVM(n_directions=9), FourierSVR(n_directions=9)])
+@each("engine", ["compiled", "reference"])
+def test_a_missing_value_counts_as_the_mean_so_far(learner, engine):
+    """As if it had been put there by hand, before the sample was learned or asked about."""
+    X, y = raw(200, "float32")
+    holes = np.random.default_rng(3).random(X.shape) < 0.2
+    holes[0] = False
+    kind = on_twin(learner) if engine == "reference" else Standardized(learner=learner)
+    model, by_hand = (type(kind)(learner=learner, missing=of) for of in ("mean", "refuse"))
+    for x, label, gone in zip(X, y.tolist(), holes, strict=True):
+        filled = x
+        if gone.any():
+            filled = np.where(gone, by_hand.mean_.astype("float32"), x)
+            x = np.where(gone, np.float32(np.nan), x)  # noqa: PLW2901
+            assert model.predict_one(x) == by_hand.predict_one(filled)
+            if learner.regresses:
+                assert model.forecast_one(x) == by_hand.forecast_one(filled)
+                assert model.predict_interval_one(x) == by_hand.predict_interval_one(filled)
+        model.learn_one(x, label)
+        by_hand.learn_one(filled, label)
+    assert model.n_missing_ == holes.sum() and by_hand.n_missing_ == 0
+    for name, array in by_hand.core.views.items():
+        assert array.tobytes() == model.core.views[name].tobytes(), name
+    with pytest.raises(ValueError, match="infinite"):
+        model.learn_one(np.full(WIDTH, np.inf, np.float32), 1)
+    with pytest.raises(ValueError, match="NaN"):
+        by_hand.learn_one(np.full(WIDTH, np.nan, np.float32), 1)
+    with pytest.raises(ValueError, match="missing='zero'"):
+        Standardized(missing="zero").plan(3)
 
 
 def test_changed_parameters_forget():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ class ReferenceCore:
 
     def learn_one(self, x, y, weight=1.0):
         row = as_floats(x, self.dtype, 1, self.n_features, self.owner)
-        slot = float(y) if self.regresses else self.labels.slot_of(y)
+        slot = self.as_target(y) if self.regresses else self.labels.slot_of(y)
         known = self.regresses or slot >= 0
         status = self.learn_row(row, slot, weight) if known else Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
@@ -112,6 +113,22 @@ class ReferenceCore:
         if not self.regresses:
             self.labels.take(slot, y)
         return status == Status.CHANGED
+
+    def learn_late_one(self, x, y, issued, weight=1.0):
+        self.was_issued(issued)
+        try:
+            return self.learn_one(x, y, weight)
+        finally:
+            self.was_issued(None)
+
+    def was_issued(self, said):
+        self.inner.was_issued(said)  # of what is in front of a regressor
+
+    def as_target(self, y):
+        if not isinstance(y, str) and hasattr(type(y), "__float__") and np.ndim(y) == 0:
+            with contextlib.suppress(OverflowError):
+                return float(y)
+        raise TypeError(f"{self.owner}: the target {y!r} is not a number")
 
     def learn_many(self, X, slots, weights=None, newcomers=()):
         n_labels = len(self.labels.in_slots)
@@ -238,6 +255,8 @@ class ReferenceCore:
         return ends, len(X), Status.UNCHANGED
 
     def predict_with_score(self, x):
+        if self.regresses:
+            raise AttributeError(f"{self.owner} predicts numbers; there is no label with a score")
         slot, score = self.winner(self.answer_row(x))
         return self.labels.in_slots[slot], score
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.constants import FAR, NEAR, WIDENING
+from edgesvm.core.constants import FAR, LARGEST_TARGET, NEAR, WIDENING
 from edgesvm.core.status import Status
 from edgesvm.learners.regression._regressor import Loss
 from edgesvm.learners.regression.constants import (
     CLIP,
     FIRST_HALF,
     FORGETTING,
-    LARGEST_TARGET,
     MEMORY,
     MOST_HALF,
     MOST_RHO,
     MOST_SLOPE,
     MOST_VARIANCE,
     NOISE,
+    NOT_ISSUED,
     SCORED_FROM,
     SETTLED,
     STEP,
@@ -34,6 +34,7 @@ class RegressorCoreRef(ReferenceCore):
     subclass adds `overflows`, `value` and `move`."""
 
     regresses = True
+    innovates = True
     issued = None
 
     def __init__(self, *common, loss, parameter, miss, delay):
@@ -46,19 +47,21 @@ class RegressorCoreRef(ReferenceCore):
         return int(self.views["n_per_class"][0])
 
     def was_issued(self, said):
-        self.issued = said
+        self.issued = None
+        if said is not None:
+            if not (isinstance(said, tuple) and len(said) == 3 and np.isfinite(said).all()):
+                raise ValueError(NOT_ISSUED.format(self.owner, said))
+            self.issued = said
 
     def step(self, x, y, weight):
-        v, target = self.views, self.views["target"]
+        target = self.views["target"]
         if not abs(y) <= LARGEST_TARGET:
             return Status.BAD_TARGET
         f = self.value(x)
         if self.overflows(x, weight) or not np.isfinite(f):
             return Status.NOT_FINITE if weight == 1 else Status.BAD_WEIGHT
         if self.n == 0:
-            v["interval"][:, 1:] = FIRST_HALF
-            v["stack"][:] = 1, 0, 0
-            v["covariance"][:] = np.eye(3)
+            self.begin()
         plain = self.within(target[MEAN] + self.deviation(self.n) * f)
         ahead = self.within(self.stacked(plain))
         if self.n > 1:
@@ -71,20 +74,26 @@ class RegressorCoreRef(ReferenceCore):
             self.move(x, weight * g)
         return Status.CHANGED
 
+    def begin(self):
+        """Numbers that do not begin as zero."""
+        self.views["interval"][:, 1:] = FIRST_HALF
+        self.views["stack"][:] = 1, 0, 0
+        self.views["covariance"][:] = np.eye(3)
+
     def slope(self, e):
         """Minus the derivative of the loss by the prediction."""
         if self.loss == Loss.EPSILON:
             return np.sign(e) * (abs(e) > self.parameter)
         if self.loss == Loss.PINBALL:
-            return self.parameter - (e <= 0)
+            return self.parameter - (e < 0) if e != 0 else 0.0
         most = self.parameter if self.loss == Loss.HUBER else MOST_SLOPE
         return min(max(e, -most), most)
 
     # -- the target --------------------------------------------------------------------------------
 
     def deviation(self, n):
-        spread = self.views["target"][SPREAD]
-        return np.sqrt(spread / n) if spread > 0 else 1.0
+        variance = self.views["target"][SPREAD] / max(n, 1)
+        return np.sqrt(variance) if variance > 0 else 1.0
 
     def within(self, value):
         if self.n < SETTLED:
@@ -113,7 +122,7 @@ class RegressorCoreRef(ReferenceCore):
 
     def innovation(self, r):
         """What the residual before did not say of this one."""
-        if self.loss == Loss.PINBALL:
+        if not self.innovates or self.loss == Loss.PINBALL:
             return r
         target = self.views["target"]
         before = target[RESIDUAL]
@@ -146,6 +155,8 @@ class RegressorCoreRef(ReferenceCore):
         error = np.clip(self.in_deviations(y) - coef @ z, -1, 1)
         coef += gain / whole * error
         P[:] = (P - np.outer(gain, gain) / whole) / FORGETTING
+        if not (P.diagonal() >= 0).all():
+            P[:] = np.eye(3)
         for c in range(3):
             if P[c, c] > MOST_VARIANCE:
                 shrink = np.sqrt(MOST_VARIANCE / P[c, c])

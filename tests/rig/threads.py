@@ -35,6 +35,7 @@ Door = Callable[[Any], Any]
 # What is gone through, with threads or from a callback.
 DOORS = (
     *("learn_one", "partial_fit", "fit", "predict", "predict_one", "predict_with_score"),
+    *("predict_interval", "predict_interval_one", "forecast_one"),
     *("decision_function", "decision_one", "reset", "allocate", "set_params", "save", "pickle"),
     "deepcopy",
 )
@@ -84,15 +85,19 @@ def together(*jobs: Callable[[], None]) -> list[str]:
     return raised
 
 
+def _of_rows(model: Any, X: np.ndarray) -> dict[str, np.ndarray]:
+    """What a model says of rows."""
+    names = "predict", "decision_function", "predict_interval"
+    return {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
+
+
 def _answers(model: Any, X: np.ndarray) -> dict[str, np.ndarray]:
-    """What a model says of rows, through each door."""
-    return {
-        "predict": model.predict(X),
-        "decision_function": model.decision_function(X),
-        "predict_one": np.array([model.predict_one(x) for x in X[:20]]),
-        "decision_one": np.array([model.decision_one(x) for x in X[:20]]),
-        "predict_with_score": np.array([model.predict_with_score(x)[1] for x in X[:20]]),
-    }
+    """What a model says of rows and of samples, through each door."""
+    of_labels = "predict_one", "decision_one", "predict_with_score"
+    of_numbers = "predict_one", "predict_interval_one", "forecast_one"
+    names = of_numbers if model.regresses else of_labels
+    singles = {name: [getattr(model, name)(x) for x in X[:20]] for name in names}
+    return _of_rows(model, X) | {name: np.array(of) for name, of in singles.items()}
 
 
 def _frozen(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
@@ -128,7 +133,7 @@ def _two_orders(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
 
     orders = [learned(1, 2), learned(2, 1)]
     states = [learned(), learned(1), learned(2), *orders]
-    allowed = [(state.decision_function(queries), state.predict(queries)) for state in states]
+    allowed = [_of_rows(state, queries) for state in states]
     model, done = learned(), threading.Event()
     finished = []
 
@@ -142,9 +147,9 @@ def _two_orders(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
         end = time.monotonic() + 30
         while time.monotonic() < end:
             last = done.is_set()
-            for k, answer in enumerate((model.decision_function(queries), model.predict(queries))):
+            for name, answer in _of_rows(model, queries).items():
                 tried.answers += len(answer)
-                if not any(np.array_equal(answer, told[k]) for told in allowed):
+                if not any(np.array_equal(answer, told[name]) for told in allowed):
                     tried.wrong.append("an answer of no state that the model was ever in")
             if last:
                 return
@@ -219,7 +224,7 @@ def changing_doors(X: np.ndarray, y: Any, path: Path) -> dict[str, Door]:
 
 
 class Nosy:
-    """A label whose comparison goes through a door of the learner."""
+    """A label whose comparison, or a target whose reading, goes through a door of the learner."""
 
     def __init__(self, value: Any, visit: Callable[[], None]) -> None:
         self.value, self.visit = value, visit
@@ -230,6 +235,10 @@ class Nosy:
 
     def __hash__(self) -> int:
         return hash(self.value)
+
+    def __float__(self) -> float:
+        self.visit()
+        return float(self.value)
 
 
 def try_callbacks(make: Make, X: np.ndarray, y: Any) -> Tried:
@@ -317,6 +326,7 @@ subjects = {
         "KernelPerceptron": lambda: e.KernelPerceptron(max_vectors=20, when_full="oldest"),
         "Forgetron": lambda: e.Forgetron(max_vectors=20),
         "LASVM": lambda: e.LASVM(max_vectors=20),
+        "FourierSVR": lambda: e.FourierSVR(n_directions=20, directions="orthogonal"),
         "Standardized": lambda: e.Standardized(learner=e.StreamSVM()),
         "OneVsOne": lambda: e.OneVsOne(learner=e.StreamSVM(), n_classes=3),
         "OneVsRest": lambda: e.OneVsRest(learner=e.BatchSVM(**store), n_classes=3),

@@ -41,6 +41,7 @@ cdef class RegressorCore(LearnerCore):
     cdef readonly Loss loss
     cdef readonly double parameter  # of the loss
     cdef readonly double miss       # share of the targets that may lie beyond each side
+    cdef readonly bint innovates    # whether it learns what residuals before do not tell
     cdef readonly int64_t delay     # samples that a target comes late
     cdef readonly bint is_late      # whether `issued` was said of the sample at hand when it came
     cdef double[3] issued

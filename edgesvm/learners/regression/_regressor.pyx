@@ -32,12 +32,12 @@ cdef extern from "moments.h" nogil:
         double most) noexcept
 
 cdef double CLIP, FORGETTING, NOISE, MOST_VARIANCE, MOST_RHO, FIRST_HALF, MOST_HALF, STEP
-cdef double MOST_SLOPE, LARGEST_TARGET, NEAR, FAR, WIDENING
+cdef double MOST_SLOPE, LARGEST_TARGET, LARGEST_ERROR, NEAR, FAR, WIDENING
 cdef int64_t SETTLED, MEMORY, SCORED_FROM
-from edgesvm.core.constants import FAR, NEAR, WIDENING
+from edgesvm.core.constants import FAR, LARGEST_TARGET, NEAR, WIDENING
 from edgesvm.learners.regression.constants import (
-    CLIP, FIRST_HALF, FORGETTING, LARGEST_TARGET, MEMORY, MOST_HALF, MOST_RHO, MOST_SLOPE,
-    MOST_VARIANCE, NOISE, SCORED_FROM, SETTLED, STEP)
+    CLIP, FIRST_HALF, FORGETTING, LARGEST_ERROR, MEMORY, MOST_HALF, MOST_RHO, MOST_SLOPE,
+    MOST_VARIANCE, NOISE, NOT_ISSUED, SCORED_FROM, SETTLED, STEP)
 
 
 cdef class RegressorCore(LearnerCore):
@@ -55,6 +55,7 @@ cdef class RegressorCore(LearnerCore):
         super().__init__(*common)
         self.regresses = True
         self.loss, self.parameter, self.miss, self.delay = loss, parameter, miss, delay
+        self.innovates = loss != PINBALL
         self.target = <Target *> self.array("target")
         self.far_out = <int64_t *> self.array("far_targets")
         self.coef = <double *> self.array("stack")
@@ -120,13 +121,16 @@ cdef class RegressorCore(LearnerCore):
             return fmax(-MOST_SLOPE, fmin(MOST_SLOPE, e))
         if self.loss == EPSILON:
             return copysign(1.0, e) if fabs(e) > self.parameter else 0.0
+        if e == 0.0:    # as at the first target, when there is no deviation yet
+            return 0.0
         return self.parameter if e > 0.0 else self.parameter - 1.0
 
     # -- the target --------------------------------------------------------------------------------
 
     cdef double deviation(self, int64_t n) noexcept nogil:
-        """Of n targets; 1 if they have not varied"""
-        return sqrt(self.target.spread / n) if self.target.spread > 0.0 else 1.0
+        """Of n targets; 1 if they have not varied, or by less than a number can say"""
+        cdef double variance = self.target.spread / max(n, 1)
+        return sqrt(variance) if variance > 0.0 else 1.0
 
     cdef double within(self, double value) noexcept nogil:
         """A prediction, limited to the range of the targets"""
@@ -148,7 +152,7 @@ cdef class RegressorCore(LearnerCore):
     cdef double innovation(self, double r) noexcept nogil:
         """What the residual before did not say of this one"""
         cdef double before = self.target.residual, rho = 0.0
-        if self.loss == PINBALL:
+        if not self.innovates:
             return r
         self.target.squares = FORGETTING * self.target.squares + before * before
         self.target.products = FORGETTING * self.target.products + before * r
@@ -218,6 +222,9 @@ cdef class RegressorCore(LearnerCore):
         cdef double shrink
         cdef int c, d
         for c in range(STACK):
+            if not self.covariance[c * (STACK + 1)] >= 0.0:     # lost to rounding
+                self.unite()
+                return
             if self.covariance[c * STACK + c] > MOST_VARIANCE:
                 shrink = sqrt(MOST_VARIANCE / self.covariance[c * STACK + c])
                 for d in range(STACK):
@@ -285,9 +292,18 @@ cdef class RegressorCore(LearnerCore):
     def was_issued(self, said):
         """What `forecast_one` said of the sample that is learned next, whose target comes late;
         None: it is not late"""
-        self.is_late = said is not None
-        if said is not None:
-            self.issued = said
+        cdef double value, low, high
+        self.is_late = False
+        if said is None:
+            return
+        try:
+            value, low, high = said
+        except (TypeError, ValueError) as error:
+            raise ValueError(NOT_ISSUED.format(self.owner, said)) from error
+        if not (isfinite(value) and isfinite(low) and isfinite(high)):
+            raise ValueError(NOT_ISSUED.format(self.owner, said))
+        self.issued[0], self.issued[1], self.issued[2] = value, low, high
+        self.is_late = True
 
     # -- arenas that were read ---------------------------------------------------------------------
 
@@ -308,8 +324,11 @@ cdef class RegressorCore(LearnerCore):
             return b"a target is too large"
         if self.scored.n > n or self.scored.covered > self.scored.n or self.far_out[0] > n:
             return b"the snapshot's counters are inconsistent"
+        if not fabs(self.target.residual) <= LARGEST_ERROR:
+            return b"a residual is too large"
         for k in range(2):
-            if not (self.interval[k].size >= 0.0 and 0.0 <= self.interval[k].below <= MOST_HALF
+            if not (0.0 <= self.interval[k].size <= LARGEST_ERROR
+                    and 0.0 <= self.interval[k].below <= MOST_HALF
                     and 0.0 <= self.interval[k].above <= MOST_HALF):
                 return b"an interval is out of range"
         for k in range(STACK):

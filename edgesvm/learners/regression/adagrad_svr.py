@@ -8,14 +8,14 @@ import numpy as np
 
 from edgesvm.contract.registry import registered
 from edgesvm.learners.regression._adagrad_svr import AdaGradSVRCore
-from edgesvm.learners.regression.stream_regressor import StreamRegressor
+from edgesvm.learners.regression.stream_regressor import GradientRegressor
 
 __all__ = ["AdaGradSVR"]
 
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdaGradSVR(StreamRegressor):
+class AdaGradSVR(GradientRegressor):
     """Linear regression of a stream by gradient steps that scale themselves, with an interval.
 
     Scale the features first (`Standardized`). All else is as in `FourierSVR`, without its random
@@ -69,5 +69,5 @@ class AdaGradSVR(StreamRegressor):
     def _deviation(self) -> float:
         """Standard deviation of the targets; 1 if they have not varied."""
         views = self.core.views
-        spread = float(views["target"][1])
-        return (spread / int(views["n_per_class"][0])) ** 0.5 if spread > 0 else 1.0
+        variance = float(views["target"][1]) / max(int(views["n_per_class"][0]), 1)
+        return float(variance**0.5) if variance > 0 else 1.0

@@ -2,7 +2,7 @@
 
 # Of the targets, as `Standardized` counts the values of a feature.
 CLIP = 16.0  # deviations
-LARGEST_TARGET = 1e100
+LARGEST_ERROR = 1e150  # that a prediction can have made: its square is a number
 SETTLED = 20  # samples before the range of the targets limits, and before the stack answers
 # The stack: recursive least squares of three coefficients, and rho of the residuals.
 FORGETTING = 0.999
@@ -15,8 +15,12 @@ MOST_HALF = 1000.0
 STEP = 0.05  # of a side, with labels at once
 MEMORY = 50  # residuals that the mean is of, with labels at once; 10 more for each sample of delay
 SCORED_FROM = 10  # samples before the interval is scored
+NOT_ISSUED = "{}: issued={!r}: give the (value, low, high) of forecast_one, or None"
 # The weights.
 MOST_RATE = 1e6
 MOST_WEIGHT = 1e30
 MOST_SLOPE = 50.0  # of the squared loss, in deviations
 LARGEST_SQUARE = 1e30  # of a slope times the features: a sum of 2^26 of them is a float32
+# Of FourierRLS: amplitudes of the widths before the first sample, widest first.
+FIRST_AMPLITUDES = (1.0, 0.5, 0.25, 0.125)
+RLS_NOISE = 0.1  # variance of a target that the features do not explain

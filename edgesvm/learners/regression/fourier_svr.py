@@ -11,14 +11,14 @@ from edgesvm.contract.registry import registered
 from edgesvm.learners.fourier.directed_learner import DirectedLearner
 from edgesvm.learners.fourier.fourier_svm import WEIGHED
 from edgesvm.learners.regression._fourier_svr import FourierSVRCore
-from edgesvm.learners.regression.stream_regressor import StreamRegressor
+from edgesvm.learners.regression.stream_regressor import GradientRegressor
 
 __all__ = ["FourierSVR"]
 
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class FourierSVR(DirectedLearner, StreamRegressor):
+class FourierSVR(DirectedLearner, GradientRegressor):
     """Kernel regression of a stream on random Fourier features, with an interval that holds.
 
     The features are those of `FourierSVM`: cosines and sines along random directions, drawn anew

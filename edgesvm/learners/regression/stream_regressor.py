@@ -13,29 +13,23 @@ from edgesvm.learners.regressor import Forecasting, Regressor
 
 MOST_DELAY = 1 << 20
 
+Arrays = list[tuple[str, str, tuple[int, ...]]]
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StreamRegressor(Forecasting, Regressor):
-    """Base of the regressors by gradient steps; see `FourierSVR` for the parameters."""
+    """Base of the regressors of a stream: what is learned of the target; see `FourierSVR` for the
+    parameters. A subclass adds `_weights`."""
 
     forecasts: ClassVar[bool] = True
 
     loss: str = "huber"
-    epsilon: float = 0.1
-    quantile: float = 0.5
-    learning_rate: float = 0.3
     coverage: float = 0.9
     label_delay: int = 0
     dtype: str = "float32"
 
     def _check_params(self) -> None:
-        one_of("loss", self.loss, "huber", "epsilon", "squared", "pinball")
-        positive("epsilon", self.epsilon)
-        for name in ("quantile", "coverage"):
-            if not 0.0 < positive(name, getattr(self, name)) < 1.0:
-                raise ValueError(f"{name}={getattr(self, name)!r}: give a number between 0 and 1")
-        if positive("learning_rate", self.learning_rate) > MOST_RATE:
-            raise ValueError(f"learning_rate={self.learning_rate!r}: give at most 1e6")
+        check_share("coverage", self.coverage)
         whole("label_delay", self.label_delay, 0, MOST_DELAY)
 
     @property
@@ -46,12 +40,11 @@ class StreamRegressor(Forecasting, Regressor):
     def _width(self, n_features: int) -> int:
         return self._n_ahead + n_features + 1
 
-    def _beside(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        """Arrays of the learner beside the weights."""
-        return []
+    def _weights(self, n_features: int) -> Arrays:
+        """The arrays of the weights."""
+        raise NotImplementedError
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        width = self._width(n_features)
+    def _arrays(self, n_features: int) -> Arrays:
         return [
             ("target", "f8", (9,)),
             ("far_targets", "i8", ()),
@@ -59,6 +52,45 @@ class StreamRegressor(Forecasting, Regressor):
             ("covariance", "f8", (3, 3)),
             ("interval", "f8", (2, 3)),
             ("scored", "i8", (2,)),
+            *self._weights(n_features),
+        ]
+
+    def _target_params(self) -> dict[str, Any]:
+        return {"miss": (1.0 - float(self.coverage)) / 2.0, "delay": int(self.label_delay)}
+
+    @property
+    def far_targets_(self) -> int:
+        """Samples learned whose target was far outside what had been seen."""
+        return int(self.core.views["far_targets"])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GradientRegressor(StreamRegressor):
+    """Base of the regressors by gradient steps; see `FourierSVR` for the parameters."""
+
+    _param_order = (
+        *("loss", "epsilon", "quantile", "learning_rate", "coverage", "label_delay", "dtype"),
+    )
+
+    epsilon: float = 0.1
+    quantile: float = 0.5
+    learning_rate: float = 0.3
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        one_of("loss", self.loss, "huber", "epsilon", "squared", "pinball")
+        positive("epsilon", self.epsilon)
+        check_share("quantile", self.quantile)
+        if positive("learning_rate", self.learning_rate) > MOST_RATE:
+            raise ValueError(f"learning_rate={self.learning_rate!r}: give at most 1e6")
+
+    def _beside(self, n_features: int) -> Arrays:
+        """Arrays of the learner beside the weights."""
+        return []
+
+    def _weights(self, n_features: int) -> Arrays:
+        width = self._width(n_features)
+        return [
             ("w", self.dtype, (width,)),
             ("squares", self.dtype, (width,)),
             *self._beside(n_features),
@@ -67,14 +99,14 @@ class StreamRegressor(Forecasting, Regressor):
     def _core_params(self, n_features: int) -> dict[str, Any]:
         of_loss = {"huber": 1.0, "squared": 0.0, "pinball": self.quantile, "epsilon": self.epsilon}
         return {
+            **self._target_params(),
             "rate": float(self.learning_rate) / math.sqrt(self._width(n_features)),
             "loss": Loss[self.loss.upper()],
             "parameter": float(of_loss[self.loss]),
-            "miss": (1.0 - float(self.coverage)) / 2.0,
-            "delay": int(self.label_delay),
         }
 
-    @property
-    def far_targets_(self) -> int:
-        """Samples learned whose target was far outside what had been seen."""
-        return int(self.core.views["far_targets"])
+
+def check_share(name: str, value: float) -> None:
+    """Raise ValueError unless 0 < value < 1."""
+    if not 0.0 < positive(name, value) < 1.0:
+        raise ValueError(f"{name}={value!r}: give a number between 0 and 1")

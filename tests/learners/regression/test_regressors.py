@@ -1,0 +1,113 @@
+"""Regressors of a stream: their attributes, and what no stream can have left in their memory."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from each import each
+
+import edgesvm
+from edgesvm import AdaGradSVR, Calibrated, Chain, CorruptModelError, FourierSVR, OneVsRest
+from edgesvm.persist import pack, restore, unpack
+
+N = 80
+
+
+def stream(n=N):
+    X = np.random.default_rng(0).standard_normal((n, 4)).astype(np.float32)
+    return X, 5.0 + 2.0 * X[:, 0] - X[:, 1]
+
+
+FAULTS = {
+    ("target", 1, -1.0): "a sum of squares is negative",
+    ("target", 7, -1.0): "a sum of squares is negative",
+    ("target", 2, 1e9): "the range of the targets is empty",
+    ("target", 0, 2e100): "a target is too large",
+    ("target", 2, -2e100): "a target is too large",
+    ("target", 3, 2e100): "a target is too large",
+    ("target", 4, -2e100): "a target is too large",
+    ("target", 6, 2e150): "a residual is too large",
+    ("scored", 0, N + 1): "counters are inconsistent",
+    ("scored", 1, N): "counters are inconsistent",
+    ("far_targets", (), N + 1): "counters are inconsistent",
+    ("interval", (0, 0), -1.0): "an interval is out of range",
+    ("interval", (0, 0), 2e150): "an interval is out of range",
+    ("interval", (1, 1), -1.0): "an interval is out of range",
+    ("interval", (0, 2), 1001.0): "an interval is out of range",
+    ("covariance", (1, 1), -1e-9): "a variance is out of range",
+    ("covariance", (2, 2), 21.0): "a variance is out of range",
+    ("squares", 3, -1.0): "a sum of squares is negative",
+    ("w", 0, 2e30): "the weights are too large",
+    ("w", 0, -2e30): "the weights are too large",
+}
+
+
+@each("fault", FAULTS)
+@each("kind", [AdaGradSVR, FourierSVR])
+def test_a_snapshot_that_no_stream_leaves_is_refused(kind, fault):
+    model = kind().partial_fit(*stream())
+    restore(pack(model.snapshot()))
+    name, place, value = fault
+    model.core.views[name][place] = value
+    with pytest.raises(CorruptModelError, match=FAULTS[fault]):
+        restore(pack(model.snapshot()))
+
+
+def test_a_snapshot_with_amplitudes_that_no_stream_leaves_is_refused():
+    model = FourierSVR().partial_fit(*stream())
+    model.core.views["tilt"][0] = 1e3
+    with pytest.raises(CorruptModelError, match="amplitudes are out of range"):
+        restore(pack(model.snapshot()))
+
+
+@each("labels, closed", [((1,), False), ((0, 1), True), ((), True)])
+def test_a_snapshot_with_labels_is_refused(labels, closed):
+    saved = unpack(pack(FourierSVR().partial_fit(*stream()).snapshot()))
+    with pytest.raises(CorruptModelError, match="labels"):
+        restore(pack(replace(saved, labels=labels, closed=closed)))
+
+
+def test_a_prediction_of_a_plane_is_its_coefficients():
+    X, y = stream(400)
+    model = AdaGradSVR(dtype="float64").partial_fit(X, y)
+    inside = np.abs(X).max(axis=1) < 1.0  # a prediction is within the range of the targets
+    found = model.predict(X[inside].astype(np.float64))
+    expected = X[inside].astype(np.float64) @ model.coef_ + model.intercept_
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert AdaGradSVR().partial_fit(X[:1], y[:1]).intercept_ == pytest.approx(y[0])
+
+
+@each("around", [Calibrated, OneVsRest])
+def test_what_needs_classes_refuses_a_regressor(around):
+    with pytest.raises(ValueError, match=r"needs classes|give a two-class learner"):
+        around(learner=FourierSVR()).plan(3)
+
+
+@each("learner", [edgesvm.StreamSVM(), edgesvm.FourierSVM(n_directions=4)])
+def test_what_is_around_a_classifier_has_nothing_of_a_regressor(learner):
+    X, y = stream()
+    model = edgesvm.Standardized(learner=learner).partial_fit(X, y > 5)
+    names = "predict_interval", "predict_interval_one", "forecast_one", "learn_late_one"
+    for name in (*names, "coverage_", "n_scored_", "coverage_asked"):
+        assert not hasattr(model, name)
+    for name in names:
+        assert hasattr(edgesvm.Standardized(learner=FourierSVR()), name)
+
+
+def test_a_chain_refuses_a_regressor():
+    chain = Chain(windows=edgesvm.WindowFeatures(window=8, hop=8, rate=10.0), learner=FourierSVR())
+    with pytest.raises(ValueError, match="it predicts a number"):
+        chain.plan(2)
+
+
+def test_rows_of_a_large_feature_do_not_lose_the_stack_to_rounding():
+    """Early predictions are not limited: one was so large that a variance became negative, and what
+    was saved then could not be loaded."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((60, 3)).astype(np.float32)
+        X[rng.random(60) < 0.3] *= 10.0 ** rng.integers(0, 12)
+        model = AdaGradSVR(learning_rate=1e3)
+        for x, y in zip(X, rng.standard_normal(60), strict=True):
+            model.learn_one(x, y)
+            assert bytes(restore(pack(model.snapshot())).arena) == bytes(model.arena)
