@@ -164,17 +164,17 @@ def main() -> None:
             outcomes[f"{name}, {tol:g}"] = outcome
     about = (
         f"Ours / SVR's where there are two. RBF kernel of gamma = 1 / D, C = {C:g}, epsilon = "
-        f"{EPSILON:g}, cache {CACHE_MIB} MiB; at most {most:,} rows of a set, at random; features and "
-        f"targets standardized. Ours in float32 at {LOOSE:g}, in float64 at {TIGHT:g}. The ratio is "
-        f"the median over the rounds; the objective is relative to SVR's (negative: ours is lower); "
-        f"predictions: the largest difference of {N_TEST:,}, of rows that were not learned."
+        f"{EPSILON:g}, cache {CACHE_MIB} MiB; at most {most:,} rows of a set, at random; features "
+        f"and targets standardized. Ours in float32 at {LOOSE:g}, in float64 at {TIGHT:g}. The "
+        f"ratio is the median over the rounds; the objective is relative to SVR's (negative: ours "
+        f"is lower); predictions: the largest difference of {N_TEST:,}, of rows that were not learned."
     )
     note = ""
     if outcomes:
         worst = max(o.ratio for o in outcomes.values())
         note = (
-            f"Largest ratio: {worst:.2f}; below {LIMIT:g}: {yes(worst < LIMIT)}. Largest difference "
-            f"of objectives: {max(abs(o.objective_apart) for o in outcomes.values()):.1e}."
+            f"Largest ratio: {worst:.2f}; below {LIMIT:g}: {yes(worst < LIMIT)}. Largest "
+            f"difference of objectives: {max(abs(o.objective_apart) for o in outcomes.values()):.1e}."
         )
     table = Table("", COLUMNS, rows, note)
     figures = {name: asdict(o) for name, o in outcomes.items()}

@@ -32,8 +32,7 @@ cdef struct Smo:
     # TMP, (n,) each, float arrays padded to a multiple of 16
     double *gradient        # c - K beta
     float *diagonal
-    float *state            # -1 at the lower bound, 1 at the upper, between 0, or if the cost
-                            # bends -0.5 below zero, 0 at zero, 0.5 above
+    float *state            # -1 at the lower bound, 1 at the upper; between 0, or half beta's sign
     float *spare
     int32_t *order          # sample order[t] is at position t
     char *point             # (width,), rows' dtype

@@ -595,7 +595,8 @@ cdef void smo_wipe(Smo *s, int64_t n_known=0) noexcept nogil:
 # -- for tests -------------------------------------------------------------------------------------
 
 def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0, beta=None,
-               epsilon=None, tol=1e-3, shrinking=True, refines=False, max_iter=1_000_000, n_cached=2, first=None):
+               epsilon=None, tol=1e-3, shrinking=True, refines=False, max_iter=1_000_000,
+               n_cached=2, first=None):
     """Solve in memory allocated here: rows X (n, width), bounds (n,), a kernel's `code`. With
     `first`, start with that many rows; append the others one at a time and solve after each.
 

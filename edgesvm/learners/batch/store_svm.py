@@ -102,8 +102,8 @@ class StoreSVM(SmoLearner):
         Parameters
         ----------
         X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
-            A source, such as a `Recording`, has its own labels or targets; it is read twice, a chunk at a
-            time, first to check that its rows can be stored.
+            A source, such as a `Recording`, has its own labels or targets; it is read twice, a
+            chunk at a time, first to check that its rows can be stored.
         y : array of shape (n_samples,), labels or targets
         sample_weight : array of shape (n_samples,), float64, optional
             C times this is the bound of the row's coefficient; rows of weight zero are skipped.
@@ -212,8 +212,8 @@ class StoreSVM(SmoLearner):
         alpha : array of shape (n_held,), float64, optional
             Coefficients to start from, in the order of the store; forces a new solution. They are
             clipped to their bounds, and those of the class, or the sign, with the larger sum are
-            scaled down until both sums are equal. The optimum does not depend on the start; a start close to it
-            needs fewer iterations.
+            scaled down until both sums are equal. The optimum does not depend on the
+            start; a start close to it needs fewer iterations.
         progress : callable, optional
             Called as ``progress(n_iter, gap)`` every 1,000 iterations. An exception it raises, or
             Ctrl-C, ends the solver; the stored samples stay.

@@ -1,5 +1,5 @@
-"""Regression by the same store and solver: its optimum by scikit-learn's SVR, by the conditions, and
-by two coefficients for each sample."""
+"""Regression by the same store and solver: its optimum by scikit-learn's SVR, by the conditions,
+and by two coefficients for each sample."""
 
 import numpy as np
 import pytest
@@ -167,7 +167,9 @@ def test_a_snapshot_goes_on(tmp_path, solved):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@each("x, y", [((np.nan, 1.0), 1.0), ((1e200, 0.0), 1.0), ((0.0, 1.0), np.nan), ((0.0, 1.0), 1e101)])
+@each(
+    "x, y", [((np.nan, 1.0), 1.0), ((1e200, 0.0), 1.0), ((0.0, 1.0), np.nan), ((0.0, 1.0), 1e101)]
+)
 def test_what_is_refused_leaves_no_trace(x, y, engine):
     model = svr(50, engine).fit(*wave(40))
     before = bytes(model.arena)
