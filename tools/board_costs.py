@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "export")]
 from edgesvm import (  # noqa: E402
     LASVM,
     AdaGradSVM,
+    AdaGradSVR,
     BallVectorMachine,
     ByteSVM,
     Calibrated,
@@ -30,6 +31,7 @@ from edgesvm import (  # noqa: E402
     Forgetron,
     FourierFeatures,
     FourierSVM,
+    FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
     KernelNovelty,
@@ -122,6 +124,15 @@ def settings(dtype):
             *stores(lambda M: FourierSVM(n_directions=4 * M, directions="orthogonal", **of)),
             (FourierSVM(n_directions=32, n_classes=4, directions="orthogonal", **of), 4, 4),
         ],
+        "AdaGradSVR": widths(lambda: AdaGradSVR(**of), None),
+        "FourierSVR": [
+            (FourierSVR(n_directions=4 * M, directions="independent", **of), D, None)
+            for D, M in SIZES
+        ],
+        "FourierSVR, orthogonal": [
+            (FourierSVR(n_directions=4 * M, directions="orthogonal", **of), D, None)
+            for D, M in SIZES
+        ],
         "TwinVectorMachine": stores(lambda M: TwinVectorMachine(max_twins=M, **KERNEL, **of)),
         "IncrementalDecrementalSVM": stores(
             lambda M: IncrementalDecrementalSVM(max_vectors=M, **KERNEL, **of)
@@ -159,9 +170,13 @@ def settings(dtype):
 
 
 def samples(n, n_features, n_classes, dtype, learns_normal):
-    """Rows as a sensor's, of classes that overlap; class indices and weights."""
+    """Rows as a sensor's, of classes that overlap; class indices and weights. Without a number of
+    classes, targets."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, n_features)) + 0.5
+    if n_classes is None:
+        y = np.sin(X[:, 0]) * X[:, 1] + 0.1 * rng.standard_normal(n)
+        return X.astype(dtype), y, np.ones(n)
     slots = rng.integers(0, n_classes, n).astype(np.int8)
     X[:, :3] += 0.8 * np.eye(3)[slots % 3] * (1 + slots[:, None] // 3)
     if learns_normal:
@@ -193,7 +208,7 @@ def write_tables(learner, folder, without=""):
 def filled(learner, n_features, n_classes):
     """A learner that has learned, and rows to go on with."""
     one_class = not learner.takes_labels
-    classes = (-1, 1) if one_class else tuple(range(n_classes))
+    classes = (-1, 1) if one_class else n_classes and tuple(range(n_classes))
     rows = samples(FILLED + COUNTED, n_features, n_classes, learner.dtype, one_class)
     allocated = learner.like_new().allocate(n_features, classes=classes)
     allocated.core.learn_many(*(a[:FILLED] for a in rows))

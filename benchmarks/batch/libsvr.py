@@ -167,14 +167,16 @@ def main() -> None:
         f"{EPSILON:g}, cache {CACHE_MIB} MiB; at most {most:,} rows of a set, at random; features "
         f"and targets standardized. Ours in float32 at {LOOSE:g}, in float64 at {TIGHT:g}. The "
         f"ratio is the median over the rounds; the objective is relative to SVR's (negative: ours "
-        f"is lower); predictions: the largest difference of {N_TEST:,}, of rows that were not learned."
+        f"is lower); predictions: the largest difference of {N_TEST:,}, of rows that were not "
+        f"learned."
     )
     note = ""
     if outcomes:
         worst = max(o.ratio for o in outcomes.values())
+        apart = max(abs(o.objective_apart) for o in outcomes.values())
         note = (
             f"Largest ratio: {worst:.2f}; below {LIMIT:g}: {yes(worst < LIMIT)}. Largest "
-            f"difference of objectives: {max(abs(o.objective_apart) for o in outcomes.values()):.1e}."
+            f"difference of objectives: {apart:.1e}."
         )
     table = Table("", COLUMNS, rows, note)
     figures = {name: asdict(o) for name, o in outcomes.items()}

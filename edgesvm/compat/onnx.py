@@ -13,6 +13,7 @@ import onnx
 from onnx import TensorProto, helper
 
 import edgesvm
+from edgesvm.export.fixed import target_of
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
@@ -22,6 +23,8 @@ from edgesvm.learners.kernel_learner import KernelMethod
 from edgesvm.learners.multiclass import OneVsRest
 from edgesvm.learners.papers.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
+from edgesvm.learners.regression.fourier_svr import FourierSVR
+from edgesvm.learners.regression.stream_regressor import StreamRegressor
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
 
@@ -30,6 +33,7 @@ __all__ = ["export"]
 ML = "ai.onnx.ml"
 OPSETS = [helper.make_opsetid("", 13), helper.make_opsetid(ML, 1)]
 IR_VERSION = 8
+LARGEST = float(np.finfo(np.float32).max)
 
 
 def export(learner: Learner, path: str | os.PathLike[str]) -> None:
@@ -37,7 +41,8 @@ def export(learner: Learner, path: str | os.PathLike[str]) -> None:
 
     Its input "X" is float32 of shape (n, n_features). Its outputs are "label" of shape (n,), int64
     or strings, and "scores" of shape (n, n_labels), float32, with a column for each of
-    ``classes_``; for two labels these are -f and f, f being ``decision_function``.
+    ``classes_``; for two labels these are -f and f, f being ``decision_function``. A regressor has
+    one output, "value" of shape (n,), float32: ``predict``.
 
     Parameters
     ----------
@@ -45,7 +50,7 @@ def export(learner: Learner, path: str | os.PathLike[str]) -> None:
         A linear one, alone or behind ``Standardized(clip=None)``: one `LinearClassifier`, the
         scales folded into its weights. One with a kernel: an `SVMClassifier`. `FourierSVM`:
         products, cosines, sines. Either of these behind `Standardized` or `RobustStandardized`;
-        `OneVsRest` of linear ones.
+        `OneVsRest` of linear ones. `FourierSVR` and `AdaGradSVR`, alone or behind a scaler.
     path : path
 
     Raises
@@ -81,7 +86,8 @@ class Graph:
 
     def __init__(self, learner: Learner) -> None:
         self.name, self.n_features = type(learner).__name__, learner.n_features_in_
-        self.labels: dict[str, Any] = exported_labels(learner)
+        self.regresses = bool(learner.regresses)
+        self.labels: dict[str, Any] = {} if self.regresses else exported_labels(learner)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
@@ -104,18 +110,22 @@ class Graph:
 
     def decide(self, learner: Any, x: str) -> None:
         """Decide the samples `x`."""
-        plane = plane_of(learner)
+        if getattr(learner, "missing", None) == "mean":
+            x = self.add("Where", self.add("IsNaN", x), learner.center_, x)
+        plane = None if self.regresses else plane_of(learner)
         if plane is not None:
             self.linear(*plane, x)
         elif isinstance(learner, (Standardized, RobustStandardized)):
             self.decide(learner.learner_, self.scaled(learner, x))
+        elif isinstance(learner, StreamRegressor):
+            self.number(learner, x)
         elif isinstance(learner, FourierSVM):
             self.fourier(learner, x)
         elif isinstance(learner, ByteSVM):
             self.byte(learner, x)
         elif isinstance(learner, RandSVM):
             self.decide(learner.solver_, x)
-        elif has_vectors(learner):
+        elif has_vectors(learner) and not self.regresses:
             self.kernel(learner, self.normalized(learner, x))
         else:
             raise ValueError(
@@ -166,24 +176,41 @@ class Graph:
         )
         self.add("Neg", "both", to=("scores",))
 
+    def number(self, learner: StreamRegressor, x: str) -> None:
+        """The target, within its range."""
+        weights = learner.core.views["w"].astype(float)[None]
+        if isinstance(learner, FourierSVR):
+            f = self.waves(learner, weights, x)
+        else:
+            f = self.add("Gemm", x, weights[:, :-1].T, weights[:, -1])
+        of = target_of(learner)
+        value = self.add("Mul", f, np.array(of["DEVIATION"]))
+        value = self.add("Add", value, np.array(of["MEAN"]))
+        if abs(of["MOST"]) <= LARGEST:
+            value = self.add("Clip", value, np.array(of["LEAST"]), np.array(of["MOST"]))
+        self.add("Squeeze", value, np.array([1]), to=("value",))
+
     def fourier(self, learner: FourierSVM, x: str) -> None:
+        weights = learner._weights.astype(float)
+        if len(weights) == 1:
+            weights = np.vstack([-weights, weights])
+        self.waves(learner, weights, x, "scores")
+        self.largest()
+
+    def waves(self, learner: FourierSVM | FourierSVR, weights: np.ndarray, x: str, *to: str) -> str:
         """W [a cos(2 pi T x), a sin(2 pi T x), a x, a], a being the amplitudes."""
         core, n = learner.core, int(learner.n_directions)
         drawn = Directions(core, n=n, **learner._drawn_by(core.n_features))
         turns = np.stack([drawn.along(e) for e in np.eye(core.n_features, dtype=core.dtype)])
         amplitudes = learner.amplitudes_
         group = np.tile(np.arange(n) % (len(amplitudes) - 1), 2)[drawn.order]
-        weights = learner._weights.astype(float)
         waves = np.empty((len(weights), 2 * n))
         waves[:, drawn.order] = weights[:, : 2 * n] * amplitudes[group]
         rest = weights[:, 2 * n :] * amplitudes[-1]
-        if len(waves) == 1:
-            waves, rest = np.vstack([-waves, waves]), np.vstack([-rest, rest])
         angle = self.add("MatMul", x, 2 * np.pi * turns * drawn.in_turns)
         cosines = self.add("MatMul", self.add("Cos", angle), waves[:, :n].T)
         sines = self.add("Gemm", self.add("Sin", angle), waves[:, n:].T, cosines)
-        self.add("Gemm", x, rest[:, :-1].T, self.add("Add", sines, rest[:, -1]), to=("scores",))
-        self.largest()
+        return self.add("Gemm", x, rest[:, :-1].T, self.add("Add", sines, rest[:, -1]), to=to)
 
     def byte(self, learner: ByteSVM, x: str) -> None:
         """z = round(32 (x - m) / s), and the cosines and sines of U z in 256ths of a turn."""
@@ -217,16 +244,20 @@ class Graph:
         return tensor_type(key), [len(values)], values
 
     def model(self) -> Any:
-        n_labels = len(self.label_tensor()[2])
         value = helper.make_tensor_value_info
+        if self.regresses:
+            outputs = [value("value", TensorProto.FLOAT, ["n"])]
+        else:
+            kind, (n_labels,), _ = self.label_tensor()
+            outputs = [
+                value("label", kind, ["n"]),
+                value("scores", TensorProto.FLOAT, ["n", n_labels]),
+            ]
         made = helper.make_graph(
             self.nodes,
             self.name,
             [value("X", TensorProto.FLOAT, ["n", self.n_features])],
-            [
-                value("label", self.label_tensor()[0], ["n"]),
-                value("scores", TensorProto.FLOAT, ["n", n_labels]),
-            ],
+            outputs,
             self.constants,
         )
         model = helper.make_model(
@@ -274,7 +305,7 @@ def plane_of_vectors(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 def planes_of_parts(learner: OneVsRest) -> tuple[np.ndarray, np.ndarray] | None:
     parts = [learner.parts_[slot] for slot in learner.core.labels.sorted_slots]
-    planes = [None if scales_by_norm(part) else plane_of(part) for part in parts]
+    planes = [None if are_apart(part) else plane_of(part) for part in parts]
     found = [plane for plane in planes if plane is not None]
     if len(found) < len(parts):
         return None
@@ -285,9 +316,12 @@ def planes_of_parts(learner: OneVsRest) -> tuple[np.ndarray, np.ndarray] | None:
     return (weights[1:] - weights[:1]) / 2, (intercepts[1:] - intercepts[:1]) / 2
 
 
-def scales_by_norm(part: Any) -> bool:
-    """Whether the parts of a learner multiply one sample by different numbers."""
-    return isinstance(part, Standardized) and getattr(part.learner_, "normalize", False)
+def are_apart(part: Any) -> bool:
+    """Whether the parts of a learner multiply one sample by different numbers, or put different
+    ones in place of NaN."""
+    if not isinstance(part, Standardized):
+        return False
+    return part.missing == "mean" or getattr(part.learner_, "normalize", False)
 
 
 def expansion_of(learner: Any) -> tuple[np.ndarray, np.ndarray, float]:

@@ -1,4 +1,5 @@
-"""Learners as river's classifiers and anomaly detectors: samples are dicts of named features.
+"""Learners as river's classifiers, regressors and anomaly detectors: samples are dicts of named
+features.
 
 Needs river (``pip install edgesvm[river]``), which is imported with this module.
 """
@@ -17,8 +18,10 @@ from edgesvm.evaluation import as_shares
 from edgesvm.learner import MAX_FEATURES, Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
+from edgesvm.learners.regression.fourier_svr import FourierSVR
+from edgesvm.preprocessing.standardized import Standardized
 
-__all__ = ["AnomalyDetector", "Classifier", "scored"]
+__all__ = ["AnomalyDetector", "Classifier", "Regressor", "scored"]
 
 Names = dict[base.typing.FeatureName, Any]
 T = TypeVar("T")
@@ -125,6 +128,8 @@ class Classifier(Named, base.Classifier):
         given: Learner = ByteSVM() if learner is None else learner
         if not given.takes_labels:
             raise ValueError(f"learner={learner!r}: it learns without labels; use AnomalyDetector")
+        if given.regresses:
+            raise ValueError(f"learner={learner!r}: it predicts a number; use Regressor")
         super().__init__(given, n_features)
 
     @property
@@ -155,6 +160,55 @@ class Classifier(Named, base.Classifier):
         found = dict(zip(labels, shares.tolist(), strict=True))
         is_open = not self._multiclass and found.keys() <= {False, True}
         return {False: 0.0, True: 0.0} | found if is_open else found
+
+
+class Regressor(Named, base.Regressor):
+    """A regressor as one of river.
+
+    Parameters
+    ----------
+    learner : Learner, optional
+        Any regressor; only its parameters are used, ``learner_`` learns. Default
+        ``Standardized(learner=FourierSVR())``.
+    n_features : int, optional
+        As for `Classifier`, and so are the attributes and what happens to features that are
+        missing or late.
+
+    Raises
+    ------
+    ValueError
+        `learner` learns labels or without them, or `n_features` is out of range. Learning: as
+        `Learner.learn_one`.
+
+    Notes
+    -----
+    ``predict_one`` answers for any sample. In a stream where each target is known before the next
+    sample, ``model.learner_.forecast_one`` is better; river has no method for it.
+
+    Examples
+    --------
+    >>> from edgesvm.compat.river import Regressor
+    >>> from river import datasets, evaluate, metrics
+    >>> rows = datasets.synth.Friedman(seed=42).take(2000)
+    >>> r2 = evaluate.progressive_val_score(rows, Regressor(), metrics.R2())
+    >>> r2.get() > 0.65
+    True
+    """
+
+    def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
+        self.learner, self.n_features = learner, n_features
+        given: Learner = Standardized(learner=FourierSVR()) if learner is None else learner
+        if not given.regresses:
+            raise ValueError(f"learner={learner!r}: it is no regressor; use Classifier")
+        super().__init__(given, n_features)
+
+    def learn_one(self, x: Names, y: float, w: float = 1.0) -> None:
+        """Learn one sample, of weight `w`."""
+        self._learn(x, y, w)
+
+    def predict_one(self, x: Names) -> float:
+        """The predicted target; 0 before the first sample was learned."""
+        return self.learner_.predict_one(self._asked(x)) if self.learner_.is_fitted else 0.0
 
 
 class AnomalyDetector(Named, base.AnomalyDetector):

@@ -11,7 +11,7 @@ from pathlib import Path
 from edgesvm.export.boards import SECTIONS, Core
 
 LIBRARY_STACK = 96  # allowed for a routine of the compiler's library, which no graph shows
-ONCE = {"esvm_sqrt"}  # calls itself, but not again: of a subnormal number, scaled
+ONCE = {"esvm_sqrt", "esvm_root"}  # each calls itself, but not again: of a subnormal number, scaled
 NODE = re.compile(r'node: \{ title: "([^"]+)" label: "[^"]*?(?:\\n(\d+) bytes \((\w[^)]*)\))?"')
 EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')
 

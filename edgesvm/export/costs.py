@@ -40,7 +40,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Cost:
-    """Instructions of a decision and of learning a sample; bytes of machine code and of stack.
+    """Instructions of a decision, of a regressor of a forecast, and of learning a sample; bytes of
+    machine code and of stack.
 
     `within`: by what factor a count may differ, to decide and to learn.
     """
@@ -95,10 +96,10 @@ def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
     elif name == "AdaGradSVM":
         V = columns(learner)
         sizes = (1, V, V * D)
-    elif name == "FourierSVM":
+    elif name in ("FourierSVM", "FourierSVR"):
         P = learner.n_directions
         kind += orthogonal(learner, D)
-        sizes = (1, P, P * D, P * columns(learner))
+        sizes = (1, P, P * D, D if learner.regresses else P * columns(learner))
     elif kind == "GaussianNovelty, full":
         sizes = (1, D, D * D)
     elif type(learner)._capacity:  # it stores vectors

@@ -5,17 +5,20 @@ bit."""
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from edgesvm.export import windows
-from edgesvm.export.dual import Dual, dual_of
-from edgesvm.export.sources import Model, comment, rows, sorted_labels
+from edgesvm.export.dual import MOST, Dual, dual_of
+from edgesvm.export.sources import SIZES, Model, comment, rows, sorted_labels
 from edgesvm.export.units import Unit, number
 from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
+from edgesvm.learners.regression.constants import SETTLED
+from edgesvm.learners.regressor import tracked_in
 from edgesvm.preprocessing.scaler import Scaler
 from edgesvm.preprocessing.standardized import Standardized
 
@@ -38,12 +41,17 @@ class Fixed:
     clip: float = math.inf  # of a scaled value
     limits: np.ndarray | None = None  # (2, features): of a linear machine's sample
     windows: Unit | None = None  # ahead of a chain's learner
+    means: np.ndarray | None = None  # (features,): what NaN counts as, if it is not refused
+    target: Mapping[str, float] | None = None  # of a regressor, as floor/line.h names its numbers
 
     @classmethod
     def of(cls, learner: Learner, prefix: str) -> Fixed | None:
         """None for a learner whose decision is neither."""
+        if learner.regresses and not learner.forecasts:
+            return None
         core = learner.core
         labels, per_class = core.labels, core.views["n_per_class"]
+        target = target_of(learner) if learner.regresses else None
         only = -1
         if len(per_class) == 2 and not per_class.all():
             only = labels.sorted_slots.index(int(per_class.argmax()))
@@ -52,6 +60,7 @@ class Fixed:
         outer: Any = learner
         inner: Any = outer.learner_ if isinstance(learner, Scaler) else learner
         clip = math.inf if getattr(outer, "clip", None) is None else float(outer.clip)
+        means = outer.center_ if getattr(outer, "missing", None) == "mean" else None
         linear = _linear(inner)
         if linear is not None:
             center, scale = np.zeros(n_features), np.ones(n_features)
@@ -61,7 +70,8 @@ class Fixed:
             inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
             w = linear[0] * inverse
             limits = None if clip == math.inf else center + np.outer([-clip, clip], scale)
-            return cls(*given, w, linear[1] - w @ center, n_features, limits=limits)
+            b = linear[1] - w @ center
+            return cls(*given, w, b, n_features, limits=limits, means=means, target=target)
         if inner is not learner and not isinstance(learner, Standardized):
             return None
         dual = dual_of(inner)
@@ -72,7 +82,7 @@ class Fixed:
             return whole
         share = 1.0 / outer.n_scaled_
         scale = np.sqrt(core.views["spread"] * share)
-        return replace(whole, center=outer.mean_, scale=scale, clip=clip)
+        return replace(whole, center=outer.mean_, scale=scale, clip=clip, means=means)
 
     @property
     def real(self) -> str:
@@ -82,10 +92,21 @@ class Fixed:
     def n_values(self) -> int:
         return len(self.intercept)
 
+    @property
+    def regresses(self) -> bool:
+        return self.target is not None
+
 
 def _linear(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Weights (values, features) and intercepts; also of a machine with the linear kernel."""
-    if hasattr(type(learner), "coef_"):
+    """Weights (values, features) and intercepts; also of a machine with the linear kernel. Of a
+    regressor, in deviations of the target."""
+    w: Any
+    b: Any
+    if learner.regresses:
+        if not hasattr(type(learner), "coef_"):
+            return None
+        w, b = np.split(learner.core.views["w"], [-1])
+    elif hasattr(type(learner), "coef_"):
         w, b = learner.coef_, learner.intercept_
     else:
         dual = dual_of(learner)
@@ -96,35 +117,67 @@ def _linear(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return np.atleast_2d(np.asarray(w, float)), np.atleast_1d(np.asarray(b, float))
 
 
+def target_of(learner: Any) -> dict[str, float]:
+    """What of a regressor's target `floor/line.h` asks for."""
+    core = tracked_in(learner.core)
+    mean, spread, least, most = map(float, core.views["target"][:4])
+    n = int(core.views["n_per_class"][0])
+    if n < SETTLED:
+        least, most = -MOST, MOST
+    size, below, above = core.views["interval"][0].tolist()
+    return {
+        "MEAN": mean,
+        "DEVIATION": math.sqrt(spread / n) if spread > 0 else 1.0,
+        "LEAST": least,
+        "MOST": most,
+        "BELOW": below * size,
+        "ABOVE": above * size,
+    }
+
+
 def header(model: Fixed) -> str:
-    note = BUT_FOR_ROUNDING if model.dual is None else TO_THE_BIT
+    note = TO_THE_BIT
+    if model.dual is None:
+        note = BUT_FOR_ROUNDING + ("" if model.regresses else NOT_DIVIDED)
     return header_of(model, table_bytes(model), "no RAM but the stack", note)
 
 
 def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str = "") -> str:
     """The text of NAME.h"""
-    listed = ", ".join(f"{index} is {y!r}" for index, y in enumerate(model.labels)) or "1 is normal"
+    if model.regresses:
+        functions = TARGETS.format(p=model.prefix)
+        sizes = ""
+    else:
+        functions, sizes = labelled(model)
     return HEADER.format(
         p=model.prefix,
         P=model.prefix.upper(),
         title=comment(model.title),
-        labels=comment(listed),
         real=model.real,
         n_features=model.n_features,
-        n_values=model.n_values,
-        n_labels=max(len(model.labels), 1),
+        sizes=sizes,
         flash=flash,
         ram=ram,
         note=note,
-        more=more + windows.header(model.prefix, model.windows),
+        functions=functions + more + windows.header(model.prefix, model.windows),
     )
+
+
+def labelled(model: Fixed | Model) -> tuple[str, str]:
+    """The functions that predict labels, and how many numbers they have."""
+    listed = ", ".join(f"{index} is {y!r}" for index, y in enumerate(model.labels)) or "1 is normal"
+    p, P = model.prefix, model.prefix.upper()
+    n_labels = max(len(model.labels), 1)
+    functions = CLASSES.format(p=p, P=P, labels=comment(listed))
+    return functions, SIZES.format(P=P, n_labels=n_labels, n_values=model.n_values)
 
 
 def table_bytes(model: Fixed) -> int:
     item = 4 if model.dtype == "float32" else 8
     if model.dual is None:
         limits = 0 if model.limits is None else model.limits.size
-        return item * (model.coef.size + model.n_values + limits)
+        means = 0 if model.means is None else model.means.size
+        return item * (model.coef.size + model.n_values + limits + means)
     ahead = 0 if model.center is None else 16 * model.n_features
     return item * model.dual.rows.size + 8 * model.coef.size + ahead
 
@@ -138,6 +191,7 @@ def source(model: Fixed) -> str:
         f"#define ESVM_NAME(f) {p}_##f\n#define ESVM_VALUES {model.n_values}\n"
         f"#define ESVM_FEATURES {model.n_features}\n#define ESVM_ONLY ({model.only})",
     ]
+    parts[-1] += f"\n#define ESVM_STANDS_NAN {int(model.means is not None)}"
     wide = "esvm_real" if dual is None else "double"
     parts.append(table(f"{p}_coef", wide, model.coef, model.dtype))
     if dual is None:
@@ -145,7 +199,9 @@ def source(model: Fixed) -> str:
         parts.append(f"#define ESVM_LIMITED {int(model.limits is not None)}")
         if model.limits is not None:
             parts.append(table(f"{p}_limits", wide, model.limits, model.dtype))
-        parts.append('#include "edgesvm/folded.h"')
+        if model.means is not None:
+            parts.append(table(f"{p}_means", wide, model.means, model.dtype))
+        parts.append('#define ESVM_FOLDED\n#include "edgesvm/folded.h"')
     else:
         parts.append(table(f"{p}_rows", "esvm_real", dual.rows, model.dtype))
         for name, numbers in (("center", model.center), ("scale", model.scale)):
@@ -154,7 +210,10 @@ def source(model: Fixed) -> str:
         parts.append(dual.macros(model.center is not None))
         parts.append(f"#define ESVM_CLIP {number(model.clip)}")
         parts.append('#include "edgesvm/dual.h"')
-    parts.append('#include "edgesvm/fixed.h"')
+    if model.target is not None:
+        parts += [f"#define ESVM_{name} {number(value)}" for name, value in model.target.items()]
+    of_what = "fixed" if model.target is None else "line"
+    parts.append(f'#include "edgesvm/{of_what}.h"')
     parts += windows.source(model.windows)
     return "\n\n".join(parts) + "\n"
 
@@ -167,8 +226,9 @@ def table(name: str, kind: str, numbers: np.ndarray, dtype: str) -> str:
 
 
 TO_THE_BIT = "Decisions are the host's to the bit."
-BUT_FOR_ROUNDING = """\
-Decisions are the host's but for rounding. Of a StreamSVM that normalizes, values are not divided
+BUT_FOR_ROUNDING = "Decisions are the host's but for rounding."
+NOT_DIVIDED = """\
+ Of a StreamSVM that normalizes, values are not divided
  * by the sample's length: the sign is the same."""
 
 HEADER = """\
@@ -188,12 +248,18 @@ extern "C" {{
 #endif
 
 #define {P}_N_FEATURES {n_features}     /**< numbers of a sample */
-#define {P}_N_LABELS {n_labels}         /**< classes */
-#define {P}_N_VALUES {n_values}         /**< decision values of a sample */
-
+{sizes}
 /** A number of a sample. */
 typedef {real} {p}_value;
 
+{functions}\
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+
+CLASSES = """\
 /** Decide about one sample.
  * @param values  {P}_N_VALUES numbers: positive for the larger label, or one of each label, sorted
  * @return 0, or -1 if a value is not finite
@@ -206,9 +272,18 @@ int {p}_decide(const {p}_value *x, double *values);
  */
 int {p}_predict(const {p}_value *x, double *score);
 
-{more}\
-#ifdef __cplusplus
-}}
-#endif
-#endif
+"""
+
+TARGETS = """\
+/** Predict the target of one sample.
+ * @return 0, or -1 if a value is not finite
+ */
+int {p}_predict(const {p}_value *x, double *value);
+
+/** The interval of that prediction.
+ * @param out  its low and high end
+ * @return as {p}_predict
+ */
+int {p}_interval(const {p}_value *x, double out[2]);
+
 """

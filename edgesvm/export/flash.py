@@ -53,7 +53,8 @@ def source(model: Model) -> str:
         f"/* {comment(model.title)}: exported by edgesvm, for inference. */",
         f'#include "{p}.h"',
         f"#define ESVM_NAME(f) {p}_##f\n#define ESVM_TOP(f) {model.units[-1].name}_##f\n"
-        f"#define ESVM_VALUES {P}_N_VALUES\n#define ESVM_AT {model.base}\n"
+        + ("#define ESVM_REGRESSES\n" if model.regresses else f"#define ESVM_VALUES {P}_N_VALUES\n")
+        + f"#define ESVM_AT {model.base}\n"
         f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}\n"
         f"#define ESVM_CLASSES {model.units[-1].macros['n_classes']}",
         *([] if not len(memory) else [scratch(p, memory)]),

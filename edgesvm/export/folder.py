@@ -28,12 +28,15 @@ OF_ALL = (
     "waves.h",
     "types.h",
     "classes.h",
+    "labels.h",
+    "targets.h",
     "model.h",
     "chain.h",
     "windows.h",
     "gap.h",
     "fixed.h",
     "folded.h",
+    "line.h",
     "dual.h",
     "flash.h",
     "probable.h",
@@ -150,8 +153,9 @@ def in_flash(learner: Learner, prefix: str) -> Model:
     lacks = untranslated(learner)
     if lacks is not None:
         within = "" if lacks is learner else f" within {type(learner).__name__}"
+        instead = "FourierSVR" if learner.regresses else "LASVM"
         raise ValueError(
-            f"{type(lacks).__name__}{within} cannot be exported for inference; use LASVM"
+            f"{type(lacks).__name__}{within} cannot be exported for inference; use {instead}"
         )
     return Model.of(learner, prefix)
 

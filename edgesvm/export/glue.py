@@ -40,7 +40,8 @@ def glue(
         "idf_component.yml": f'version: "{VERSION}"\ndescription: {json.dumps(sentence(title))}\n',
     }
     if f"void {prefix}_begin(" in header and f"{prefix}_push(" not in header:
-        sketch = read("floor", "learn.ino").replace("NAME", prefix.upper()).replace("name", prefix)
+        which = "regress.ino" if f"{prefix}_forecast(" in header else "learn.ino"
+        sketch = read("floor", which).replace("NAME", prefix.upper()).replace("name", prefix)
         texts[f"examples/{prefix}_learn/{prefix}_learn.ino"] = sketch
     if of_integers:
         texts[f"micropython/{prefix}_native.c"] = native(prefix)

@@ -22,8 +22,8 @@ def source(model: Model) -> str:
 
 
 def has_link(model: Model) -> bool:
-    """Whether there is one: for learners of samples that have labels."""
-    return model.windows is None and not model.is_novelty
+    """Whether there is one: for learners of samples that have labels; it knows no targets."""
+    return model.windows is None and not model.is_novelty and not model.regresses
 
 
 def least_raw(model: Model) -> int:

@@ -56,6 +56,7 @@ class Model:
     order: tuple[int, ...]  # the learner's slots, as the labels sort
     sign: int
     is_novelty: bool  # only one class, index 1, is learned
+    regresses: bool  # there are no classes: targets are numbers
     stack: int | None  # bytes that a call takes at most, on a Cortex-M3; None: not measured
     behind: MemoryPlan  # the learner's, which begins at the byte `base` of the arena
     base: int = 0
@@ -69,13 +70,15 @@ class Model:
         core, params = learner._held_state
         built = type(learner)(**params)
         labels, width = core.labels, core.n_features
-        if learner.takes_labels and len(labels.in_slots) < 2:
+        regresses = bool(learner.regresses)
+        if learner.takes_labels and not regresses and len(labels.in_slots) < 2:
             raise ValueError(
                 "the model does not know its classes yet: name them to allocate(), or teach both"
             )
         if (lacks := untranslated(built)) is not None:
             name = type(lacks).__name__
-            why = INSTEAD.get(name, "it has no translation; use FourierSVM")
+            instead = "FourierSVR" if regresses else "FourierSVM"
+            why = INSTEAD.get(name, f"it has no translation; use {instead}")
             raise ValueError(f"{name} cannot be exported to C to learn: {why}")
         behind = built.plan(width)
         classes = labels.in_slots or None
@@ -114,6 +117,7 @@ class Model:
             order=labels.sorted_slots,
             sign=labels.sign,
             is_novelty=not learner.takes_labels,
+            regresses=regresses,
             stack=None if cost is None else -(-cost.stack // 64) * 64,
             behind=behind,
             **more,
@@ -189,40 +193,50 @@ def sorted_labels(labels: Labels) -> tuple[Any, ...]:
 
 def header(model: Model) -> str:
     P, p = model.prefix.upper(), model.prefix
-    labels = ", ".join(f"{index} is {y!r}" for index, y in enumerate(model.labels)) or "none"
-    values = (
-        "value, positive for the larger label"
-        if model.n_values == 1
-        else "value of each label, as they sort"
-    )
-    channels, push, stack = "", "", ""
-    if model.has_probabilities:
-        push = PROBABILITIES.format(p=p)
-    if model.stack is not None:
-        stack = STACK.format(P=P, stack=model.stack)
-    if model.windows is not None:
-        n = model.windows.macros["n_channels"]
-        channels = f"#define {P}_N_CHANNELS {n}       /**< numbers of a raw sample */\n"
-        push += PUSH.format(P=P, p=p)
+    stack = "" if model.stack is None else STACK.format(P=P, stack=model.stack)
+    of_labels = {"sizes": "", "labels": "", "functions": TARGETS.format(p=p, n=model.n_features)}
+    if not model.regresses:
+        of_labels = labelled(model)
     return HEADER.format(
-        channels=channels,
-        push=push,
+        **of_labels,
         stack=stack,
         P=P,
         p=p,
         title=comment(model.title),
-        labels=comment(labels),
-        values=values,
-        index=(NO_LABELS if model.is_novelty else A_LABEL).format(P=P, labels=comment(labels)),
         n_features=model.n_features,
-        n_values=model.n_values,
-        n_labels=max(len(model.labels), 1),
         ram=model.ram,
         arena=model.plan.total,
         head=len(model.head),
         snapshot=model.snapshot_bytes,
         real=model.real,
     )
+
+
+def labelled(model: Model) -> dict[str, str]:
+    """What NAME.h says of labels, and the functions that learn and predict them."""
+    P, p = model.prefix.upper(), model.prefix
+    labels = comment(", ".join(f"{i} is {y!r}" for i, y in enumerate(model.labels)) or "none")
+    values = (
+        "value, positive for the larger label"
+        if model.n_values == 1
+        else "value of each label, as they sort"
+    )
+    channels, push = "", ""
+    if model.has_probabilities:
+        push = PROBABILITIES.format(p=p)
+    if model.windows is not None:
+        n = model.windows.macros["n_channels"]
+        channels = f"#define {P}_N_CHANNELS {n}       /**< numbers of a raw sample */\n"
+        push += PUSH.format(P=P, p=p)
+    index = (NO_LABELS if model.is_novelty else A_LABEL).format(P=P, labels=labels)
+    functions = CLASSES.format(P=P, p=p, n=model.n_features, index=index, values=values) + push
+    n_labels = max(len(model.labels), 1)
+    sizes = channels + SIZES.format(P=P, n_labels=n_labels, n_values=model.n_values)
+    return {
+        "sizes": sizes,
+        "labels": LABELS.format(P=P, p=p, labels=labels),
+        "functions": functions,
+    }
 
 
 def comment(text: str) -> str:
@@ -248,9 +262,7 @@ extern "C" {{
 #endif
 
 #define {P}_N_FEATURES {n_features}     /**< numbers of a sample */
-{channels}#define {P}_N_LABELS {n_labels}         /**< classes */
-#define {P}_N_VALUES {n_values}         /**< decision values of a sample */
-#define {P}_BYTES {ram}u               /**< sizeof({p}_t): the RAM of a model */
+{sizes}#define {P}_BYTES {ram}u               /**< sizeof({p}_t): the RAM of a model */
 #define {P}_ARENA_BYTES {arena}u        /**< of them, the host's arena: all that was learned */
 {stack}#define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
 #define {P}_SNAPSHOT_BYTES {snapshot}u  /**< of a whole snapshot, as the host saves it */
@@ -271,18 +283,49 @@ extern const {p}_t {p}_saved;
 /** What every snapshot of this model begins with: parameters and labels; in flash. */
 extern const uint8_t {p}_head[{P}_HEAD_BYTES] ESVM_FLASH;
 
-/** Label by class index, for what sends it on: {labels}. Class indices count the labels as they
- * sort, like the host's classes_, whichever came first. */
-extern const int16_t {p}_labels[{P}_N_LABELS];
-
-/** Begin with the model as it was exported. */
+{labels}/** Begin with the model as it was exported. */
 void {p}_begin({p}_t *model);
 
 /** Forget what was learned. */
 void {p}_reset({p}_t *model);
 
+{functions}\
+/** Write bytes `at` to `at` + n - 1 of the snapshot of {P}_SNAPSHOT_BYTES that the host would save;
+ * beyond its end, zeros. The last four are a CRC, for which the whole model is read. */
+void {p}_snapshot_read(const {p}_t *model, uint32_t at, uint8_t *out, uint32_t n);
+
+/** Take over a snapshot, from here or from the host.
+ * @return ESVM_UNCHANGED, or ESVM_BAD_SNAPSHOT: another length, a wrong CRC, other parameters or
+ *         labels, or a number that is not finite, and the model is as it was; or what no stream of
+ *         samples can have left, and it is as after {p}_reset
+ */
+esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
+
+/** As {p}_restore, of bytes in RAM: the arenas change places. If it is refused, both are as they
+ * were, whatever the reason. */
+esvm_status {p}_exchange({p}_t *model, uint8_t *bytes, uint32_t n);
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+
+SIZES = """\
+#define {P}_N_LABELS {n_labels}         /**< classes */
+#define {P}_N_VALUES {n_values}         /**< decision values of a sample */
+"""
+
+LABELS = """\
+/** Label by class index, for what sends it on: {labels}. Class indices count the labels as they
+ * sort, like the host's classes_, whichever came first. */
+extern const int16_t {p}_labels[{P}_N_LABELS];
+
+"""
+
+CLASSES = """\
 /** Learn one sample.
- * @param x      {n_features} numbers
+ * @param x      {n} numbers
  * @param index  {index}
  * @return ESVM_UNCHANGED or ESVM_CHANGED if it was learned; otherwise it left no trace
  */
@@ -303,26 +346,34 @@ esvm_status {p}_decide({p}_t *model, const {p}_value *x, double *values);
  */
 int {p}_predict({p}_t *model, const {p}_value *x, double *score);
 
-{push}\
-/** Write bytes `at` to `at` + n - 1 of the snapshot of {P}_SNAPSHOT_BYTES that the host would save;
- * beyond its end, zeros. The last four are a CRC, for which the whole model is read. */
-void {p}_snapshot_read(const {p}_t *model, uint32_t at, uint8_t *out, uint32_t n);
+"""
 
-/** Take over a snapshot, from here or from the host.
- * @return ESVM_UNCHANGED, or ESVM_BAD_SNAPSHOT: another length, a wrong CRC, other parameters or
- *         labels, or a number that is not finite, and the model is as it was; or what no stream of
- *         samples can have left, and it is as after {p}_reset
+TARGETS = """\
+/** Learn one sample.
+ * @param x       {n} numbers
+ * @param target  the number to be predicted
+ * @param weight  1, or another number >= 0; a sample of weight 0 is only counted
+ * @return ESVM_CHANGED, of weight 0 ESVM_UNCHANGED, if it was learned; otherwise it left no trace
  */
-esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
+esvm_status {p}_learn({p}_t *model, const {p}_value *x, double target, double weight);
 
-/** As {p}_restore, of bytes in RAM: the arenas change places. If it is refused, both are as they
- * were, whatever the reason. */
-esvm_status {p}_exchange({p}_t *model, uint8_t *bytes, uint32_t n);
+/** Predict the target of any sample.
+ * @return ESVM_UNCHANGED, or why there is none: ESVM_NOT_FITTED, ESVM_NOT_FINITE
+ */
+esvm_status {p}_predict({p}_t *model, const {p}_value *x, double *value);
 
-#ifdef __cplusplus
-}}
-#endif
-#endif
+/** Predict the target of the sample that follows the last one learned, whose target tells of it.
+ * @param out  the prediction, and the low and high end of its interval
+ * @return as {p}_predict
+ */
+esvm_status {p}_forecast({p}_t *model, const {p}_value *x, double out[3]);
+
+/** The interval of {p}_predict.
+ * @param out  its low and high end
+ * @return as {p}_predict
+ */
+esvm_status {p}_interval({p}_t *model, const {p}_value *x, double out[2]);
+
 """
 
 A_LABEL = "class index, 0 to {P}_N_LABELS - 1: {labels}"
@@ -374,9 +425,7 @@ def source(model: Model) -> str:
     parts = [
         f"/* {comment(model.title)}: exported by edgesvm. */",
         f'#include "{p}.h"\n#include "edgesvm/types.h"',
-        NAMES.format(
-            p=p, P=p.upper(), top=model.units[-1].name, first=int(model.is_novelty), base=model.base
-        ),
+        names(model),
         f"#define ESVM_IS_FLOAT32 {int(model.dtype == 'float32')}\n"
         f"#define ESVM_CLASSES {model.units[-1].macros['n_classes']}",
         *(macros(model, unit) for unit in model.all_units),
@@ -404,12 +453,22 @@ def source(model: Model) -> str:
 NAMES = """\
 #define ESVM_NAME(f) {p}_##f
 #define ESVM_TOP(f) {top}_##f
-#define ESVM_VALUES {P}_N_VALUES
 #define ESVM_AT {base}
-#define ESVM_FIRST_LABEL {first}
-#define ESVM_LABELS {P}_N_LABELS
 #define ESVM_ARENA {P}_ARENA_BYTES
-#define ESVM_HEAD {P}_HEAD_BYTES"""
+#define ESVM_HEAD {P}_HEAD_BYTES
+"""
+OF_LABELS = """\
+#define ESVM_VALUES {P}_N_VALUES
+#define ESVM_FIRST_LABEL {first}
+#define ESVM_LABELS {P}_N_LABELS"""
+
+
+def names(model: Model) -> str:
+    p, P = model.prefix, model.prefix.upper()
+    of_labels = "#define ESVM_REGRESSES"
+    if not model.regresses:
+        of_labels = OF_LABELS.format(P=P, first=int(model.is_novelty))
+    return NAMES.format(p=p, P=P, top=model.units[-1].name, base=model.base) + of_labels
 
 
 def itself(model: Model) -> list[str]:
@@ -431,7 +490,7 @@ def macros(model: Model, unit: Unit, scratch: Mapping[str, int] | None = None) -
     n_labels, sign, slots = len(model.labels), model.sign, model.order
     if unit.is_part:
         n_labels, sign, slots = 2, 1, (0, 1)
-    order = ", ".join(map(str, slots))
+    order = ", ".join(map(str, slots)) or "0"
     lines = [
         f"#define {unit.name}_labels_n {n_labels}",
         f"#define {unit.name}_labels_sign {number(sign)}",
@@ -459,15 +518,15 @@ def saved(model: Model) -> str:
     p, P = model.prefix, model.prefix.upper()
     words = model.whole(model.arena)
     image = rows((f"0x{word:x}u" for word in words), 4) if words.any() else "    0"
-    labels = ", ".join(str(model.number_of(index)) for index in range(len(model.labels))) or "0"
-    return "\n\n".join(
-        [
-            f"const {p}_t {p}_saved ESVM_FLASH = {{{{\n{image}\n}}}};",
-            f"const uint8_t {p}_head[{P}_HEAD_BYTES] ESVM_FLASH = {{\n"
-            f"{rows(map(str, model.head), 20)}\n}};",
-            f"const int16_t {p}_labels[{P}_N_LABELS] = {{{labels}}};",
-        ]
-    )
+    tables = [
+        f"const {p}_t {p}_saved ESVM_FLASH = {{{{\n{image}\n}}}};",
+        f"const uint8_t {p}_head[{P}_HEAD_BYTES] ESVM_FLASH = {{\n"
+        f"{rows(map(str, model.head), 20)}\n}};",
+    ]
+    if not model.regresses:
+        labels = ", ".join(str(model.number_of(i)) for i in range(len(model.labels))) or "0"
+        tables.append(f"const int16_t {p}_labels[{P}_N_LABELS] = {{{labels}}};")
+    return "\n\n".join(tables)
 
 
 def checks(model: Model) -> str:

@@ -18,6 +18,7 @@ from edgesvm.export.texts import translated
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.constants import FIRST_TILT
 from edgesvm.learners.multiclass import Multiclass
+from edgesvm.learners.regression.constants import FIRST_AMPLITUDES
 from edgesvm.learners.wrapper import Shell, Wrapper
 from edgesvm.preprocessing.window_features import WindowFeatures
 
@@ -165,6 +166,20 @@ def fourier_svm(learner: Any, core: Any) -> dict[str, Any]:
     }
 
 
+def adagrad_svr(learner: Any, core: Any) -> dict[str, Any]:
+    return {"ISSUED": table([0.0] * 3)}  # of a late target, which a board does not know of
+
+
+def fourier_svr(learner: Any, core: Any) -> dict[str, Any]:
+    drawn = directions(learner, core) | {"FIRST_TILT": table(FIRST_TILT)}
+    return drawn | adagrad_svr(learner, core)
+
+
+def fourier_rls(learner: Any, core: Any) -> dict[str, Any]:
+    drawn = directions(learner, core) | {"FIRST": table(FIRST_AMPLITUDES)}
+    return drawn | adagrad_svr(learner, core)
+
+
 def byte_svm(_: Any, core: Any) -> dict[str, Any]:
     shape = core.layout
     fields = ", ".join(
@@ -186,6 +201,9 @@ MORE: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
     "Standardized": lambda _, core: {"until": f"((int64_t){core.until})"},
     "ByteSVM": byte_svm,
     "FourierSVM": fourier_svm,
+    "FourierSVR": fourier_svr,
+    "FourierRLS": fourier_rls,
+    "AdaGradSVR": adagrad_svr,
     "FourierFeatures": directions,
     "GaussianNovelty": lambda _, core: {
         "factor_length": packed_length(core.n_features),

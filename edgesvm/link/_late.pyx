@@ -66,8 +66,8 @@ cdef class LateSample:
 class LateLabel(NamedTuple):
     """A label as received, or the start of a new epoch, after which older samples get no label.
 
-    sequence : number of the sample; label : class index, or target; weight : float; is_epoch : True for the
-    start of an epoch, whose other three fields mean nothing.
+    sequence : number of the sample; label : class index, or target; weight : float; is_epoch : True
+    for the start of an epoch, whose other three fields mean nothing.
     """
 
     sequence: int

@@ -1,6 +1,7 @@
 """A ring buffer of samples: fixed arrays, filled in C, read by the learner as views.
 
-Bytes: capacity * (4 d + 13), 4 more a row with targets, allocated by the constructor. Every sample pushed is accounted for:
+Bytes: capacity * (4 d + 13), 4 more a row with targets, allocated by the constructor. Every sample
+pushed is accounted for:
 
     pushed = released + waiting + dropped
 """

@@ -13,11 +13,13 @@ import edgesvm  # noqa: E402
 from edgesvm import (  # noqa: E402
     RBF,
     AdaGradSVM,
+    AdaGradSVR,
     BatchSVM,
     ByteSVM,
     CoreVectorMachine,
     FourierFeatures,
     FourierSVM,
+    FourierSVR,
     KernelPerceptron,
     KernelStreamSVM,
     Linear,
@@ -36,8 +38,9 @@ from edgesvm.catalogue import CATALOGUE  # noqa: E402
 from edgesvm.compat.onnx import export  # noqa: E402
 from edgesvm.contract.registry import LEARNERS  # noqa: E402
 
+REGRESSORS = {name for name, kind in LEARNERS.items() if kind.regresses is True}
 WITHOUT = {"Auto", "Calibrated", "FourierFeatures", "GaussianNovelty", "KernelNovelty"}
-WITHOUT |= {"OneVsOne", "WindowedSVM"}
+WITHOUT |= {"OneVsOne", "WindowedSVM", "IncrementalDecrementalSVR"}
 TOLERANCE = 5e-4  # relative to the largest score; angles of 16 bits are right to 1e-4
 OF_BYTES = 5e-3  # of cosines that are rounded to bytes
 
@@ -76,7 +79,7 @@ def assert_equal(learner, path, X, norm=1.0):
     return operators
 
 
-@each("name", sorted(set(LEARNERS) - WITHOUT))
+@each("name", sorted(set(LEARNERS) - WITHOUT - REGRESSORS))
 def test_every_learner_with_its_defaults(name, tmp_path):
     X, y = stream()
     learner = LEARNERS[name]().fit(X, y)
@@ -111,6 +114,35 @@ CHANGED = [
 def test_parameters_and_stages(learner, tmp_path):
     X, y = stream()
     assert_equal(learner.fit(X, y), tmp_path / "m.onnx", X)
+
+
+@each(
+    "learner",
+    [
+        *(LEARNERS[name]() for name in sorted(REGRESSORS - WITHOUT)),
+        FourierSVR(gamma=0.3, n_directions=70, directions="orthogonal", dtype="float64"),
+        Standardized(learner=FourierSVR(n_directions=40), missing="mean"),
+        Standardized(learner=AdaGradSVR(), clip=None, missing="mean"),
+        RobustStandardized(learner=AdaGradSVR(loss="pinball"), clip=1.0),
+    ],
+)
+def test_regressors(learner, tmp_path):
+    X, _ = stream()
+    y = 40.0 + 10 * np.tanh(X[:, 0]) + X[:, 1] * X[:, 2]
+    learner.fit(X, y)
+    path = tmp_path / "m.onnx"
+    if getattr(learner, "missing", None) == "mean":
+        X[::7, 1] = np.nan
+    export(learner, path)
+    expected = learner.predict(X)
+    assert expected.std() > 1.0
+    for rows in (X, X * 30):  # beyond the range of the targets too
+        (values,) = runtime.InferenceSession(path).run(None, {"X": rows})
+        (again,) = ReferenceEvaluator(str(path)).run(None, {"X": rows[:20]})
+        assert values.shape == (len(X),) and values.dtype == np.float32
+        np.testing.assert_allclose(again, values[:20], rtol=1e-4)
+    (values,) = runtime.InferenceSession(path).run(None, {"X": X})
+    np.testing.assert_allclose(values, expected, atol=TOLERANCE * np.abs(expected).max())
 
 
 def test_scales_are_folded_into_one_vector(tmp_path):

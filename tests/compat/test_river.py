@@ -1,4 +1,4 @@
-"""Every learner is a classifier or an anomaly detector of river, and passes river's own checks."""
+"""Learners as classifiers, regressors and anomaly detectors of river, and under its own checks."""
 
 import pickle
 
@@ -15,7 +15,7 @@ from river import preprocessing as river_stages  # noqa: E402
 from sklearn.metrics import roc_auc_score  # noqa: E402
 
 import edgesvm  # noqa: E402
-from edgesvm.compat.river import AnomalyDetector, Classifier, scored  # noqa: E402
+from edgesvm.compat.river import AnomalyDetector, Classifier, Regressor, scored  # noqa: E402
 from edgesvm.contract.registry import LEARNERS  # noqa: E402
 from edgesvm.data import Source  # noqa: E402
 from edgesvm.data.rows import Trial  # noqa: E402
@@ -23,6 +23,7 @@ from edgesvm.evaluation import PredictThenLearn  # noqa: E402
 
 PARAMS = {"BatchSVM": {"when_full": "oldest"}}  # by default its store refuses the 1,001st sample
 N_CHECKS = {False: 42, True: 53}  # of a two-class, of a multiclass learner
+REGRESSORS = {name for name, kind in LEARNERS.items() if kind.regresses is True}
 WITHOUT_LABELS = {name for name, kind in LEARNERS.items() if not kind.takes_labels}
 
 
@@ -37,11 +38,23 @@ def run_checks(model):
     return n
 
 
-@each("name", sorted(set(LEARNERS) - WITHOUT_LABELS))
+@each("name", sorted(set(LEARNERS) - WITHOUT_LABELS - REGRESSORS))
 def test_rivers_own_checks(name):
     model = Classifier(LEARNERS[name](**PARAMS.get(name, {})))
     assert not model._unit_test_skips()
     assert run_checks(model) >= N_CHECKS[name in ("OneVsOne", "OneVsRest")]
+
+
+@each("name", [*sorted(REGRESSORS), ""])
+def test_rivers_own_checks_of_regressors(name):
+    model = Regressor(LEARNERS[name]()) if name else Regressor()
+    assert not model._unit_test_skips()
+    assert run_checks(model) >= 25
+    assert model.predict_one({"a": 1.0}) == 0.0
+    rng = np.random.default_rng(0)
+    for x in rng.standard_normal((300, 2)):
+        model.learn_one({"a": x[0], "b": x[1]}, 5.0 + 2.0 * x[0] - x[1], w=2.0)
+    assert abs(model.predict_one({"b": 1.0, "a": 1.0}) - 6.0) < 0.5
 
 
 class Cards:
@@ -116,6 +129,10 @@ def test_which_learner_where():
         Classifier(edgesvm.GaussianNovelty())
     with pytest.raises(ValueError, match="use Classifier"):
         AnomalyDetector(edgesvm.StreamSVM())
+    with pytest.raises(ValueError, match="use Regressor"):
+        Classifier(edgesvm.FourierSVR())
+    with pytest.raises(ValueError, match="use Classifier"):
+        Regressor(edgesvm.StreamSVM())
     with pytest.raises(ValueError, match="n_features=0"):
         Classifier(n_features=0)
 

@@ -36,6 +36,7 @@ from edgesvm import (
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
+    FourierRLS,
     FourierSVM,
     FourierSVR,
     IncrementalDecrementalSVM,
@@ -824,6 +825,14 @@ REGISTERED = [
         unread=("quantile",),
         **WAVES,
     ),
+    Registered("FourierRLS", FourierRLS, {"n_directions": 9}, **WAVES | {"tuned": "forgetting"}),
+    Registered(
+        "FourierRLS-orthogonal",
+        FourierRLS,
+        {"n_directions": 67, "loss": "squared", "directions": "orthogonal", "label_delay": 2},
+        3,
+        **WAVES | {"tuned": ""},
+    ),
     Registered(
         "Standardized-FourierSVR",
         FourierSVR,
@@ -1040,6 +1049,7 @@ CHECKS = (
     "FourierSVM-classes",
     "AdaGradSVM",
     "FourierSVR",
+    "FourierRLS",
     "Standardized-FourierSVR",  # with the counts of what is missing
     "ByteSVM",
     "ByteSVM-classes",

@@ -59,8 +59,11 @@ class Target:
         dtype = ("float32", "float64")[number]
         rng = np.random.default_rng(0)
         X = rng.standard_normal((max(STATES), width)).astype(dtype)
-        y = np.array(classes)[rng.integers(len(classes), size=len(X))]
-        X[:, 0] += y
+        if classes is None:
+            y = X[:, 0] + rng.standard_normal(len(X))
+        else:
+            y = np.array(classes)[rng.integers(len(classes), size=len(X))]
+            X[:, 0] += y
         learners = [make(dtype).allocate(width, classes=classes) for _ in STATES]
         for learner, n in zip(learners, STATES, strict=True):
             learner.partial_fit(X[:n], y[:n])

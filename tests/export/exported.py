@@ -4,6 +4,7 @@ from edgesvm import (
     LASVM,
     RBF,
     AdaGradSVM,
+    AdaGradSVR,
     BallVectorMachine,
     ByteSVM,
     Calibrated,
@@ -11,6 +12,8 @@ from edgesvm import (
     Forgetron,
     FourierFeatures,
     FourierSVM,
+    FourierRLS,
+    FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
     KernelNovelty,
@@ -107,9 +110,22 @@ def scaled(make, **params):
     return lambda dtype: Standardized(learner=make(dtype), **params)
 
 
+def adagrad_svr(**params):
+    return lambda dtype: AdaGradSVR(dtype=dtype, **params)
+
+
+def fourier_svr(**params):
+    return lambda dtype: FourierSVR(dtype=dtype, **{"n_directions": 80} | params)
+
+
+def fourier_rls(**params):
+    return lambda dtype: FourierRLS(dtype=dtype, **{"n_directions": 9} | params)
+
+
 TWO = (0, 1)
 FOUR = (-1, 1, 4, 9)
 NORMAL = (-1, 1)  # of which only the second is learned
+NUMBERS = None  # targets of a regressor
 # name -> (maker of a learner of a dtype, features, classes)
 SETTINGS = {
     "stream": (stream(), 5, TWO),
@@ -212,6 +228,21 @@ SETTINGS = {
     ),
     "ball vector, epsilon alone": (scaled(ball(max_core=33, margin_tol=None)), 4, TWO),
     "one vs one, balls": (scaled(one_vs_one(ball(max_core=12))), 6, FOUR),
+    "fourier svr": (scaled(fourier_svr(), missing="mean"), 9, NUMBERS),
+    "fourier svr, alone": (fourier_svr(gamma=0.1, loss="squared"), 4, NUMBERS),
+    "fourier svr, orthogonal": (
+        scaled(fourier_svr(directions="orthogonal", loss="epsilon"), until=200),
+        20,
+        NUMBERS,
+    ),
+    "fourier svr, of a quantile": (
+        scaled(fourier_svr(loss="pinball", quantile=0.8, coverage=0.5)),
+        5,
+        NUMBERS,
+    ),
+    "fourier rls": (scaled(fourier_rls(), missing="mean"), 5, NUMBERS),
+    "adagrad svr": (scaled(adagrad_svr()), 9, NUMBERS),
+    "adagrad svr, late": (adagrad_svr(label_delay=7, learning_rate=1.0), 3, NUMBERS),
     "calibrated": (scaled(calibrated(stream())), 6, TWO),
     "calibrated, by price": (calibrated(scaled(fourier()), cost={1: 20.0}), 5, TWO),
     "calibrated, of four": (
@@ -248,6 +279,15 @@ ATTACKED = {
         (of(FourierSVM, n_directions=4, n_classes=3), 2, (4, 5, 7)),
     ],
     "ByteSVM": [(byte(n_bytes=300), 2, (4, 5, 7))],
+    "FourierSVR": [
+        (fourier_svr(n_directions=8), 2, NUMBERS),
+        (scaled(fourier_svr(n_directions=4, directions="orthogonal"), missing="mean"), 2, NUMBERS),
+    ],
+    "FourierRLS": [
+        (fourier_rls(), 2, NUMBERS),
+        (scaled(fourier_rls(n_directions=5, directions="orthogonal")), 2, NUMBERS),
+    ],
+    "AdaGradSVR": [(adagrad_svr(), 3, NUMBERS)],
     "FourierFeatures": [(behind_waves(stream()), 2, TWO)],
     "GaussianNovelty": [(gaussian(), 3, NORMAL), (gaussian(learn="until 200"), 3, NORMAL)],
     "KernelNovelty": [

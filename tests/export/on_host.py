@@ -9,7 +9,7 @@ import numpy as np
 
 from edgesvm.core.status import Status
 from edgesvm.export.folder import export
-from rig.boards import STRICT, run_here, write
+from rig.boards import STRICT, n_values, run_here, write
 
 DRIVER = """\
 #include "mod.h"
@@ -22,6 +22,7 @@ void snapshot(const mod_t *m, unsigned at, unsigned char *out, unsigned n) {
     mod_snapshot_read(m, at, out, n);
 }
 int predict(mod_t *m, const mod_value *x, double *score) { return mod_predict(m, x, score); }
+#ifdef MOD_N_VALUES
 void run(mod_t *m, const mod_value *x, const signed char *slot, const double *weight, long n,
          double *values, int *decided, int *learned) {
     long i;
@@ -30,10 +31,23 @@ void run(mod_t *m, const mod_value *x, const signed char *slot, const double *we
         learned[i] = mod_learn_weighted(m, x, slot[i], weight[i]);
     }
 }
+#else /* a regressor */
+void run(mod_t *m, const mod_value *x, const double *target, const double *weight, long n,
+         double *values, int *decided, int *learned) {
+    long i;
+    for (i = 0; i < n; i++, x += MOD_N_FEATURES, values += 6) {
+        decided[i] = mod_predict(m, x, values);
+        mod_forecast(m, x, values + 1);
+        mod_interval(m, x, values + 4);
+        learned[i] = mod_learn(m, x, target[i], weight[i]);
+    }
+}
+#endif
 """
 
 DECIDES = """\
 #include "mod.h"
+#ifdef MOD_N_VALUES
 void decide(const mod_value *x, long n, double *values, int *decided, int *indices) {
     double score;
     for (; n--; x += MOD_N_FEATURES, values += MOD_N_VALUES) {
@@ -41,6 +55,14 @@ void decide(const mod_value *x, long n, double *values, int *decided, int *indic
         *indices++ = mod_predict(x, &score);
     }
 }
+#else /* a regressor */
+void decide(const mod_value *x, long n, double *values, int *decided) {
+    for (; n--; x += MOD_N_FEATURES, values += 3) {
+        *decided = mod_predict(x, values);
+        *decided++ += mod_interval(x, values + 1);
+    }
+}
+#endif
 int predict(const mod_value *x, double *score) { return mod_predict(x, score); }
 """
 
@@ -74,8 +96,8 @@ class Compiled:
 
     def run(self, X, slots, weights):
         """Decide about each sample, then learn it."""
-        n, n_values = len(X), max(self.learner.core.n_columns, 1)
-        values = np.zeros((n, n_values))
+        n = len(X)
+        values = np.zeros((n, n_values(self.learner)))
         decided, learned = np.zeros(n, np.int32), np.zeros(n, np.int32)
         self.library.run(
             at(self.memory),

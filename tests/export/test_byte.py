@@ -20,7 +20,7 @@ from rig.boards import hard_samples, run_here
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
 NAMES = [name for name in SETTINGS if name.startswith("byte")]
-BAD_SNAPSHOT = 7
+BAD_SNAPSHOT = 8
 
 
 def trying(n, n_features, n_classes, seed=0):

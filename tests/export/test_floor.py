@@ -24,6 +24,7 @@ DRIVER = """\
     }
 EACH(quotient, ESVM_DIVIDE(a[i], b[i]))
 EACH(root, esvm_sqrt(a[i]))
+EACH(root_of_float, (double)esvm_root((float)a[i]))
 EACH(greater, esvm_max(a[i], b[i]))
 EACH(less, esvm_min(a[i], b[i]))
 void powers(const double *a, const double *b, long n, double *out) {
@@ -83,6 +84,17 @@ def test_quotients_and_roots_are_rounded_as_the_processor_does(floor):
         squares = np.arange(1, 200_000.0) ** 2  # and their neighbours, which lie at a half
         for a in (squares, np.nextafter(squares, 0), np.nextafter(squares, np.inf)):
             assert np.array_equal(floor("root", a), np.sqrt(a))
+
+
+def test_a_float_s_root_is_rounded_as_the_processor_does(floor):
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 1 << 32, 300_000, dtype=np.uint32)
+    squares = np.arange(1, 5000, dtype=np.float32) ** 2
+    near = [np.nextafter(squares, np.float32(to)) for to in (0, np.inf)]
+    a = np.concatenate([bits.view(np.float32), squares, *near, np.float32([0.0, -0.0, np.inf])])
+    a = np.concatenate([a, np.arange(1, 3000, dtype=np.uint32).view(np.float32)])  # subnormal
+    with np.errstate(all="ignore"):
+        assert np.array_equal(floor("root_of_float", a), np.sqrt(a), equal_nan=True)
 
 
 def test_the_greater_and_the_lesser_are_of_numbers(floor):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from on_host import STRICT
 
-from edgesvm import ByteSVM, Standardized, StreamSVM
+from edgesvm import AdaGradSVR, ByteSVM, FourierSVR, Standardized, StreamSVM
 from edgesvm.export.folder import export
 
 HERE = Path(__file__).parent
@@ -187,6 +187,24 @@ def test_arduino_s_compiler_for_a_board_takes_it_too(pump, tmp_path):
     run("arm-none-eabi-g++", *flags, *ARDUINO_CPP.split(), tmp_path / "main.cpp")
     for source in (pump / "src").glob("*.c"):
         run("arm-none-eabi-gcc", *flags, source)
+
+
+@needs("arm-none-eabi-gcc", "arm-none-eabi-g++")
+@pytest.mark.parametrize("kind", [AdaGradSVR, FourierSVR])
+def test_a_regressor_s_sketch_compiles(kind, tmp_path):
+    folder = tmp_path / "tank"
+    export(Standardized(learner=kind(), missing="mean").allocate(3), folder, "tank")
+    words = (folder / "keywords.txt").read_text()
+    assert "tank_forecast\tKEYWORD2\n" in words and "tank_labels" not in words
+    assert not (folder / "tank_link.h").exists() and not (folder / "micropython").exists()
+    (tmp_path / "main.cpp").write_text(
+        f'#include <Arduino.h>\n#include "{folder}/examples/tank_learn/tank_learn.ino"\n'
+    )
+    flags = ["-mcpu=cortex-m0plus", "-mthumb", *ARDUINO.split(), "-fsyntax-only"]
+    includes = [f"-I{folder / 'src'}", f"-I{HERE / 'vendor'}"]
+    run("arm-none-eabi-g++", *flags, *ARDUINO_CPP.split(), *includes, tmp_path / "main.cpp")
+    for source in (folder / "src").glob("*.c"):
+        run("arm-none-eabi-gcc", *flags, *includes, source)
 
 
 def test_platformio_compiles_each_source_once(pump):

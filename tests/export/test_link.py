@@ -270,7 +270,8 @@ def test_choices_of_a_link(tmp_path):
     assert gift.outcome == wire.TAKES_NONE
     board.feed(wire.encode_frame(wire.SCHEMA, wire.Schema(NONCE, 5, D, wire.DTYPE_I16).pack()))
     board.feed(wire.encode_frame(wire.SCHEMA, wire.Schema(NONCE, 5, D + 1).pack()))
-    assert board.counts["schema_refused"] == 2
+    board.feed(wire.encode_frame(wire.SCHEMA, wire.Schema(NONCE, 5, D, label_mode=5).pack()))
+    assert board.counts["schema_refused"] == 3 and board.counts["bad_control"] == 0
 
 
 def test_a_board_asks_and_shows_that_it_lives(boards):

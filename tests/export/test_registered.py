@@ -14,7 +14,9 @@ from rig.boards import hard_samples
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
 # Learners that solve for many samples at once, and several in one.
-REFUSED = re.compile("Auto|BatchSV|Reservoir|RandSVM|IncrementalSVM|Windowed|CoreVector")
+REFUSED = re.compile(
+    "Auto|BatchSV|Reservoir|RandSVM|IncrementalSVM|Windowed|CoreVector|DecrementalSVR"
+)
 
 
 # What test_parity.py does not compile: the wrapped ones in other combinations.
@@ -41,7 +43,9 @@ def test_learns_as_the_host_or_says_why_not(entries, tmp_path, capsys):
 def check(number, entry, folder, capsys):
     folder.mkdir()
     dtype = entry.dtypes[number % len(entry.dtypes)]
-    model = entry.make(dtype).allocate(entry.n_features, classes=list(entry.labels))
+    model = entry.make(dtype)
+    classes = None if model.regresses else list(entry.labels)
+    model = model.allocate(entry.n_features, classes=classes)
     if any(kind is not None and REFUSED.search(kind.__name__) for kind in entry.family):
         model.save(folder / "m.esvm")
         capsys.readouterr()
@@ -51,8 +55,8 @@ def check(number, entry, folder, capsys):
         assert said.count("\n") == 1
         return
     compiled = Compiled(model, folder / "c", "gcc -O0")
-    n = len(entry.labels)
-    X, slots, weights = hard_samples(200, entry.n_features, dtype, number, range(n))
+    slots_of = None if classes is None else range(len(classes))
+    X, slots, weights = hard_samples(200, entry.n_features, dtype, number, slots_of)
     if not model.takes_labels:
         slots = np.ones_like(slots)
     assert differences(model, compiled, (X, slots, weights)) == ""

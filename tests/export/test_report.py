@@ -8,11 +8,13 @@ from exported import SETTINGS
 from on_boards import board
 
 from edgesvm import (
+    AdaGradSVR,
     BallVectorMachine,
     ByteSVM,
     Calibrated,
     Chain,
     FourierSVM,
+    FourierSVR,
     GaussianNovelty,
     KernelStreamSVM,
     Perceptron,
@@ -149,10 +151,14 @@ def test_counts_are_within_the_factor_that_is_stated(name, tmp_path):
             (Perceptron(dtype="float64"), 20),
             (Calibrated(learner=Standardized(learner=StreamSVM())), 9),
             (BallVectorMachine(max_core=14, n_probes=2, gamma=0.2), 6),
+            (Standardized(learner=FourierSVR(n_directions=48)), 7),
+            (AdaGradSVR(), 9),
         ]
     ):
-        model = learner.allocate(n_features, classes=[0, 1])
+        model = learner.allocate(n_features, classes=None if learner.regresses else [0, 1])
         X, slots = rows(340, n_features, learner.dtype)
+        if learner.regresses:
+            slots = X[:, 0] + np.sin(2.0 * X[:, 1].astype(float))
         ones = np.ones(len(X))
         run_here(model, X[:300], slots[:300], ones[:300])
         folder = tmp_path / str(i)

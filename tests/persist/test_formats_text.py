@@ -22,6 +22,7 @@ from edgesvm import (
     Forgetron,
     FourierFeatures,
     FourierSVM,
+    FourierRLS,
     FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
@@ -106,6 +107,7 @@ SETTINGS = [
         FourierSVR(directions="orthogonal", gamma=0.3, dtype="float64"),
         {"K": 1, "P": 128, "W": 256 + D + 1, "O": 16},
     ),
+    (FourierRLS(n_directions=9), {"K": 1, "P": 9, "W": 18 + D + 1}),
     (
         Standardized(learner=FourierSVR(n_directions=7), missing="mean", clip=None),
         {"K": 1, "P": 7, "W": 14 + D + 1},

@@ -36,14 +36,18 @@ CLASSES = [
     ("edgesvm.learners.papers.online._lasvm", "LASVMCore"),
     ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
     ("edgesvm.calibration._calibrated", "CalibratedCore"),
+    ("edgesvm.learners.regression._adagrad_svr", "AdaGradSVRCore"),
+    ("edgesvm.learners.regression._fourier_svr", "FourierSVRCore"),
+    ("edgesvm.learners.regression._fourier_rls", "FourierRLSCore"),
 ]
 ROOTS = ["learn_row", "answer", "winner", "n_learned", "weighed_step", "decide"]
 ROOTS += ["is_too_large", "take"]  # of windows
-ROOTS += ["probabilities"]  # of what has them
+ROOTS += ["probabilities", "forecast"]  # a stage asks for them, whatever is behind it
+ROOTS += ["learn_sample"]  # of a regressor
 ROOTS += ["fault", "votes_fault"]  # of an arena that was read
 # What may be larger than an index.
 COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_apart"]
-COUNTS += ["n_run", "n_pushed", "n_rows", "n_dropped", "n_unknown"]
+COUNTS += ["n_run", "n_pushed", "n_rows", "n_dropped", "n_unknown", "n_missing", "covered"]
 COUNTS += ["n_iter", "n_taken", "n_given_up", "budget", "max_iter", "clock", "number"]
 
 

@@ -207,7 +207,11 @@ class Body(Expressions):
         if isinstance(target, E.NameNode) and target.name in self.locals:
             self.note_width(target.name, value)
         self.refuse_state(target)
-        self.emit(f"{self.text(target)} = {text or self.converted(value, self.type(target))};")
+        name, kind = self.text(target), self.type(target)
+        if kind.endswith("]"):
+            self.emit(f"memcpy({name}, {self.text(value)}, sizeof {name});")
+            return
+        self.emit(f"{name} = {text or self.converted(value, kind)};")
 
     def refuse_state(self, target):
         path = self.path(target) if isinstance(target, E.AttributeNode) else None

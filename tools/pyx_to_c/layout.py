@@ -20,7 +20,7 @@ OF_A_STEP = {"budget", "n_taken", "streaming", "is_full", "n_near", "watching", 
 OF_A_STEP |= {"has_cache", "cache", "block", "n_moves"}
 # Arrays that are zero between samples: a model in flash has them in RAM.
 SCRATCH = {"mapped", "scaled", "features", "angle", "mixed", "scores", "sums", "scratch"}
-SCRATCH |= {"merged", "coded", "point"}
+SCRATCH |= {"merged", "coded", "point", "complete"}
 # Methods called in __init__ that point a struct to arrays: member, type, array, "" for one named.
 WIRED_BY = {
     "map_tiles": [("data", "char *", "")],

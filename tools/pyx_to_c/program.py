@@ -12,7 +12,6 @@ from pyx_to_c.names import Class, Constant, Enum, Function, Module, Struct
 from pyx_to_c.types import bare, declaration, is_index
 
 FIRST_OF_STEP = "_step"  # the method that makes what holds while it works
-OWN = ("probabilities",)  # roots that only matter where a core has them itself
 PARTS = ("names", "heads", "bodies", "method heads", "methods")
 
 
@@ -49,7 +48,7 @@ class Program:
                 self.need_type(kind)
             for root in self.roots:
                 found = self.method_of(owner, root)
-                if found is not None and (root not in OWN or found.module is owner.module):
+                if found is not None:
                     self.need_method(owner, root)
             while self.pending:
                 self.user, work = self.pending.pop(0)

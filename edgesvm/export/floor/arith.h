@@ -64,4 +64,14 @@ double esvm_divide(double a, double b);
 double esvm_sqrt(double x);
 #endif
 
+/* Whether float has no unit of its own either */
+#if ESVM_SOFT_DOUBLE && !(defined(__ARM_FP) && (__ARM_FP & 4)) && \
+    !(defined(__riscv_flen) && __riscv_flen >= 32)
+#define ESVM_SOFT_FLOAT 1
+float esvm_root(float x);
+#else
+#define ESVM_SOFT_FLOAT 0
+#define esvm_root sqrtf
+#endif
+
 #endif

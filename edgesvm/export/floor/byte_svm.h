@@ -214,6 +214,16 @@ ESVM_STATIC ByteSVM_Status ByteSVM_answer(char *self, const void *x, double *out
     return status;
 }
 
+/* A stage asks for these of what is behind it; only others have them. */
+ESVM_STATIC ByteSVM_Status ByteSVM_probabilities(char *self, const void *x, double *out) {
+    (void)self, (void)x, (void)out;
+    return (ByteSVM_Status)ESVM_UNCHANGED;
+}
+
+ESVM_STATIC ByteSVM_Status ByteSVM_forecast(char *self, const void *x, double *out) {
+    return ByteSVM_probabilities(self, x, out);
+}
+
 /* The slot, from answers; its decision value into `score` */
 ESVM_STATIC int ByteSVM_winner(char *self, const double *answers, double *score) {
     int i, best = 0;

@@ -98,6 +98,11 @@ int ESVM_NAME(decide)(const ESVM_NAME(value) *x, double *values) {
     esvm_real changed[ESVM_FEATURES];
     esvm_index j;
 #endif
+#if ESVM_STANDS_NAN
+    for (j = 0; j < ESVM_FEATURES; j++)
+        changed[j] = x[j] != x[j] ? (esvm_real)ESVM_NAME(center)[j] : x[j];
+    x = changed;
+#endif
     if (ESVM_NAME(refuses)(x)) return -1;
 #if ESVM_SCALED
     for (j = 0; j < ESVM_FEATURES; j++) {

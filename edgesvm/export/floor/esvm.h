@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/** What became of a sample; 0 to 5 are those of the host. */
+/** What became of a sample; 0 to 6 are those of the host. */
 typedef enum {
     ESVM_UNCHANGED = 0,     /**< learned; the model is unchanged */
     ESVM_CHANGED = 1,       /**< learned; the model changed */
@@ -33,8 +33,9 @@ typedef enum {
     ESVM_BAD_WEIGHT = 3,    /**< refused: the weight is negative, not finite, or of no use */
     ESVM_UNKNOWN_LABEL = 4, /**< refused: there is no such class index */
     ESVM_FULL = 5,          /**< refused: there is no room for another sample */
-    ESVM_NOT_FITTED = 6,    /**< nothing was learned yet: there is no decision */
-    ESVM_BAD_SNAPSHOT = 7   /**< these bytes are no snapshot of this model */
+    ESVM_BAD_TARGET = 6,    /**< refused: a regressor's target is NaN, infinite or too large */
+    ESVM_NOT_FITTED = 7,    /**< nothing was learned yet: there is no decision */
+    ESVM_BAD_SNAPSHOT = 8   /**< these bytes are no snapshot of this model */
 } esvm_status;
 
 /** CRC-32/ISO-HDLC of some bytes; `crc` is that of the bytes before them, 0 at the start. */

@@ -1,6 +1,12 @@
 /* The class by NAME_decide, of a model that learns no more. Included at the end of a NAME.c, which
  * defines ESVM_NAME(f), ESVM_VALUES and ESVM_ONLY, the only class that was seen, or -1. */
 
+#ifdef ESVM_FOLDED
+int ESVM_NAME(decide)(const ESVM_NAME(value) *x, double *values) {
+    return ESVM_NAME(sums)(x, values);
+}
+#endif
+
 int ESVM_NAME(predict)(const ESVM_NAME(value) *x, double *score) {
     double values[ESVM_VALUES];
     int i, best = 0;

@@ -31,6 +31,7 @@
 /* An Arduino sketch cannot say -ffp-contract=off on the command line. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
+#pragma GCC optimize("no-math-errno") /* a root is one instruction where there is one */
 #if defined(__FMA__) /* on x86, gcc 12 fuses a vector of sums and differences all the same */
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif

@@ -14,7 +14,7 @@ enum {
 };
 enum { VERSION = 1, HEADER = 8, CRC = 4, LEAST_RAW = HEADER + CRC, PAGE_HEAD = 16, MOST_PAGE = 226 };
 enum { HAS_LABEL = 1, HAS_TIME = 2, ABSTAIN = 1, TRAINED = 2, REJECTED = 4 };
-enum { DTYPE_F32 = 1, DTYPE_I16 = 2, LABEL_LATE = 2 };
+enum { DTYPE_F32 = 1, DTYPE_I16 = 2, LABEL_LATE = 2, TARGETS = 4 }; /* targets are for regressors */
 enum { GO_ON, RESTORED, NO_SNAPSHOT, TAKES_NONE };
 enum { UNSEEN, OPEN, CLOSED }; /* a number that a late label may name */
 enum { NEW, REORDERED, OLD };
@@ -505,7 +505,7 @@ static int on_schema(esvm_link *l, uint8_t *body, size_t n) {
     uint32_t nonce;
     uint16_t id;
     if (n != 26 || get16(body + 8) == 0 || body[10] < DTYPE_F32 || body[10] > DTYPE_I16 ||
-        body[11] > LABEL_LATE || signed16(body + 12) < 0 || get16(body + 14) < LEAST_RAW ||
+        (body[11] & ~TARGETS) > LABEL_LATE || signed16(body + 12) < 0 || get16(body + 14) < LEAST_RAW ||
         get16(body + 16))
         return 0;
     l->counts.schemas++;
@@ -514,7 +514,8 @@ static int on_schema(esvm_link *l, uint8_t *body, size_t n) {
         l->counts.schema_stale++;
         return 1;
     }
-    if (get16(body + 8) != l->of->n_features || (body[10] == DTYPE_I16 && l->scales == NULL)) {
+    if (get16(body + 8) != l->of->n_features || (body[10] == DTYPE_I16 && l->scales == NULL) ||
+        body[11] & TARGETS) {
         l->counts.schema_refused++;
         return 1;
     }

@@ -3,24 +3,18 @@
  *   ESVM_NAME(f)     the public name, NAME_f
  *   ESVM_TOP(f)      the outermost learner's f
  *   ESVM_AT          where the learner is in the arena
- *   ESVM_VALUES      decision values of a sample
- *   ESVM_FIRST_LABEL, ESVM_LABELS     class indices that may be learned, and one more
  *   ESVM_ARENA, ESVM_HEAD     bytes of the arena, and of a snapshot before it
  *
  * the tables NAME_saved, NAME_head, NAME_first (numbers of an empty arena that are not zero) and NAME_checks
  * (what a snapshot's numbers must be; types.h), and NAME_is_sound (what every core says of an arena). A learner may
- * define ESVM_DRAW(self), which fills an empty arena in, and ESVM_LEARN_ONE(self, x, slot), for samples of weight 1.
+ * define ESVM_DRAW(self), which fills an empty arena in. What it learns and answers is in labels.h; of a regressor, which
+ * defines ESVM_REGRESSES, in targets.h.
  */
-
-#include "classes.h"
 
 #define ESVM_SELF(model) ((char *)(model) + ESVM_AT)
 
 #ifndef ESVM_DRAW
 #define ESVM_DRAW(self) (void)(self)
-#endif
-#ifndef ESVM_LEARN_ONE
-#define ESVM_LEARN_ONE(self, x, slot) ESVM_TOP(learn_row)(self, x, slot, 1.0)
 #endif
 
 void ESVM_NAME(begin)(ESVM_NAME(t) *model) {
@@ -38,27 +32,11 @@ void ESVM_NAME(reset)(ESVM_NAME(t) *model) {
     ESVM_DRAW(ESVM_SELF(model));
 }
 
-esvm_status ESVM_NAME(learn_weighted)(
-    ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int index, double weight) {
-    if (index < ESVM_FIRST_LABEL || index >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
-    return (esvm_status)ESVM_TOP(learn_row)(ESVM_SELF(model), x, ESVM_SLOT_OF(index), weight);
-}
-
-esvm_status ESVM_NAME(learn)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int index) {
-    if (index < ESVM_FIRST_LABEL || index >= ESVM_LABELS) return ESVM_UNKNOWN_LABEL;
-    return (esvm_status)ESVM_LEARN_ONE(ESVM_SELF(model), x, ESVM_SLOT_OF(index));
-}
-
-esvm_status ESVM_NAME(decide)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *values) {
-    if (ESVM_TOP(n_learned)(ESVM_SELF(model)) == 0) return ESVM_NOT_FITTED;
-    return (esvm_status)ESVM_TOP(answer)(ESVM_SELF(model), x, values);
-}
-
-int ESVM_NAME(predict)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *score) {
-    double values[ESVM_VALUES];
-    if (ESVM_NAME(decide)(model, x, values) > ESVM_CHANGED) return -1;
-    return ESVM_NAME(index_of)(ESVM_TOP(winner)(ESVM_SELF(model), values, score));
-}
+#ifdef ESVM_REGRESSES
+#include "targets.h"
+#else
+#include "labels.h"
+#endif
 
 ESVM_STATIC uint8_t ESVM_NAME(head_byte)(uint32_t at) {
     uint8_t byte;

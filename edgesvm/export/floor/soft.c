@@ -1,4 +1,4 @@
-/* Quotient and root of doubles from integers, for a processor that has neither; compiled once. */
+/* Quotient and roots from integers, for a processor that has none; compiled once. */
 #include <float.h>
 #if DBL_MANT_DIG == 53
 #define ESVM_IS_FLOAT32 0
@@ -70,6 +70,32 @@ double esvm_sqrt(double x) {
     q += left > (int64_t)q;
     return esvm_of_bits(((uint64_t)((e + 1023) >> 1) << 52) - ESVM_HIDDEN + q);
 }
+
+#if ESVM_SOFT_FLOAT
+/* The same of a float, bit by bit; the library's takes RAM to note an error. */
+float esvm_root(float x) {
+    uint32_t u, left, q = 0, twice = 0, bit, next;
+    int32_t e;
+    memcpy(&u, &x, 4);
+    e = (int32_t)(u >> 23);
+    if (u << 1 == 0 || u << 1 > 0xff000000u || u == 0x7f800000u) return x;
+    if (u >> 31) return (float)ESVM_NAN;
+    if (e == 0) return esvm_root(x * 16777216.0f) * 2.44140625e-4f; /* 2^24, 2^-12 */
+    left = ((u & 0x7fffff) | 0x800000) << (e & 1 ? 1 : 2);
+    for (bit = 0x1000000; bit; bit >>= 1) {
+        next = twice + bit;
+        if (next <= left) {
+            left -= next;
+            twice = next + bit;
+            q += bit;
+        }
+        left <<= 1;
+    }
+    u = ((uint32_t)((e + 127) >> 1) << 23) - 0x800000 + (q >> 1) + (q & 1);
+    memcpy(&x, &u, 4);
+    return x;
+}
+#endif
 
 #if defined(__arm__) && defined(__GNUC__) && !defined(ESVM_LIBRARY_SUMS)
 /* libgcc's sums for ARM are one unit off where a number loses its first bit to another 2^33 times

@@ -91,29 +91,40 @@ ESVM_STATIC int esvm_near(double n, double bound) {
     return n == 3.0 ? -0x7ff : 2 * esvm_exponent(bound) - esvm_exponent(n - 1.0) - 4;
 }
 
-/* Take x, the n-th value, into the moments of a feature, at most as far out as they allow: then it is `from` away from
- * the mean. Returns whether it is further. */
+/* As core/moments.h has it. */
+ESVM_STATIC int moments_take(
+    double *x, double *mean, double *spread, double n, double share, double bound, double most) {
+    double delta = *x - *mean, half = esvm_sqrt(*spread * 0.5);
+    int is_far = esvm_is_far(delta, *spread, most);
+    if (n == 3.0 && fabs(fabs(delta) - half) * 6.0 * bound < half) {
+        *mean = *x;
+        *spread = 0.0;
+        return is_far;
+    }
+    if (is_far) {
+        delta = copysign(esvm_sqrt(most * *spread), delta);
+        *x = *mean + delta;
+    }
+    *mean += delta * share;
+    *spread += delta * (*x - *mean);
+    return is_far;
+}
+
+/* The same of a feature, in less work where x is near: then it is `from` away from the mean. */
 ESVM_STATIC int esvm_moments_take(
     double x, double *mean, double *spread, double n, double share, double bound, int near, double *from) {
     double delta = x - *mean;
-    int is_far = 0, of_spread = esvm_exponent(*spread);
+    int is_far, of_spread = esvm_exponent(*spread);
     if (!of_spread || 2 * esvm_exponent(delta) - of_spread > near) {
-        double most = ESVM_DIVIDE(bound * bound, n - 1.0), half = esvm_sqrt(*spread * 0.5);
-        is_far = esvm_is_far(delta, *spread, most);
-        if (n == 3.0 && fabs(fabs(delta) - half) * 6.0 * bound < half) {
-            *mean = x;
-            *spread = *from = 0.0;
-            return is_far;
-        }
-        if (is_far) {
-            delta = copysign(esvm_sqrt(most * *spread), delta);
-            x = *mean + delta;
-        }
+        double most = ESVM_DIVIDE(bound * bound, n - 1.0);
+        is_far = moments_take(&x, mean, spread, n, share, bound, most);
+        *from = x - *mean;
+        return is_far;
     }
     *mean += delta * share;
     *from = x - *mean;
     *spread += delta * *from;
-    return is_far;
+    return 0;
 }
 
 #define ESVM_MOMENTS(T, SUFFIX)                                                         \

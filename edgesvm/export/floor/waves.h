@@ -1,4 +1,4 @@
-/* learners/fourier/waves.h and learners/gradient/steps.h, a number at a time. Included by floor.h. */
+/* learners/fourier/waves.h, learners/gradient/steps.h, and diagonal.h and bierman.h of learners/regression, a number at a time. Included by floor.h. */
 #ifndef EDGESVM_WAVES_H
 #define EDGESVM_WAVES_H
 
@@ -101,5 +101,31 @@ ESVM_STATIC int16_t esvm_angle_f64(double turns) {
     }
 ESVM_WAVES(float, 16, f32)
 ESVM_WAVES(double, 8, f64)
+
+#define ESVM_DIAGONAL(T, DIVIDE, ROOT, SUFFIX)                                                  \
+    ESVM_STATIC void step_diagonal_##SUFFIX(                                                    \
+        T *w, T *squares, const T *f, T g, T rate, esvm_index n) {                              \
+        esvm_index i;                                                                           \
+        for (i = 0; i < n; i++) {                                                               \
+            T slope = g * f[i], sum = squares[i] + slope * slope;                               \
+            squares[i] = sum;                                                                   \
+            if (sum > 0) w[i] += DIVIDE(rate * slope, ROOT(sum));                               \
+        }                                                                                       \
+    }
+#define ESVM_QUOTIENT(a, b) ((a) / (b))
+ESVM_DIAGONAL(float, ESVM_QUOTIENT, esvm_root, f32)
+ESVM_DIAGONAL(double, ESVM_DIVIDE, esvm_sqrt, f64)
+
+#define ESVM_BIERMAN(T, SUFFIX)                                                                 \
+    ESVM_STATIC void bierman_column_##SUFFIX(T *u, T *b, T less, T more, esvm_index n) {        \
+        esvm_index i;                                                                           \
+        for (i = 0; i < n; i++) {                                                               \
+            T before = u[i];                                                                    \
+            u[i] = before + less * b[i];                                                        \
+            b[i] += more * before;                                                              \
+        }                                                                                       \
+    }
+ESVM_BIERMAN(float, f32)
+ESVM_BIERMAN(double, f64)
 
 #endif

@@ -91,7 +91,7 @@ cdef class FourierSVRCore(AdaGradSVRCore):
             self.find_features(angle, n, amplitude, wave)
             f[0] += any_dot(self.is_float32, self.w + self.bytes_of(2 * p), wave, 2 * n)
             p += n
-        if not keep and self.directions.n_mixed:
+        if not keep and self.directions.n_mixed > 0:
             forget_angles(&self.directions)
         return status
 

@@ -26,6 +26,9 @@ from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.status cimport (
     BAD_TARGET, BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status)
 
+cdef double LARGEST_SPREAD, MOST_COEFFICIENT    # of an arena that was read
+from edgesvm.learners.regression.constants import LARGEST_SPREAD, MOST_COEFFICIENT
+
 cdef extern from "moments.h" nogil:
     bint moments_take(
         double *x, double *mean, double *spread, double n, double share, double bound,
@@ -313,6 +316,11 @@ cdef class RegressorCore(LearnerCore):
         cdef int k
         if found != NULL:
             return found
+        for k in range(STACK):
+            if not fabs(self.coef[k]) <= MOST_COEFFICIENT:
+                return b"a coefficient of the stack is too large"
+        if self.target.spread > LARGEST_SPREAD:
+            return b"the spread of the targets is too large"
         if self.target.spread < 0.0 or self.target.squares < 0.0:
             return b"a sum of squares is negative"
         if self.target.least > self.target.most:

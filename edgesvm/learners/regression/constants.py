@@ -24,3 +24,6 @@ LARGEST_SQUARE = 1e30  # of a slope times the features: a sum of 2^26 of them is
 # Of FourierRLS: amplitudes of the widths before the first sample, widest first.
 FIRST_AMPLITUDES = (1.0, 0.5, 0.25, 0.125)
 RLS_NOISE = 0.1  # variance of a target that the features do not explain
+# Of an arena that was read: more than learning can leave, and all answers are finite.
+LARGEST_SPREAD = 1e240
+MOST_COEFFICIENT = 1e30

@@ -44,19 +44,37 @@ static int taken(mod_t *model) {
     return takes;
 }
 
+#if defined(MOD_N_LABELS)
+typedef signed char label;
+#else /* a regressor */
+#define MOD_N_LABELS 2
+#define REGRESSES
+typedef double label;
+#endif
+
 /* Decide about a row and learn it; whether all decided is finite */
-static int works(mod_t *model, const mod_value *x, int slot, double weight) {
+static int works(mod_t *model, const mod_value *x, label y, double weight) {
 #ifdef MOD_N_CHANNELS
     int predicted;
     double score;
     (void)weight;
-    return mod_push(model, x, slot, &predicted, &score) > ESVM_CHANGED || isfinite(score);
+    return mod_push(model, x, y, &predicted, &score) > ESVM_CHANGED || isfinite(score);
+#elif defined(REGRESSES)
+    double values[6] = {0};
+    int i, finite = 1;
+    if (mod_predict(model, x, values) <= ESVM_CHANGED) {
+        mod_forecast(model, x, values + 1);
+        mod_interval(model, x, values + 4);
+        for (i = 0; i < 6; i++) finite &= !!isfinite(values[i]);
+    }
+    mod_learn(model, x, y, weight);
+    return finite;
 #else
     double values[MOD_N_VALUES];
     int i, finite = 1;
     if (mod_decide(model, x, values) <= ESVM_CHANGED)
         for (i = 0; i < MOD_N_VALUES; i++) finite &= !!isfinite(values[i]);
-    mod_learn_weighted(model, x, slot, weight);
+    mod_learn_weighted(model, x, y, weight);
     return finite;
 #endif
 }
@@ -69,7 +87,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n) {
     if (taken(model))
         for (i = 0; i < 6 * WIDTH; i++) {
             x[i % WIDTH] = (mod_value)(n ? bytes[i % n] : i) - 100;
-            if ((i + 1) % WIDTH == 0 && !works(model, x, (int)(i % MOD_N_LABELS), 1.0)) abort();
+            if ((i + 1) % WIDTH == 0 && !works(model, x, (label)(i % MOD_N_LABELS), 1.0)) abort();
         }
     free(model);
     return 0;
@@ -88,20 +106,21 @@ static void *all_of(const char *name, size_t *n) {
     return bytes;
 }
 
-/* ARENAS ROWS SLOTS WEIGHTS: files of numbers as they are in memory */
+/* ARENAS ROWS SLOTS-OR-TARGETS WEIGHTS: files of numbers as they are in memory */
 int main(int argc, char **argv) {
     size_t n, n_rows, i, row;
     unsigned char *arenas = all_of(argv[argc > 4 ? 1 : 0], &n), *arena;
     mod_value *x = all_of(argv[2], &i);
-    signed char *slot = all_of(argv[3], &n_rows);
+    label *y = all_of(argv[3], &n_rows);
     double *weight = all_of(argv[4], &i);
     mod_t *model = malloc(sizeof *model); /* so that what is read behind it is seen */
+    n_rows /= sizeof *y;
     for (arena = arenas; arena < arenas + n; arena += MOD_ARENA_BYTES) {
         int finite = 1, takes;
         mend(arena, MOD_ARENA_BYTES);
         takes = taken(model);
         for (row = 0; takes && row < n_rows; row++)
-            finite &= works(model, x + row * WIDTH, slot[row], weight[row]);
+            finite &= works(model, x + row * WIDTH, y[row], weight[row]);
         putchar(!takes ? '-' : finite ? '+' : '!');
         fflush(stdout);
     }

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #define A0 14
+#define A1 15
 #define LED_BUILTIN 13
 #define LOW 0
 #define HIGH 1

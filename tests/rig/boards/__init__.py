@@ -2,7 +2,17 @@
 
 from rig.boards.board import BOARDS, HOSTS, UNO, Board, missing
 from rig.boards.here import compare, run_here
-from rig.boards.program import STRICT, Run, build, heap_symbols, link, run, sections, write
+from rig.boards.program import (
+    STRICT,
+    Run,
+    build,
+    heap_symbols,
+    link,
+    n_values,
+    run,
+    sections,
+    write,
+)
 from rig.boards.samples import Samples, hard_samples
 
 __all__ = [
@@ -19,6 +29,7 @@ __all__ = [
     "heap_symbols",
     "link",
     "missing",
+    "n_values",
     "run",
     "run_here",
     "sections",

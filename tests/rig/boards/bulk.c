@@ -13,12 +13,20 @@ static volatile char more[MORE];
 static struct {
     mod_value x[MOD_N_FEATURES];
     double weight;
+#ifdef MOD_N_VALUES
     int64_t slot;
+#else /* a regressor */
+    double target;
+#endif
 } row;
 static struct {
     uint32_t rows, ticks, stack, self_test;
     uint64_t decide, learn;
 } counts;
+#ifndef MOD_N_VALUES
+#define MOD_N_VALUES 6
+#define REGRESSES
+#endif
 static struct {
     double values[MOD_N_VALUES];
     int32_t decided, learned;
@@ -39,10 +47,19 @@ int main(void) {
     fill_stack();
     while (read_file(in, &row, sizeof row) == sizeof row) {
         uint32_t begin, middle, end;
+#ifdef REGRESSES
+        line.decided = mod_predict(&model, row.x, line.values);
+        mod_interval(&model, row.x, line.values + 4);
+        begin = clock_now();
+        mod_forecast(&model, row.x, line.values + 1);
+        middle = clock_now();
+        line.learned = mod_learn(&model, row.x, row.target, row.weight);
+#else
         begin = clock_now();
         line.decided = mod_decide(&model, row.x, line.values);
         middle = clock_now();
         line.learned = mod_learn_weighted(&model, row.x, (int)row.slot, row.weight);
+#endif
         end = clock_now();
         counts.decide += middle - begin;
         counts.learn += end - middle;

@@ -8,24 +8,27 @@ from numpy.typing import NDArray
 from edgesvm.core.status import Status
 from edgesvm.errors import NotFittedError
 from edgesvm.learner import Learner
-from rig.boards.program import Run
+from rig.boards.program import Run, n_values
 from rig.boards.samples import Samples
 
-NOT_FITTED = 6
+NOT_FITTED = 7
 
 
 def run_here(
     learner: Learner, X: NDArray, slots: NDArray, weights: NDArray
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
-    """Decide about each sample, then learn it: the decisions, and the statuses of both."""
+    """Decide about each sample, then learn it: the decisions, and the statuses of both. A regressor
+    decides a value, a forecast with its interval, and the interval of the value."""
     core = learner.core
     n = len(X)
-    values = np.zeros((n, max(core.n_columns, 1)))
+    values = np.zeros((n, n_values(learner)))
     decided, learned = np.zeros(n, np.int32), np.zeros(n, np.int32)
     for i in range(n):
         try:
             out, _, decided[i] = core.decide_many(X[i : i + 1])
-            values[i] = out.reshape(1, -1)
+            values[i, : out.size] = out.ravel()
+            if learner.regresses and decided[i] <= Status.CHANGED:
+                values[i, 1:] = *core.forecast_one(X[i]), *core.interval_one(X[i])
         except NotFittedError:
             decided[i] = NOT_FITTED
         before = int(core.views["n_updates"])

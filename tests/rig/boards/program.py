@@ -41,7 +41,7 @@ class Run:
     flash: int
     ram: int  # but for the stack
     stack: int
-    decide: int  # instructions a sample; of an AVR, cycles
+    decide: int  # instructions a sample, of a regressor to forecast; of an AVR, cycles
     learn: int
     self_test: bool
 
@@ -115,7 +115,8 @@ def run(
     program = build(learner, board, folder, stack=stack, flags=flags, without=without)
     real = f"<f{board.double}"
     pad = 0 if board.is_avr else -X.itemsize * X.shape[1] % 8
-    fields = [("x", X.dtype, X.shape[1]), ("pad", "u1", pad), ("weight", real), ("slot", "<i8")]
+    y = "<f8" if learner.regresses else "<i8"
+    fields = [("x", X.dtype, X.shape[1]), ("pad", "u1", pad), ("weight", real), ("slot", y)]
     rows = np.zeros(len(X), fields)
     rows["x"], rows["weight"], rows["slot"] = X, weights, slots
     rows.tofile(folder / "rows.bin")
@@ -129,12 +130,12 @@ def run(
         stack = board.ram - parts[".data"] - parts[".bss"]
     if used >= stack:
         raise RuntimeError(f"the stack of {stack} bytes is full, and what is below it overwritten")
-    n_values = max(learner.core.n_columns, 1)
+    width = n_values(learner)
     lines = np.fromfile(
-        folder / "values.bin", [("values", real, n_values), ("decided", "<i4"), ("learned", "<i4")]
+        folder / "values.bin", [("values", real, width), ("decided", "<i4"), ("learned", "<i4")]
     )
     return Run(
-        lines["values"].reshape(n, n_values).astype(np.float64),
+        lines["values"].reshape(n, width).astype(np.float64),
         lines["decided"],
         lines["learned"],
         (folder / "arena.bin").read_bytes(),
@@ -146,6 +147,11 @@ def run(
         round(learn * 3e6 / ticks / n),
         bool(passed),
     )
+
+
+def n_values(learner: Learner) -> int:
+    """Numbers of a decision."""
+    return 6 if learner.regresses else max(learner.core.n_columns, 1)
 
 
 def start(board: Board, program: Path, folder: Path) -> None:
