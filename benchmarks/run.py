@@ -16,6 +16,7 @@ from benchmarks.common.report import RESULTS, ROOT, markdown, stem_of
 
 STUDIES = (
     "batch/libsvm",
+    "batch/libsvr",
     "sparse/csr",
     "link/decoder",
     "link/reading",

@@ -123,6 +123,8 @@ CATALOGUE = (
     Entry("IncrementalDecrementalSVR", "learners.twin.incremental_decremental_svr", "regressor",
           "incremental-decremental", "exact SVR of the last samples",
           takes="kernel", weights="repeats"),
+    Entry("BatchSVR", "learners.batch.batch_svr", "regressor",
+          "batch", "solves the last samples again", takes="kernel", weights="repeats"),
     Entry("Standardized", "preprocessing.standardized", "scaler",
           "deviation", "by mean and deviation", weights="steps"),
     Entry("RobustStandardized", "preprocessing.robust_standardized", "scaler",

@@ -17,6 +17,7 @@ from edgesvm.contract.inputs import (
     as_floats,
     as_labels,
     as_rows,
+    as_targets,
     as_weights,
     is_sparse,
     sparse_rows,
@@ -42,6 +43,8 @@ class Source:
     sample_weight : array of shape (n_samples,), optional; None for a source of chunks
     owner : str
         Name of the caller, for messages.
+    regresses : bool
+        The labels are numbers, of a regressor.
 
     Raises
     ------
@@ -53,9 +56,16 @@ class Source:
     """
 
     def __init__(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, owner: str = "the learner"
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        owner: str = "the learner",
+        regresses: bool = False,
     ) -> None:
         self._owner = owner
+        self._as_labels = as_targets if regresses else as_labels
         self._source: RowSource | None = None
         if is_row_source(X):
             if isinstance(X, Stream):
@@ -71,7 +81,7 @@ class Source:
             return
         self._X = self._checked(X)
         self.n_features = int(self._X.shape[1])
-        self._y = as_labels(y, len(self._X), owner)
+        self._y = self._as_labels(y, len(self._X), owner)
         self._weight = as_weights(sample_weight, len(self._X))
 
     def _checked(self, X: Any) -> Any:
@@ -139,7 +149,7 @@ class Source:
                 raise ValueError(f"the source returned {n} rows, at most {rows} were requested")
             if part.y is None:
                 raise ValueError(f"{self._owner}: the source has no labels")
-            y = as_labels(part.y, n, self._owner)
+            y = self._as_labels(part.y, n, self._owner)
             yield replace(part, X=X, y=y, weight=as_weights(part.weight, n), first=first)
             first += n
 

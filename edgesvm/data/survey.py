@@ -42,6 +42,7 @@ def survey(
     kernel: Kernel | None = None,
     C: float = 1.0,
     bounded: bool = True,
+    largest_target: float | None = None,
 ) -> Surveyed:
     """Check that a source can be learned, and count its rows.
 
@@ -65,6 +66,9 @@ def survey(
     bounded : bool
         Refuse a weight of more than 256 times their mean. False: that was checked of more rows, of
         which these are some.
+    largest_target : float, optional
+        The labels are targets of a regressor, of this size at most; `labels` stays empty, and all
+        rows are of class index 0.
 
     Raises
     ------
@@ -78,7 +82,12 @@ def survey(
         n_rows += len(chunk.X)
         finite = _is_finite(chunk.X, largest, kernel)
         fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, C)
-        slots, n_known, new_labels = labels.encode(chunk.y)
+        if largest_target is None:
+            slots, n_known, new_labels = labels.encode(chunk.y)
+        else:
+            slots, n_known, new_labels = np.zeros(len(fine), np.int64), len(fine), ()
+            fits = np.abs(chunk.y) <= largest_target
+            fine = fine & fits
         row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
         for slot, at, label in new_labels:
             if at < row:
@@ -87,7 +96,10 @@ def survey(
             if row == n_known:
                 raise unknown_label(owner, chunk, row, labels, dtype)
             status = Status.BAD_WEIGHT if finite[row] else Status.NOT_FINITE
-            sample = f"{owner}: row {chunk.first + row} (label {chunk.y[row]!r})"
+            what = "label" if largest_target is None else "target"
+            if largest_target is not None and finite[row] and not fits[row]:
+                status = Status.BAD_TARGET
+            sample = f"{owner}: row {chunk.first + row} ({what} {chunk.y[row]!r})"
             weight = 1.0 if chunk.weight is None else chunk.weight[row]
             raise refusal(status, sample, dtype, labels.in_slots, weight)
         learned = slots if chunk.weight is None else slots[chunk.weight > 0.0]

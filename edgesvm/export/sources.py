@@ -29,6 +29,7 @@ ALL_AT_ONCE = "it solves for all its samples at once; use LASVM, or --inference"
 A_BATCH = "it solves for a batch at a time; use LASVM, or --inference"
 INSTEAD = {
     "BatchSVM": ALL_AT_ONCE,
+    "BatchSVR": "it solves for all its samples at once; use FourierSVR",
     "ReservoirSVM": ALL_AT_ONCE,
     "RandSVM": ALL_AT_ONCE,
     "IncrementalSVM": A_BATCH,

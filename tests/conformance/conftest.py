@@ -56,6 +56,7 @@ def is_meant(entry: Registered, metafunc: Any) -> bool:
     return not (
         (entry.regresses and marked("labels"))
         or (not entry.regresses and marked("targets"))
+        or (not entry.forecasts and marked("forecasts"))
         or (relabels and entry.by_label)
     )
 

@@ -29,6 +29,7 @@ from edgesvm import (
     Auto,
     BallVectorMachine,
     BatchSVM,
+    BatchSVR,
     ByteSVM,
     Calibrated,
     Chain,
@@ -191,6 +192,11 @@ class Registered:
         )
 
     @property
+    def forecasts(self) -> bool:
+        """Whether it is a regressor of a stream."""
+        return self.kind.forecasts
+
+    @property
     def regresses(self) -> bool:
         """Whether what it learns are numbers."""
         return self.kind.regresses
@@ -315,10 +321,10 @@ def decides(learner: Any) -> Any:
 
 
 def answers(learner: Any, X: Any) -> np.ndarray:
-    """All that a learner says of rows: decision values; of a regressor the target and the ends of
-    its interval, and both as a forecast, ndarray of shape (n, 6)."""
-    if not learner.regresses:
-        return learner.decision_function(X)
+    """All that a learner says of rows: decision values, or targets; of a regressor of a stream the
+    target and the ends of its interval, and both as a forecast, ndarray of shape (n, 6)."""
+    if not learner.forecasts:
+        return decides(learner)(X)
     plain = learner.predict(X), learner.predict_interval(X)
     rows = X if isinstance(X, (np.ndarray, list)) else X.toarray()
     return np.column_stack([*plain, np.reshape([learner.forecast_one(x) for x in rows], (-1, 3))])
@@ -326,15 +332,15 @@ def answers(learner: Any, X: Any) -> np.ndarray:
 
 def answer(learner: Any, x: Any) -> Any:
     """`answers` of one sample: a float, or several."""
-    if not learner.regresses:
-        return learner.decision_one(x)
+    if not learner.forecasts:
+        return learner.predict_one(x) if learner.regresses else learner.decision_one(x)
     return (learner.predict_one(x), *learner.predict_interval_one(x), *learner.forecast_one(x))
 
 
 def predicted(learner: Any, answers: np.ndarray) -> np.ndarray:
     """What `predict` says of rows, by their answers."""
     if learner.regresses:
-        return answers[:, 0]
+        return answers[:, 0] if learner.forecasts else answers
     best = answers > 0 if answers.ndim == 1 else answers.argmax(axis=1)
     return learner.classes_[best.astype(int)]
 
@@ -348,7 +354,8 @@ def one_sample_doors(learner: Any) -> dict[str, int]:
     """The doors that answer about one sample; to how many numbers each writes into an array of the
     caller's, 0: it has none."""
     if learner.regresses:
-        return {"predict_one": 0, "forecast_one": 0, "predict_interval_one": 0}
+        forecasting = {"forecast_one": 0, "predict_interval_one": 0} if learner.forecasts else {}
+        return {"predict_one": 0} | forecasting
     n_classes = len(learner.classes_)
     probable = {"predict_proba_one": n_classes} if hasattr(learner, "predict_proba") else {}
     values = {"decision_one": n_classes if n_classes > 2 else 0}
@@ -471,6 +478,13 @@ REGISTERED = [
     Registered(
         "BatchSVM",
         BatchSVM,
+        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
+        unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "BatchSVR",
+        BatchSVR,
         {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
         unread=("degree",),
         by_rounding=("n_iter",),
@@ -1011,6 +1025,7 @@ CHECKS = (
     "KernelStreamSVM",
     "KernelStreamSVM-lower",
     "BatchSVM",
+    "BatchSVR",
     "ReservoirSVM",
     "IncrementalSVM",
     "IncrementalSVM-active",

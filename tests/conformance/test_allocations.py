@@ -34,7 +34,7 @@ for name in {names}:
         weighted = entry.make(dtype).allocate(entry.n_features)
         weighing = rows, labels, [0.5, 1.0, 2.0] * 200
         both = entry.make(dtype).partial_fit(X, y)
-        _, door, *_ = one_sample_doors(both)
+        *_, door = [*one_sample_doors(both)][:2]
 
         def alternate(x, label, predict=getattr(both, door), learn=both.learn_one):
             predict(x)
@@ -44,7 +44,7 @@ for name in {names}:
         cases[f"{{name}} {{dtype}} learn_one"] = learning.learn_one, (rows, labels)
         cases[f"{{name}} {{dtype}} learn_one, weights"] = weighted.learn_one, weighing
         cases[f"{{name}} {{dtype}} predict_one, text labels"] = text.predict_one, (rows,)
-        if entry.regresses:
+        if entry.forecasts:
             late, said = entry.make(dtype).partial_fit(X, y), [learned.forecast_one(x) for x in X]
             cases[f"{{name}} {{dtype}} learn_late_one"] = late.learn_late_one, (rows, labels, said)
         for door, size in one_sample_doors(learned).items():
@@ -73,7 +73,7 @@ def n_cases(names):
     entries = [BY_NAME[name] for name in names]
     doors = [one_sample_doors(entry.make().partial_fit(*entry.stream(40))) for entry in entries]
     return sum(
-        (4 + entry.regresses + len(of)) * len(entry.dtypes)
+        (4 + entry.forecasts + len(of)) * len(entry.dtypes)
         for entry, of in zip(entries, doors, strict=True)
     )
 

@@ -98,6 +98,7 @@ def test_a_score_is_the_share_of_the_variance_that_is_explained(subject):
         assert learner.score(X, y, sample_weight=given) == pytest.approx(expected)
 
 
+@pytest.mark.forecasts
 @each_of("subject")
 @each("spike", [1e7, -1e7, 1e30, 9e99])
 def test_a_spike_does_not_spoil_the_model(subject, spike):
@@ -116,6 +117,7 @@ def test_a_spike_does_not_spoil_the_model(subject, spike):
 # -- scales ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.forecasts
 @each_of("compiled")
 @each("scale", [5e-324, 1e-308, 1e-162, 1e-154, 1e-30, 1.0, 1e30, 1e98])
 def test_targets_of_any_scale_are_learned_and_loaded(compiled, scale, tmp_path):
@@ -129,6 +131,7 @@ def test_targets_of_any_scale_are_learned_and_loaded(compiled, scale, tmp_path):
     assert scale < 1e-150 or learner.score(X, (y - 20.0) * scale) > 0.3
 
 
+@pytest.mark.forecasts
 @each_of("subject")
 @each("power", [-200, 10, 300])
 def test_a_target_in_another_unit_is_predicted_in_it(subject, power):
@@ -159,6 +162,7 @@ def drifting(subject, n):
     return X, y + 10.0 * t + 4.0 * np.sin(9.0 * t) * X[:, 1] + (0.5 + 2.0 * t) * noise
 
 
+@pytest.mark.forecasts
 @each_of("compiled")
 @each("asked", [0.5, 0.8, 0.95])
 def test_coverage_is_as_asked_on_a_stream_that_drifts(compiled, asked):
@@ -177,6 +181,7 @@ def test_coverage_is_as_asked_on_a_stream_that_drifts(compiled, asked):
     assert learner.n_scored_ == n - SCORED_FROM
 
 
+@pytest.mark.forecasts
 @each_of("compiled")
 @each("asked", [0.1, 0.3, 1 / 3, 0.9, 0.95, 0.999])
 def test_the_coverage_that_was_asked_for_is_given_and_no_other(compiled, asked):
@@ -190,6 +195,7 @@ def test_the_coverage_that_was_asked_for_is_given_and_no_other(compiled, asked):
         learner.predict_interval(X, coverage=0.5)
 
 
+@pytest.mark.forecasts
 @each_of("subject")
 def test_what_predictions_need_is_said_where_nothing_is_learned(subject):
     X, _ = subject.stream(3)
@@ -221,6 +227,7 @@ def learn_late(learner, X, y, asked, delay=DELAY):
     return said
 
 
+@pytest.mark.forecasts
 @each_of("compiled")
 def test_late_targets_are_measured_by_what_was_issued(compiled):
     X, y = compiled.stream(N)
@@ -237,6 +244,7 @@ def test_late_targets_are_measured_by_what_was_issued(compiled):
     )
 
 
+@pytest.mark.forecasts
 @each_of("compiled")
 def test_the_twin_agrees_on_late_targets(compiled):
     X, y = compiled.stream(N)
@@ -252,6 +260,7 @@ def test_the_twin_agrees_on_late_targets(compiled):
     assert whole_numbers(fast) == whole_numbers(plain)
 
 
+@pytest.mark.forecasts
 @each_of("subject")
 def test_a_late_target_of_which_nothing_was_said_is_one_in_time(subject):
     X, y = subject.stream(N)
@@ -261,6 +270,7 @@ def test_a_late_target_of_which_nothing_was_said_is_one_in_time(subject):
     assert state(learner) == state(subject.make().partial_fit(X, y))
 
 
+@pytest.mark.forecasts
 @each_of("subject")
 @each(
     "issued",
@@ -276,6 +286,7 @@ def test_what_cannot_have_been_issued_is_refused_and_forgotten(subject, issued):
     assert state(learner) == state(other.partial_fit(X[N:], y[N:]))
 
 
+@pytest.mark.forecasts
 @each_of("compiled")
 def test_a_late_stream_saved_and_continued_equals_one_never_stopped(compiled):
     X, y = compiled.stream(N)

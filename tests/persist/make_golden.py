@@ -20,6 +20,7 @@ from edgesvm import (
     Auto,
     BallVectorMachine,
     BatchSVM,
+    BatchSVR,
     ByteSVM,
     Calibrated,
     CoreVectorMachine,
@@ -153,6 +154,7 @@ GOLDEN: dict[str, Learner] = {
     "incremental_decremental_f64": IncrementalDecrementalSVM(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"
     ),
+    "batch_svr_f32": BatchSVR(max_samples=40, when_full="oldest", kernel=RBF(0.5), cache="4KiB"),
     "incremental_decremental_svr_f64": IncrementalDecrementalSVR(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"
     ),

@@ -15,6 +15,7 @@ from edgesvm import (
     Auto,
     BallVectorMachine,
     BatchSVM,
+    BatchSVR,
     ByteSVM,
     Calibrated,
     CoreVectorMachine,
@@ -73,6 +74,7 @@ SETTINGS = [
     (KernelStreamSVM(max_vectors=7, when_full="share"), {"M": 8}),
     (BatchSVM(max_samples=40, cache="1KiB"), SOLVER),
     (ReservoirSVM(max_samples=40, cache="1KiB", dtype="float64"), SOLVER),
+    (BatchSVR(max_samples=40, cache="1KiB"), SOLVER | {"K": 1}),
     (IncrementalSVM(max_vectors=30, batch_size=10), SOLVER),
     (IncrementalSVM(scheme="active", max_vectors=30, batch_size=10), SOLVER),
     (
@@ -306,6 +308,7 @@ def samples_of_nu(v, X, kernel):
 KERNEL = RBF(0.5)
 SCORED = [
     (ReservoirSVM(kernel=KERNEL, max_samples=50), expansion),
+    (BatchSVR(kernel=KERNEL, max_samples=150), expansion),
     (RandSVM(solver=BatchSVM(kernel=KERNEL, max_samples=150, cache="64KiB")), expansion),
     (IncrementalSVM(kernel=KERNEL, batch_size=30, max_vectors=60), expansion),
     (CoreVectorMachine(kernel=KERNEL, max_core=40), expansion),

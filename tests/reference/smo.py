@@ -1,6 +1,10 @@
 """Sequential minimal optimization in plain NumPy, to be read next to Fan, Chen & Lin 2005.
 
 min 1/2 beta' K beta - c' beta,   sum beta = const,   beta_t between 0 and bound_t
+
+and for support vector regression
+
+min 1/2 beta' K beta - c' beta + epsilon sum |beta|,   beta_t between -bound_t and bound_t
 """
 
 from __future__ import annotations
@@ -22,16 +26,30 @@ class SMORef:
     bound : ndarray of shape (n,), y C
     linear : ndarray of shape (n,), c; default the sign of `bound`
     beta : ndarray of shape (n,), where to start; default zero
+    epsilon : float, optional; regression
     rounding : float, error of a kernel value in the compiled core, relative to sqrt(K_ii K_tt)
     """
 
-    def __init__(self, K, bound, linear=None, beta=None, *, tol=1e-3, shrinking=True, rounding=0.0):
+    def __init__(
+        self,
+        K,
+        bound,
+        linear=None,
+        beta=None,
+        *,
+        epsilon=None,
+        tol=1e-3,
+        shrinking=True,
+        rounding=0.0,
+    ):
         self.exact, self.rounding, self.refined_gap = K, rounding, np.inf
         self.K = K.astype(np.float32).astype(np.float64)
-        self.bound, self.tol, self.shrinking = bound, tol, shrinking
+        self.bound, self.tol, self.shrinking, self.epsilon = bound, tol, shrinking, epsilon
         self.linear = np.sign(bound) if linear is None else linear
         n = len(bound)
         self.low, self.high = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
+        if epsilon is not None:
+            self.low = -bound
         self.beta = np.zeros(n) if beta is None else beta.astype(np.float64)
         self.in_float64 = self.refined = beta is not None and self.needs_float64()
         self.g = self.linear - (K if self.in_float64 else self.K) @ self.beta
@@ -54,18 +72,31 @@ class SMORef:
         self.countdown = min(n + 1, SHRINK_EVERY) + 1
         self.find_first()
 
+    @property
+    def up(self):
+        """g where beta grows; |beta| then grows or, below zero, falls."""
+        e = self.epsilon
+        return self.g if e is None else self.g + np.where(self.beta < 0, e, -e)
+
+    @property
+    def down(self):
+        """g where beta falls"""
+        e = self.epsilon
+        return self.g if e is None else self.g + np.where(self.beta > 0, -e, e)
+
     def find_first(self):
         active = self.order[: self.n_active]
         grows, falls = self.beta[active] < self.high[active], self.beta[active] > self.low[active]
-        self.most = self.g[active][grows].max(initial=-np.inf)
-        self.least = self.g[active][falls].min(initial=np.inf)
-        best = np.flatnonzero(grows & (self.g[active] == self.most))
+        up = self.up[active]
+        self.most = up[grows].max(initial=-np.inf)
+        self.least = self.down[active][falls].min(initial=np.inf)
+        best = np.flatnonzero(grows & (up == self.most))
         self.i = int(active[best[-1]]) if len(best) else -1
 
     def find_second(self):
         """The last of equal gains; ranked in float32, as in the compiled core."""
         active, i = self.order[: self.n_active], self.i
-        d = (self.g[i] - self.g[active]).astype(np.float32)
+        d = (self.up[i] - self.down[active]).astype(np.float32)
         diagonal = self.K.diagonal().astype(np.float32)
         q = (diagonal[active] + diagonal[i]) - np.float32(2) * self.K[i, active].astype(np.float32)
         with np.errstate(over="ignore"):
@@ -84,13 +115,16 @@ class SMORef:
         curvature = self.K[i, i] + self.K[j, j] - 2.0 * self.K[i, j]
         if not curvature > 0:
             curvature = LEAST_CURVATURE
-        room = min(self.high[i] - beta[i], beta[j] - self.low[j])
-        delta = min((self.g[i] - self.g[j]) / curvature, room)
+        high, low = self.high[i], self.low[j]
+        if self.epsilon is not None:  # the cost has a bend at zero: not beyond it
+            high, low = 0.0 if beta[i] < 0 else high, 0.0 if beta[j] > 0 else low
+        room = min(high - beta[i], beta[j] - low)
+        delta = min((self.up[i] - self.down[j]) / curvature, room)
         if beta[i] + delta == beta[i] and beta[j] - delta == beta[j]:
             return False
-        full, empty = delta == self.high[i] - beta[i], delta == beta[j] - self.low[j]
-        beta[i] = self.high[i] if full else beta[i] + delta
-        beta[j] = self.low[j] if empty else beta[j] - delta
+        full, empty = delta == high - beta[i], delta == beta[j] - low
+        beta[i] = high if full else beta[i] + delta
+        beta[j] = low if empty else beta[j] - delta
         active = self.order[: self.n_active]
         self.g[active] -= delta * (self.K[i, active] - self.K[j, active])
         self.find_first()
@@ -135,8 +169,8 @@ class SMORef:
         return self.tol <= self.gap < 0.75 * last
 
     def is_settled(self, t):
-        return (self.beta[t] >= self.high[t] and self.g[t] > self.most) or (
-            self.beta[t] <= self.low[t] and self.g[t] < self.least
+        return (self.beta[t] >= self.high[t] or self.up[t] < self.least) and (
+            self.beta[t] <= self.low[t] or self.down[t] > self.most
         )
 
     def shrink(self):
@@ -187,11 +221,14 @@ class SMORef:
     @property
     def intercept(self):
         free = (self.beta > self.low) & (self.beta < self.high)
+        if self.epsilon is not None:
+            free &= self.beta != 0
         if free.any():
-            return float(self.g[free].mean())
+            return float(self.up[free].mean())
         ends = [end for end in (self.most, self.least) if np.isfinite(end)]
         return float(np.mean(ends)) if ends else 0.0
 
     @property
     def objective(self):
-        return float(0.5 * self.beta @ self.K @ self.beta - self.linear @ self.beta)
+        bent = (self.epsilon or 0.0) * np.abs(self.beta).sum()
+        return float(0.5 * self.beta @ self.K @ self.beta - self.linear @ self.beta + bent)

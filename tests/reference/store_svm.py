@@ -8,7 +8,7 @@ import numpy as np
 
 from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
-from edgesvm.learners.batch.constants import BALANCED, most_iterations
+from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET, most_iterations
 from reference.smo import SMORef
 from reference.smo_core import SmoCoreRef
 
@@ -16,8 +16,21 @@ from reference.smo_core import SmoCoreRef
 class StoreSVMCoreRef(SmoCoreRef):
     """The store. The public class has checked the parameters."""
 
-    def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
+    def __init__(
+        self,
+        *common,
+        C,
+        kernel,
+        tol,
+        shrinking,
+        max_iter,
+        max_samples,
+        when_full,
+        seed,
+        epsilon=None,
+    ):
         super().__init__(*common, C=C, kernel=kernel, tol=tol)
+        self.regresses, self.epsilon = epsilon is not None, epsilon
         self.shrinking = shrinking
         self.max_iter = most_iterations(max_iter, max_samples)
         self.max_samples, self.when_full = max_samples, when_full
@@ -54,6 +67,8 @@ class StoreSVMCoreRef(SmoCoreRef):
 
     def step(self, x, y, weight):
         status = self.refuses(x, weight)
+        if self.regresses and not abs(y) <= LARGEST_TARGET:
+            return Status.BAD_TARGET
         if status != Status.UNCHANGED:
             return status
         place = self.place()
@@ -61,6 +76,8 @@ class StoreSVMCoreRef(SmoCoreRef):
             return Status.UNCHANGED if place == -1 else Status.FULL
         self.forget_solution()
         self.put(place, x)
+        if self.regresses:
+            self.views["targets"][place], y = y, 1.0
         self.views["bound"][place] = y * self.C * weight
         self.views["n_held"][...] = max(int(self.views["n_held"]), place + 1)
         return Status.CHANGED
@@ -84,18 +101,21 @@ class StoreSVMCoreRef(SmoCoreRef):
         n = int(self.views["n_held"])
         bound, beta = self.views["bound"][:n], None
         if alpha is not None:
-            beta = np.clip(alpha, 0.0, np.abs(bound))
-            total = {side: beta[bound * side > 0].sum() for side in (-1, 1)}
+            beta = np.clip(np.abs(alpha) if self.regresses else alpha, 0.0, np.abs(bound))
+            sign = alpha if self.regresses else bound
+            total = {side: beta[sign * side > 0].sum() for side in (-1, 1)}
             if abs(total[1] - total[-1]) <= BALANCED * total[-1]:
                 total[1] = total[-1]
             for side in (-1, 1):
                 share = min(1.0, total[-side] / total[side]) if total[side] > 0 else 0.0
-                beta[bound * side > 0] *= side * share
+                beta[sign * side > 0] *= side * share
         X = self.rows(n)
         self.smo = SMORef(
             self.k(X, X),
             bound.copy(),
-            beta=beta,
+            self.views["targets"][:n].copy() if self.regresses else None,
+            beta,
+            epsilon=self.epsilon,
             tol=self.tol,
             shrinking=self.shrinking,
             rounding=self.rounding(X),

@@ -95,7 +95,7 @@ def _answers(model: Any, X: np.ndarray) -> dict[str, np.ndarray]:
     """What a model says of rows and of samples, through each door."""
     of_labels = "predict_one", "decision_one", "predict_with_score"
     of_numbers = "predict_one", "predict_interval_one", "forecast_one"
-    names = of_numbers if model.regresses else of_labels
+    names = of_numbers[: 3 if model.forecasts else 1] if model.regresses else of_labels
     singles = {name: [getattr(model, name)(x) for x in X[:20]] for name in names}
     return _of_rows(model, X) | {name: np.array(of) for name, of in singles.items()}
 

@@ -22,6 +22,8 @@ cdef struct Smo:
     double *sign            # (n,) or NULL: K_st = s_s s_t (k + offset) + ridge_s [s = t]
     double offset
     double *ridge           # (n,), if there are signs
+    bint bends              # epsilon |beta| is added, and beta_t is between -bound and bound
+    double epsilon
     double tol
     bint shrinking
     bint refines            # check the solution with kernel values in float64 where it matters
@@ -30,7 +32,7 @@ cdef struct Smo:
     # TMP, (n,) each, float arrays padded to a multiple of 16
     double *gradient        # c - K beta
     float *diagonal
-    float *state            # -1 at the lower bound, 1 at the upper, 0 between
+    float *state            # -1 at the lower bound, 1 at the upper; between 0, or half beta's sign
     float *spare
     int32_t *order          # sample order[t] is at position t
     char *point             # (width,), rows' dtype
@@ -41,9 +43,9 @@ cdef struct Smo:
     int64_t reserve         # length of a cached row while all are active
     int64_t n_iter
     int64_t countdown
-    int64_t i               # the next first index: argmax of the gradient over what may grow
-    double most             # gradient[i]
-    double least            # smallest gradient over what may fall
+    int64_t i               # the next first index: argmax of `rising` over what may grow
+    double most             # rising[i]
+    double least            # smallest `falling` over what may fall
     double sum_beta         # sum |beta|
     double k_max
     bint unshrunk

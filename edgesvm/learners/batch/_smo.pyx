@@ -10,6 +10,13 @@ The stored gradient is g = c - K beta. The solution is optimal if no pair has g_
 free to grow and beta_j free to fall; the largest such difference is the gap, and the solver stops
 below `tol`.
 
+Support vector regression: with `bends`, b_t > 0, c is the target, epsilon sum |beta| is added and
+beta_t is between -b_t and b_t. LIBSVM has two coefficients for this, beta+ in [0, b_t] and beta- in
+[-b_t, 0], and a linear part c -+ epsilon. Of an optimum, and of every pair chosen on the way from
+zero, one of the two is zero: growing, beta- comes first (g + epsilon > g - epsilon), falling,
+beta+ does. So they are one coefficient here, whose steps end at zero: the same steps, with one
+gradient and one number of a row per sample in place of two.
+
 The pair (Fan, Chen & Lin 2005, WSS 2): i of the largest g that may grow; j, that may fall, of the
 largest gain (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij). Shrinking as in LIBSVM (Chang & Lin 2011, 4.2):
 samples at a bound whose gradient is far beyond it are moved after the active ones, and their
@@ -54,6 +61,12 @@ cdef extern from "smo_passes.h" nogil:
     int64_t smo_second(
         const double *g, const float *state, const float *diagonal, const float *row_i,
         double g_i, float k_ii, float least_curvature, int64_t n) noexcept
+    void smo_step_bent(
+        double epsilon, double *g, const float *state, const float *row_i, const float *row_j,
+        double delta, int64_t n, double *most, int64_t *i, double *least) noexcept
+    int64_t smo_second_bent(
+        double epsilon, const double *g, const float *state, const float *diagonal,
+        const float *row_i, double g_i, float k_ii, float least_curvature, int64_t n) noexcept
     void smo_sign(
         float *row, const double *sign, double s_i, double offset, int64_t n) noexcept
 
@@ -74,7 +87,43 @@ cdef inline double linear_part(const Smo *s, int64_t t) noexcept nogil:
 cdef inline void set_state(Smo *s, int64_t t) noexcept nogil:
     cdef double low = s.bound[t] if s.bound[t] < 0.0 else 0.0
     cdef double high = s.bound[t] if s.bound[t] > 0.0 else 0.0
-    s.state[t] = -1.0 if s.beta[t] <= low else 1.0 if s.beta[t] >= high else 0.0
+    cdef double between = 0.0
+    if s.bends:
+        low = -high
+        between = 0.5 if s.beta[t] > 0.0 else -0.5 if s.beta[t] < 0.0 else 0.0
+    s.state[t] = -1.0 if s.beta[t] <= low else 1.0 if s.beta[t] >= high else between
+
+
+cdef inline double highest(const Smo *s, int64_t t) noexcept nogil:
+    """Up to where beta_t may grow in one step"""
+    if s.bends and s.beta[t] < 0.0:
+        return 0.0
+    return s.bound[t] if s.bound[t] > 0.0 else 0.0
+
+
+cdef inline double lowest(const Smo *s, int64_t t) noexcept nogil:
+    """Down to where beta_t may fall in one step"""
+    if s.bends:
+        return 0.0 if s.beta[t] > 0.0 else -s.bound[t]
+    return s.bound[t] if s.bound[t] < 0.0 else 0.0
+
+
+cdef inline double rising(const Smo *s, int64_t t) noexcept nogil:
+    """g_t of a beta_t that grows"""
+    if not s.bends:
+        return s.gradient[t]
+    return s.gradient[t] + (s.epsilon if s.state[t] < 0.0 else -s.epsilon)
+
+
+cdef inline double falling(const Smo *s, int64_t t) noexcept nogil:
+    """g_t of a beta_t that falls"""
+    if not s.bends:
+        return s.gradient[t]
+    return s.gradient[t] + (-s.epsilon if s.state[t] > 0.0 else s.epsilon)
+
+
+cdef inline bint is_free(const Smo *s, int64_t t) noexcept nogil:
+    return fabs(s.state[t]) == (0.5 if s.bends else 0.0)
 
 
 cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
@@ -176,10 +225,10 @@ cdef void find_first(Smo *s) noexcept nogil:
     cdef int64_t t
     s.most, s.least, s.i = -INFINITY, INFINITY, -1
     for t in range(s.n_active):
-        if s.state[t] <= 0.0 and s.gradient[t] >= s.most:
-            s.most, s.i = s.gradient[t], t
-        if s.state[t] >= 0.0 and s.gradient[t] < s.least:
-            s.least = s.gradient[t]
+        if s.state[t] < 1.0 and rising(s, t) >= s.most:
+            s.most, s.i = rising(s, t), t
+        if s.state[t] > -1.0 and falling(s, t) < s.least:
+            s.least = falling(s, t)
 
 
 cdef void compute_gradient(Smo *s, int64_t first) noexcept nogil:
@@ -268,9 +317,9 @@ cdef bint is_hidden(Smo *s) noexcept nogil:
 # -- shrinking -------------------------------------------------------------------------------------
 
 cdef inline bint is_settled(const Smo *s, int64_t t, double most, double least) noexcept nogil:
-    """At a bound, without a partner among the active samples"""
-    return (s.state[t] > 0.0 and s.gradient[t] > most) or (
-        s.state[t] < 0.0 and s.gradient[t] < least)
+    """At a bound, or at zero if the cost bends there, without a partner among the active samples"""
+    return (s.state[t] >= 1.0 or rising(s, t) < least) and (
+        s.state[t] <= -1.0 or falling(s, t) > most)
 
 
 cdef void shrink(Smo *s) noexcept nogil:
@@ -432,31 +481,40 @@ cdef bint improve(Smo *s) noexcept nogil:
     cdef const float *row_i = row_of(s, i)
     cdef const float *row_j
     cdef double curvature, delta, room, high, low
-    j = smo_second(
-        s.gradient, s.state, s.diagonal, row_i, s.most, s.diagonal[i],
-        <float> LEAST_CURVATURE, s.n_active)
+    if s.bends:
+        j = smo_second_bent(
+            s.epsilon, s.gradient, s.state, s.diagonal, row_i, s.most, s.diagonal[i],
+            <float> LEAST_CURVATURE, s.n_active)
+    else:
+        j = smo_second(
+            s.gradient, s.state, s.diagonal, row_i, s.most, s.diagonal[i],
+            <float> LEAST_CURVATURE, s.n_active)
     if j < 0:
         return False
     row_j = row_of(s, j)
     curvature = <double> s.diagonal[i] + s.diagonal[j] - 2.0 * row_i[j]
     if not curvature > 0.0:
         curvature = LEAST_CURVATURE
-    delta = (s.gradient[i] - s.gradient[j]) / curvature
-    high = s.bound[i] if s.bound[i] > 0.0 else 0.0
-    low = s.bound[j] if s.bound[j] < 0.0 else 0.0
+    delta = (rising(s, i) - falling(s, j)) / curvature
+    high, low = highest(s, i), lowest(s, j)
     room = min(high - s.beta[i], s.beta[j] - low)
     if not delta < room:
         delta = room
     if s.beta[i] + delta == s.beta[i] and s.beta[j] - delta == s.beta[j]:
         return False
-    s.sum_beta += (delta if s.bound[i] > 0.0 else -delta) - (delta if s.bound[j] > 0.0 else -delta)
+    s.sum_beta += (delta if high > 0.0 else -delta) - (delta if low == 0.0 else -delta)
     # Exactly to the bound, which a sum would miss by rounding
     s.beta[i] = high if delta == high - s.beta[i] else s.beta[i] + delta
     s.beta[j] = low if delta == s.beta[j] - low else s.beta[j] - delta
     set_state(s, i)
     set_state(s, j)
-    smo_step(
-        s.gradient, s.state, row_i, row_j, delta, s.n_active, &s.most, &s.i, &s.least)
+    if s.bends:
+        smo_step_bent(
+            s.epsilon, s.gradient, s.state, row_i, row_j, delta, s.n_active, &s.most, &s.i,
+            &s.least)
+    else:
+        smo_step(
+            s.gradient, s.state, row_i, row_j, delta, s.n_active, &s.most, &s.i, &s.least)
     return True
 
 
@@ -480,8 +538,8 @@ cdef double smo_intercept(const Smo *s) noexcept nogil:
     cdef int64_t t, n_free = 0
     cdef double total = 0.0
     for t in range(s.n):
-        if s.state[t] == 0.0:
-            total += s.gradient[t]
+        if is_free(s, t):
+            total += rising(s, t)
             n_free += 1
     if n_free:
         return total / n_free
@@ -491,12 +549,15 @@ cdef double smo_intercept(const Smo *s) noexcept nogil:
 
 
 cdef double smo_objective(const Smo *s) noexcept nogil:
-    """1/2 beta' K beta - c' beta = -1/2 beta' (c + g). All samples must be active."""
+    """1/2 beta' K beta - c' beta = -1/2 beta' (c + g), and epsilon sum |beta| if the cost bends.
+    All samples must be active."""
     cdef int64_t t
-    cdef double total = 0.0
+    cdef double total = 0.0, bent = 0.0
     for t in range(s.n):
         total += s.beta[t] * (linear_part(s, t) + s.gradient[t])
-    return -0.5 * total
+        if s.bends:
+            bent += s.epsilon * fabs(s.beta[t])
+    return -0.5 * total + bent
 
 
 cdef void smo_restore(Smo *s) noexcept nogil:
@@ -534,7 +595,8 @@ cdef void smo_wipe(Smo *s, int64_t n_known=0) noexcept nogil:
 # -- for tests -------------------------------------------------------------------------------------
 
 def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0, beta=None,
-               tol=1e-3, shrinking=True, refines=False, max_iter=1_000_000, n_cached=2, first=None):
+               epsilon=None, tol=1e-3, shrinking=True, refines=False, max_iter=1_000_000,
+               n_cached=2, first=None):
     """Solve in memory allocated here: rows X (n, width), bounds (n,), a kernel's `code`. With
     `first`, start with that many rows; append the others one at a time and solve after each.
 
@@ -567,6 +629,7 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
     s.ahead = NULL
     s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = code
     s.n, s.capacity, s.tol, s.shrinking = first, n, tol, shrinking
+    s.bends, s.epsilon = epsilon is not None, epsilon or 0.0
     s.refines, s.offset, s.ridge = refines, offset, <double *> cnp.PyArray_DATA(ridges)
     s.bound, s.beta = <double *> cnp.PyArray_DATA(bounds), <double *> cnp.PyArray_DATA(betas)
     s.linear = NULL if linears is None else <double *> cnp.PyArray_DATA(linears)

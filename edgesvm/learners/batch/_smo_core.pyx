@@ -54,6 +54,7 @@ cdef class SmoCore(KernelCore):
         map_solver(self, s, "diagonal")
         s.capacity, s.tol, s.shrinking = self.views["bound"].size, tol, shrinking
         s.linear, s.sign, s.ridge, s.offset = NULL, NULL, NULL, 0.0
+        s.bends, s.epsilon = False, 0.0
         s.refines = True
         s.beta = <double *> self.array("beta")
 
@@ -93,8 +94,8 @@ cdef class SmoCore(KernelCore):
         """Refuse rows, bounds and coefficients unless exactly the first `held` are set."""
         if not bound[:held].all() or bound[held:].any() or beta[held:].any():
             raise CorruptModelError("a stored sample has no bound, or an unused row has one")
-        if (np.abs(beta[:held]) > np.abs(bound[:held])).any() or (
-                beta[:held] * bound[:held] < 0.0).any():
+        wrong = bound[:held] if self.smo.bends else beta[:held] * bound[:held]
+        if (np.abs(beta[:held]) > np.abs(bound[:held])).any() or (wrong < 0.0).any():
             raise CorruptModelError("a coefficient is beyond its bound")
         self.check_rows(rows, held)
 

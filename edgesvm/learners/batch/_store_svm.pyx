@@ -1,5 +1,5 @@
-"""A store of a fixed number of samples and its SVM, compiled: the core of BatchSVM and
-ReservoirSVM.
+"""A store of a fixed number of samples and its SVM, compiled: the core of BatchSVM, ReservoirSVM
+and BatchSVR.
 
 The store is either unsolved, with its samples in the order of their slots and all else zero; or
 solved, with the support vectors first and each sample's slot in `order`. Learning a sample makes it
@@ -7,7 +7,7 @@ unsolved; the next decision solves it from zero coefficients, so that the bytes 
 depend on its samples only.
 
 Bytes, M = max_samples, A = M rounded up to a multiple of 16: 96 + A (D s + 16) + 48 M, the row of
-scratch, D s, and the cache.
+scratch, D s, and the cache. A regressor, which is given an epsilon, has 8 M for the targets.
 """
 
 cimport cython
@@ -17,7 +17,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 from edgesvm.core.rng cimport rng_below, rng_seed
-from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport BAD_TARGET, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport put_row
 from edgesvm.learners.batch._smo cimport (
     CONVERGED, RUNNING, Outcome, Smo, smo_begin, smo_complete, smo_gap, smo_gather, smo_intercept,
@@ -31,8 +31,8 @@ from edgesvm.learners.batch.constants import most_iterations
 
 cnp.import_array()
 
-cdef double BALANCED
-from edgesvm.learners.batch.constants import BALANCED
+cdef double BALANCED, LARGEST_TARGET
+from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET
 
 cdef int64_t BLOCK = 1000       # iterations between two looks at signals
 
@@ -58,11 +58,15 @@ cdef class StoreSVMCore(SmoCore):
     cdef double *intercept
     cdef double *objective
     cdef double *gap
-    cdef double *bound      # (max_samples,): y C weight
+    cdef double *bound      # (max_samples,): y C weight; of a regressor C weight
+    cdef double *targets    # (max_samples,), by slot; NULL: this is no regressor
     cdef uint64_t *rng      # (4,), if samples are drawn
     cdef double noise       # of the solution, see `noise_of`
 
-    def __init__(self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed):
+    def __init__(
+        self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed,
+        epsilon=None
+    ):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
         self.note_tiles(&self.smo.rows, "rows")
         self.max_samples = max_samples
@@ -77,6 +81,10 @@ cdef class StoreSVMCore(SmoCore):
         self.objective = <double *> self.array("objective")
         self.gap = <double *> self.array("gap")
         self.bound = <double *> self.array("bound")
+        if epsilon is not None:
+            self.regresses = self.smo.bends = True
+            self.smo.epsilon = epsilon
+            self.smo.linear = self.targets = <double *> self.array("targets")
         if self.when_full == RANDOM:
             self.rng = <uint64_t *> self.array("rng")
             if not self.views["rng"].any():
@@ -99,6 +107,8 @@ cdef class StoreSVMCore(SmoCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef Status status = self.refuses(x, weight)
         cdef int64_t place
+        if self.targets != NULL and not fabs(y) <= LARGEST_TARGET:
+            return BAD_TARGET
         if status != UNCHANGED:
             return status
         place = self.place()
@@ -106,6 +116,8 @@ cdef class StoreSVMCore(SmoCore):
             return UNCHANGED if place == -1 else FULL
         self.forget_solution()
         put_row(&self.smo.rows, place, x)
+        if self.targets != NULL:
+            self.targets[place], y = y, 1.0
         self.bound[place] = y * self.C * weight
         self.n_held[0] = max(self.n_held[0], place + 1)
         return CHANGED
@@ -141,24 +153,29 @@ cdef class StoreSVMCore(SmoCore):
             smo_begin(&self.smo, start != NULL)
 
     cdef void take_coefficients(self, const double *alpha) noexcept nogil:
-        """Clip to the box, then scale down the class with the larger sum until sum y alpha = 0."""
+        """Clip to the box, then scale down the side with the larger sum until sum beta = 0."""
         cdef double *beta = self.smo.beta
         cdef double total[2]
         cdef double scale[2]
+        cdef double size
         cdef int64_t t
         cdef bint k
         total[0] = total[1] = 0.0
         for t in range(self.smo.n):
-            k = self.bound[t] > 0.0
-            beta[t] = min(alpha[t], fabs(self.bound[t])) if alpha[t] > 0.0 else 0.0
-            total[k] += beta[t]
+            size = fabs(alpha[t]) if self.targets != NULL else alpha[t]
+            beta[t] = min(size, fabs(self.bound[t])) if size > 0.0 else 0.0
+            total[self.grows(alpha, t)] += beta[t]
         if fabs(total[0] - total[1]) <= BALANCED * total[0]:
             total[0] = total[1]     # coefficients at their bounds stay there
         for t in range(2):
             scale[t] = min(1.0, total[1 - t] / total[t]) if total[t] > 0.0 else 0.0
         for t in range(self.smo.n):
-            k = self.bound[t] > 0.0
+            k = self.grows(alpha, t)
             beta[t] *= scale[k] if k else -scale[k]
+
+    cdef bint grows(self, const double *alpha, int64_t t) noexcept nogil:
+        """Whether the coefficient is above zero"""
+        return (alpha[t] if self.targets != NULL else self.bound[t]) > 0.0
 
     def advance(self, int64_t n_iter):
         """Make at most `n_iter` more iterations; return whether the solution is unfinished."""
@@ -270,6 +287,10 @@ cdef class StoreSVMCore(SmoCore):
                 f"{held} of {self.n_learned()} samples learned are stored, there is room for"
                 f" {self.max_samples}")
         self.check_scratch()
+        if self.targets != NULL:
+            targets = self.views["targets"]
+            if targets[held:].any() or (np.abs(targets) > LARGEST_TARGET).any():
+                raise CorruptModelError("a target is too large, or an unused row has one")
         beta, order = self.views["beta"], self.views["order"]
         self.check_held(self.views["rows"], self.views["bound"], beta, held)
         if self.solved[0] not in (0, 1) or self.converged[0] not in (0, 1) or self.n_iter[0] < 0:

@@ -4,6 +4,7 @@ SHRINK_EVERY = 1000  # iterations, or n if smaller; as in LIBSVM
 LEAST_CURVATURE = 1e-12  # replaces a curvature that rounding made <= 0
 BALANCED = 1e-12  # relative; sums of coefficients that differ by less are equal
 HIDEABLE = 0.25  # of `tol`: more uncertainty than this, and float64 is used
+LARGEST_TARGET = 1e100  # of a regressor
 ROUNDING = 1e-15  # gaps below this times k_max sum |beta| are noise
 
 

@@ -1,4 +1,4 @@
-"""Base of BatchSVM and ReservoirSVM: a store of samples, and their SVM."""
+"""Base of BatchSVM, ReservoirSVM and BatchSVR: a store of samples, and their SVM."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
 from edgesvm.learner import MAX_CAPACITY, exclusive, fits
 from edgesvm.learners.batch._store_svm import StoreSVMCore
+from edgesvm.learners.batch.constants import LARGEST_TARGET
 from edgesvm.learners.batch.smo_learner import (
     Arrays,
     SmoLearner,
@@ -101,9 +102,9 @@ class StoreSVM(SmoLearner):
         Parameters
         ----------
         X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
-            A source, such as a `Recording`, has its own labels; it is read twice, a chunk at a
-            time, first to check that its rows can be stored.
-        y : array of shape (n_samples,), labels
+            A source, such as a `Recording`, has its own labels or targets; it is read twice, a
+            chunk at a time, first to check that its rows can be stored.
+        y : array of shape (n_samples,), labels or targets
         sample_weight : array of shape (n_samples,), float64, optional
             C times this is the bound of the row's coefficient; rows of weight zero are skipped.
         alpha : array of shape (n_held,), optional
@@ -120,7 +121,12 @@ class StoreSVM(SmoLearner):
         if is_row_source(X):
             self._fit_source(
                 self._guard.call(
-                    Source, self._closed(X), y, sample_weight, owner=type(self).__name__
+                    Source,
+                    self._closed(X),
+                    y,
+                    sample_weight,
+                    owner=type(self).__name__,
+                    regresses=self.regresses,
                 )
             )
         else:
@@ -143,6 +149,7 @@ class StoreSVM(SmoLearner):
             dtype=self.dtype,
             kernel=self.kernel_for(source.n_features),
             C=float(self.C),
+            largest_target=LARGEST_TARGET if self.regresses else None,
         )
         self._refuse_beyond(found.n_learned)
         if fits:
@@ -204,9 +211,9 @@ class StoreSVM(SmoLearner):
         ----------
         alpha : array of shape (n_held,), float64, optional
             Coefficients to start from, in the order of the store; forces a new solution. They are
-            clipped to their bounds, and those of the class with the larger sum are scaled down
-            until both sums are equal. The optimum does not depend on the start; a start close to it
-            needs fewer iterations.
+            clipped to their bounds, and those of the class, or the sign, with the larger sum are
+            scaled down until both sums are equal. The optimum does not depend on the
+            start; a start close to it needs fewer iterations.
         progress : callable, optional
             Called as ``progress(n_iter, gap)`` every 1,000 iterations. An exception it raises, or
             Ctrl-C, ends the solver; the stored samples stay.
@@ -275,15 +282,17 @@ class StoreSVM(SmoLearner):
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """y alpha of the support vectors, ndarray of shape (1, n_support), float64."""
+        """y alpha of the support vectors, of a regressor alpha, ndarray of shape (1, n_support),
+        float64."""
         return self._allocated_sign * self._supports("beta")[None, :]
 
     @property
     def alpha_(self) -> np.ndarray:
         """Coefficients of all stored samples, in the order of the store, ndarray of shape
-        (n_held,), float64; ``solve`` can start from them."""
+        (n_held,), float64; ``solve`` can start from them. Those of a regressor have a sign."""
         alpha = np.zeros(self.n_held_)
-        alpha[self._supports("order")] = np.abs(self._supports("beta"))
+        beta = self._supports("beta")
+        alpha[self._supports("order")] = beta if self.regresses else np.abs(beta)
         return alpha
 
     @property
@@ -297,7 +306,8 @@ class StoreSVM(SmoLearner):
 
     @property
     def objective_(self) -> float:
-        """The dual objective, 1/2 alpha' Q alpha - sum alpha."""
+        """The dual objective, 1/2 alpha' Q alpha - sum alpha; of a regressor 1/2 alpha' K alpha -
+        y' alpha + epsilon sum |alpha|."""
         return float(self._solution("objective"))
 
     @property

@@ -1,0 +1,233 @@
+"""Regression by the same store and solver: its optimum by scikit-learn's SVR, by the conditions,
+and by two coefficients for each sample."""
+
+import numpy as np
+import pytest
+from each import each
+
+import edgesvm
+from edgesvm import RBF, BatchSVR, Linear, Standardized
+from edgesvm.data import Rows
+from edgesvm.learners.batch._smo import solve_view
+
+ENGINES = ["compiled", "reference"]
+
+
+def wave(n, seed=0, noise=0.3):
+    rng = np.random.default_rng([seed, n])
+    X = rng.uniform(-3, 3, (n, 2))
+    return X, 20 + 3 * np.sin(2 * X[:, 0]) + X[:, 1] + noise * rng.standard_normal(n)
+
+
+def svr(n, engine="compiled", **params):
+    kind = BatchSVR if engine == "compiled" else type("BatchSVR", (BatchSVR,), {"_engine": engine})
+    defaults = {"kernel": RBF(0.5), "C": 10.0, "dtype": "float64", "tol": 1e-6}
+    return kind(max_samples=n, **{**defaults, **params})
+
+
+def objective(model, X, y):
+    beta, X = model.alpha_, X.astype(np.float64)
+    loss = 0.5 * beta @ model.kernel(X, X) @ beta - y @ beta
+    return loss + model.epsilon * np.abs(beta).sum()
+
+
+def assert_optimal(model, X, y, bound, tol):
+    """The Karush-Kuhn-Tucker conditions of every row, from their definition."""
+    beta, e, X = model.alpha_, model.epsilon, X.astype(np.float64)
+    assert (np.abs(beta) <= bound).all() and abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+    error = y - (model.kernel(X, X) @ beta + model.intercept_[0])
+    below = np.abs(beta) < bound
+    assert (error[below & (beta >= 0)] <= e + tol).all()
+    assert (error[below & (beta <= 0)] >= -e - tol).all()
+    assert (error[beta > 0] >= e - tol).all() and (error[beta < 0] <= -e + tol).all()
+
+
+@each("dtype", ["float32", "float64"])
+@each("kernel", [RBF(0.5), RBF(30.0), Linear()], ids=str)
+@each("C, epsilon", [(0.1, 0.1), (10.0, 0.5), (100.0, 0.0), (1.0, 3.0)])
+def test_equals_svr(kernel, C, epsilon, dtype):
+    kind = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed").SVR
+    X, y = wave(160)
+    X = X.astype(dtype)
+    model = svr(160, kernel=kernel, C=C, epsilon=epsilon, dtype=dtype).fit(X, y)
+    gamma, name = getattr(kernel, "gamma", 1.0), type(kernel).__name__.lower()
+    peer = kind(kernel=name, C=C, epsilon=epsilon, gamma=gamma, tol=1e-8)
+    peer.fit(X.astype(np.float64), y)
+    assert model.converged_ and model.gap_ < 1e-6
+    assert_optimal(model, X, y, C, 1e-5)
+    coefficients = np.zeros(160)
+    coefficients[peer.support_] = peer.dual_coef_[0]
+    theirs = type("Peer", (), {"alpha_": coefficients, "epsilon": epsilon, "kernel": kernel})
+    assert model.objective_ == pytest.approx(objective(theirs, X, y), rel=1e-6)
+    assert model.objective_ == pytest.approx(objective(model, X, y), rel=1e-6)
+    np.testing.assert_allclose(model.predict(X), peer.predict(X.astype(np.float64)), atol=1e-3)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("shrinking", [True, False])
+@each("C", [0.05, 50.0])
+def test_kkt_conditions_with_bounds_per_sample(engine, shrinking, C):
+    X, y = wave(90)
+    weights = np.random.default_rng(1).choice([0.1, 1.0, 4.0], 90)
+    model = svr(90, engine, C=C, shrinking=shrinking).fit(X, y, sample_weight=weights)
+    assert model.converged_
+    assert_optimal(model, X, y, C * weights, 1e-5)
+
+
+@each("tol", [0.1, 1e-8])
+@each("epsilon", [0.0, 1.0])
+@each("seed", [0, 1, 2, 5])
+def test_one_coefficient_goes_the_way_of_two(seed, epsilon, tol):
+    """LIBSVM's beta+ and beta- of one sample, as two samples: the same steps, as long as rounding
+    does not decide between pairs, and the same optimum."""
+    X, y = wave(60, seed)
+    options = {"tol": tol, "shrinking": False}
+    one = solve_view(X, np.full(60, 5.0), RBF(0.5).code, linear=y, epsilon=epsilon, **options)
+    two = solve_view(
+        np.vstack([X, X]),
+        np.repeat([5.0, -5.0], 60),
+        RBF(0.5).code,
+        linear=np.concatenate([y - epsilon, y + epsilon]),
+        **options,
+    )
+    assert one["converged"] and one["clean"]
+    if tol == 0.1:
+        assert one["n_iter"] == two["n_iter"] or not epsilon
+    else:
+        assert one["objective"] == pytest.approx(two["objective"], rel=1e-9)
+        np.testing.assert_allclose(one["beta"], two["beta"][:60] + two["beta"][60:], atol=1e-4)
+
+
+def test_shrinking_with_a_small_cache():
+    """Set aside, swapped, extended and recomputed: the optimum of the plain way."""
+    for seed in range(8):
+        X, y = wave(200, seed, noise=1.0)
+        cache = 4 * 208 * 5
+        model = svr(200, cache=cache, C=3.0, epsilon=0.5).fit(X, y)
+        plain = svr(200, C=3.0, epsilon=0.5, shrinking=False).fit(X, y)
+        assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+        assert_optimal(model, X, y, 3.0, 2e-6)
+
+
+def test_compiled_against_the_twin():
+    X, y = wave(120)
+    fast, plain = (svr(120, engine).fit(X, y) for engine in ENGINES)
+    assert fast.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+    assert fast.support_.tolist() == plain.support_.tolist()
+    np.testing.assert_allclose(fast.predict(X), plain.predict(X), atol=1e-5)
+
+
+def test_weight_two_is_two_rows():
+    X, y = wave(90)
+    twice = np.arange(90) % 3 == 0
+    weighted = svr(90, C=1.0).fit(X, y, sample_weight=1.0 + twice)
+    repeated = svr(120, C=1.0).fit(np.vstack([X, X[twice]]), np.concatenate([y, y[twice]]))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-8)
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_oldest_goes(engine):
+    X, y = wave(100)
+    model = svr(32, engine, when_full="oldest").allocate(2)
+    for begin in range(0, 100, 20):
+        model.partial_fit(X[begin : begin + 20], y[begin : begin + 20]).predict(X[:3])
+    fresh = svr(32, engine).fit(X[-32:], y[-32:])
+    assert model.n_held_ == 32
+    assert model.objective_ == pytest.approx(fresh.objective_, rel=1e-8)
+    np.testing.assert_allclose(model.predict(X), fresh.predict(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_warm_start_changes_the_way_alone(engine):
+    X, y = wave(120)
+    cold = svr(120, engine).fit(X, y)
+    wild = np.random.default_rng(0).uniform(-50, 50, 120)
+    for start in (cold.alpha_, 0.9 * cold.alpha_, wild):
+        warm = svr(120, engine).fit(X, y, alpha=start)
+        assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-9)
+        assert_optimal(warm, X, y, 10.0, 1e-5)
+    again = svr(120, engine).fit(X, y, alpha=cold.alpha_)
+    assert again.n_iter_ <= 5 < cold.n_iter_
+
+
+@each("solved", [False, True])
+def test_a_snapshot_goes_on(tmp_path, solved):
+    X, y = wave(80)
+    model = svr(80).partial_fit(X[:50], y[:50])
+    if solved:
+        model.solve()
+    model.save(tmp_path / "model")
+    again = edgesvm.load(tmp_path / "model")
+    assert again.predict(X).tolist() == model.predict(X).tolist()
+    for one in (model, again):
+        one.partial_fit(X[50:], y[50:])
+    assert bytes(again.arena) == bytes(model.arena)
+    assert again.predict(X).tolist() == svr(80).fit(X, y).predict(X).tolist()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each(
+    "x, y", [((np.nan, 1.0), 1.0), ((1e200, 0.0), 1.0), ((0.0, 1.0), np.nan), ((0.0, 1.0), 1e101)]
+)
+def test_what_is_refused_leaves_no_trace(x, y, engine):
+    model = svr(50, engine).fit(*wave(40))
+    before = bytes(model.arena)
+    with pytest.raises(ValueError):
+        model.learn_one(np.array(x), y)
+    with pytest.raises(ValueError):
+        model.partial_fit(np.array([x]), [y])
+    assert bytes(model.arena) == before
+
+
+def test_a_full_store_refuses():
+    X, y = wave(40)
+    model = svr(40).fit(X, y)
+    before = bytes(model.arena)
+    for use in (lambda: model.learn_one(X[0], y[0]), lambda: model.partial_fit(X[:1], y[:1])):
+        with pytest.raises(ValueError, match="max_samples"):
+            use()
+    assert bytes(model.arena) == before
+
+
+class Chunks:
+    n_features = 2
+
+    def __init__(self, X, y):
+        self.X, self.y = X, y
+
+    def chunks(self, rows):
+        for at in range(0, len(self.X), 30):
+            yield Rows(self.X[at : at + 30], self.y[at : at + 30])
+
+
+def test_a_source_of_chunks():
+    X, y = wave(100)
+    model, whole = svr(100).fit(Chunks(X, y)), svr(100).fit(X, y)
+    assert bytes(model.arena) == bytes(whole.arena)
+    y[70] = np.inf
+    with pytest.raises(ValueError, match="row 70"):
+        model.fit(Chunks(X, y))
+    assert bytes(model.arena) == bytes(whole.arena)
+
+
+def test_targets_of_any_size_and_a_standardizer():
+    X, y = wave(100)
+    small = svr(100, epsilon=1e-4, C=10.0).fit(X, y)
+    large = svr(100, epsilon=1e2, C=1e7, tol=1.0).fit(X, 1e6 * y)
+    np.testing.assert_allclose(large.predict(X), 1e6 * small.predict(X), rtol=1e-4)
+    model = Standardized(learner=svr(100)).fit(1e3 * X + 5e3, y)
+    assert model.score(1e3 * X + 5e3, y) > 0.7
+
+
+def test_targets_within_epsilon_of_each_other_need_no_vector():
+    X, _ = wave(30)
+    model = svr(30, epsilon=1.0).fit(X, 7.0 + 0.5 * np.sign(X[:, 0]))
+    assert model.converged_ and len(model.support_) == 0 and model.n_iter_ == 0
+    np.testing.assert_allclose(model.predict(X), 7.0)
+
+
+def test_parameters():
+    for wrong in ({"epsilon": -0.1}, {"epsilon": np.nan}, {"when_full": "random"}, {"C": 0.0}):
+        with pytest.raises((ValueError, TypeError)):
+            svr(5, **wrong).allocate(2)
