@@ -23,17 +23,22 @@ from benchmarks.link.decoder import cut, encoded_samples, new_receiver, pump
 from edgesvm import (
     LASVM,
     AdaGradSVM,
+    AdaGradSVR,
     Auto,
     BallVectorMachine,
     BatchSVM,
+    BatchSVR,
     ByteSVM,
     Calibrated,
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
+    FourierRLS,
     FourierSVM,
+    FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
+    IncrementalDecrementalSVR,
     IncrementalSVM,
     KernelNovelty,
     KernelPerceptron,
@@ -119,8 +124,10 @@ class Counted:
         def each_predicted(n: int) -> Call:
             return over(taught().predict_one, list(given(n)[0]))
 
+        decide = "predict" if self.learner.regresses else "decision_function"
+
         def decided(n: int) -> Call:
-            return partial(taught().decision_function, given(n)[0])
+            return partial(getattr(taught(), decide), given(n)[0])
 
         def fitted(n: int) -> Call:
             X, y = self._rows(width, self.taught)
@@ -132,7 +139,7 @@ class Counted:
             yield Door(subject, width, "learn_one", each_learned, self.n)
             yield Door(subject, width, "partial_fit", learned, self.n)
         yield Door(subject, width, "predict_one", each_predicted)
-        yield Door(subject, width, "decision_function", decided)
+        yield Door(subject, width, decide, decided)
 
     @cache  # noqa: B019, as many as there are learners
     def _taught(self, width: int) -> bytes:
@@ -153,6 +160,8 @@ class Counted:
     def _rows(self, width: int, n: int) -> tuple[np.ndarray, np.ndarray]:
         X, y = clouds(n, width, self.n_classes)
         X = X.astype(getattr(self.learner, "dtype", "float32"))
+        if self.learner.regresses:
+            return X, X[:, 0] + y
         return X, np.array(["fine", "worn"])[y] if self.words else y
 
 
@@ -190,6 +199,9 @@ LEARNERS: dict[str, Counted] = {
     "ByteSVM, 4 classes": Counted(ByteSVM(n_classes=4), NARROW, n_classes=4),
     "FourierSVM": Counted(FourierSVM()),
     "FourierSVM, 4 classes": Counted(FourierSVM(n_classes=4), NARROW, n_classes=4),
+    "FourierSVR": Counted(FourierSVR()),
+    "FourierRLS": Counted(FourierRLS(), NARROW),
+    "AdaGradSVR": Counted(AdaGradSVR(), NARROW),
     "FourierFeatures(StreamSVM)": Counted(FourierFeatures(learner=STREAM, n_directions=128)),
     "Standardized(StreamSVM)": Counted(Standardized(learner=STREAM)),
     "Standardized()": Counted(Standardized(learner=FourierSVM())),
@@ -211,10 +223,12 @@ LEARNERS: dict[str, Counted] = {
     "TwinVectorMachine": Counted(TwinVectorMachine(max_twins=VECTORS), NARROW, n=64),
     "TwinDictionarySVM": Counted(TwinDictionarySVM(max_twins=VECTORS), NARROW, n=64),
     "IncrementalDecrementalSVM": Counted(IncrementalDecrementalSVM(**STORE), NARROW, n=64),
+    "IncrementalDecrementalSVR": Counted(IncrementalDecrementalSVR(**STORE), NARROW, n=64),
     "IncrementalSVM": Counted(IncrementalSVM(max_vectors=256, batch_size=32), NARROW, n=64),
     "WindowedSVM": Counted(WindowedSVM(max_vectors=64, batch_size=32), NARROW, n=64),
     "ReservoirSVM": Counted(ReservoirSVM(max_samples=64, **SOLVER), NARROW),
     "BatchSVM": Counted(BatchSVM(max_samples=FITTED, **SOLVER), whole=True, taught=FITTED),
+    "BatchSVR": Counted(BatchSVR(max_samples=64, **SOLVER), NARROW, whole=True, taught=64),
     "RandSVM(BatchSVM)": Counted(
         RandSVM(solver=BatchSVM(max_samples=64, **SOLVER), max_passes=3),
         NARROW,

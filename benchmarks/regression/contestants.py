@@ -27,7 +27,7 @@ from benchmarks.regression.data import (
     same_hour,
     value_before,
 )
-from edgesvm import AdaGradSVR, FourierSVR, Standardized
+from edgesvm import AdaGradSVR, FourierRLS, FourierSVR, Standardized
 
 BUDGETS = {f"{k} KiB": k << 10 for k in (2, 8, 64)}
 CLIP = 20.0  # deviations from the mean that a scaled feature may have
@@ -283,10 +283,12 @@ def rivals() -> dict[str, Run]:
 
 # -- ours ------------------------------------------------------------------------------------------
 
-FOURIER, LINEAR = "FourierSVR", "AdaGradSVR"
+FOURIER, SQUARES, LINEAR = "FourierSVR", "FourierRLS", "AdaGradSVR"
+SEEDED = (FOURIER, SQUARES)
 UNSAID = (np.nan,) * 3
 ALONE = "alone"  # not stacked on the target before
-OURS = (*(f"{FOURIER}, {budget}" for budget in BUDGETS), LINEAR)
+OF_SQUARES = tuple(f"{SQUARES}, {budget}" for budget in tuple(BUDGETS)[:2])
+OURS = (*(f"{FOURIER}, {budget}" for budget in BUDGETS), *OF_SQUARES, LINEAR)
 
 
 def allocated(name: str, n_features: int, seed: int, **params: Any) -> Standardized:
@@ -294,8 +296,9 @@ def allocated(name: str, n_features: int, seed: int, **params: Any) -> Standardi
     if name == LINEAR:
         whole = Standardized(learner=AdaGradSVR(**params), missing="mean")
     else:
-        plain = FourierSVR(seed=seed, **params)
-        budget = BUDGETS[name.removeprefix(f"{FOURIER}, ")]
+        kind, _, budget_name = name.partition(", ")
+        plain = (FourierSVR if kind == FOURIER else FourierRLS)(seed=seed, **params)
+        budget = BUDGETS[budget_name]
         whole = Standardized.within(budget, n_features=n_features, learner=plain, missing="mean")
     return whole.allocate(n_features)
 

@@ -18,8 +18,8 @@ from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.progress import say
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.regression.contestants import (
-    FOURIER,
     OURS,
+    SEEDED,
     allocated,
     clipped_of_river,
     forecast,
@@ -89,7 +89,7 @@ def table(cells: Both, setting: Setting, sets: list[str], names: list[str], args
     floor, roof = IN_WINDOWS.get(setting.name, (0.0, 1.0))
     for who in names:
         for name in sets:
-            n = args.seeds if who.startswith(FOURIER) else 1
+            n = args.seeds if who.startswith(SEEDED) else 1
             found = [cells[name, args.rows, setting.name, seed, who] for seed in range(n)]
             if "coverage" not in found[0]:
                 body.append([who, name, *[found[0]["why"]] * 5, ""])
@@ -136,7 +136,7 @@ def main() -> None:
         for name in sets
         for setting in (NOW, LATE)
         for who in names
-        for seed in range(args.seeds if who.startswith(FOURIER) else 1)
+        for seed in range(args.seeds if who.startswith(SEEDED) else 1)
     ]
     missing = [key for key in wanted if key not in cells]
     for k, key in enumerate(missing, start=1):

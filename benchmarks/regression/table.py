@@ -29,6 +29,7 @@ from benchmarks.regression.contestants import (
     FOURIER,
     MOST_HELD,
     OURS,
+    SEEDED,
     Found,
     ours,
     quiet,
@@ -120,7 +121,7 @@ def measure(cells: Both, sets: list[str], names: list[str], rows: int, seeds: in
         for name in sets
         for setting in SETTINGS
         for who in names
-        for seed in range(seeds if who.startswith(FOURIER) else 1)
+        for seed in range(seeds if who.startswith(SEEDED) else 1)
     ]
     missing = [key for key in wanted if key not in cells]
     settings = {setting.name: setting for setting in SETTINGS}
@@ -150,7 +151,7 @@ class Figures:
         self.streams = {name: load(name, rows) for name in sets}
 
     def cells_of(self, name: str, setting: Setting, who: str) -> list[dict[str, Any]]:
-        n = self.seeds if who.startswith(FOURIER) else 1
+        n = self.seeds if who.startswith(SEEDED) else 1
         return [self.cells[name, self.rows, setting.name, seed, who] for seed in range(n)]
 
     def of(self, name: str, setting: Setting, who: str, what: str = "", part: str = "") -> float:
