@@ -16,7 +16,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, *sorted(ROOT.glob("[C-S]*.md")), *sorted(ROOT.glob("examples/**/*.md"))]
 N_BLOCKS = {
     "README.md": 2,
-    "learners.md": 12,
+    "learners.md": 13,
     "microcontrollers.md": 1,
     "batch-and-files.md": 2,
     "scikit-learn.md": 5,
@@ -65,7 +65,10 @@ def test_readme(run_page):
 def test_learners(run_page):
     text, printed = run_page("docs/learners.md")
     first, fourier, staged, twins, residual, *printed = printed
-    exact, left_out, explains, covers, alarms, chosen, windows, chained, probable, *many = printed
+    exact, left_out, stored, solved, explains, covers, alarms, *printed = printed
+    chosen, windows, chained, probable, *many = printed
+    value, sine = stored.strip("[").split("] ")
+    assert abs(float(value) - float(sine)) < 0.1 and solved.endswith("True")
     assert (explains, covers) == ("True", "True")
     at, sine = exact.strip("[").split("] ")
     assert abs(float(at) - float(sine)) < 0.1 and 0 < float(left_out) < 0.3

@@ -17,13 +17,13 @@ from edgesvm.export.fixed import target_of
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
+from edgesvm.learners.fourier.directed_learner import DirectedLearner
 from edgesvm.learners.fourier.directions import Directions
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.kernel_learner import KernelMethod
 from edgesvm.learners.multiclass import OneVsRest
 from edgesvm.learners.papers.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
-from edgesvm.learners.regression.fourier_svr import FourierSVR
 from edgesvm.learners.regression.stream_regressor import StreamRegressor
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
@@ -50,7 +50,8 @@ def export(learner: Learner, path: str | os.PathLike[str]) -> None:
         A linear one, alone or behind ``Standardized(clip=None)``: one `LinearClassifier`, the
         scales folded into its weights. One with a kernel: an `SVMClassifier`. `FourierSVM`:
         products, cosines, sines. Either of these behind `Standardized` or `RobustStandardized`;
-        `OneVsRest` of linear ones. `FourierSVR` and `AdaGradSVR`, alone or behind a scaler.
+        `OneVsRest` of linear ones. `FourierSVR`, `FourierRLS` and `AdaGradSVR`, alone or behind a
+        scaler.
     path : path
 
     Raises
@@ -179,7 +180,7 @@ class Graph:
     def number(self, learner: StreamRegressor, x: str) -> None:
         """The target, within its range."""
         weights = learner.core.views["w"].astype(float)[None]
-        if isinstance(learner, FourierSVR):
+        if isinstance(learner, DirectedLearner):
             f = self.waves(learner, weights, x)
         else:
             f = self.add("Gemm", x, weights[:, :-1].T, weights[:, -1])
@@ -197,12 +198,12 @@ class Graph:
         self.waves(learner, weights, x, "scores")
         self.largest()
 
-    def waves(self, learner: FourierSVM | FourierSVR, weights: np.ndarray, x: str, *to: str) -> str:
-        """W [a cos(2 pi T x), a sin(2 pi T x), a x, a], a being the amplitudes."""
+    def waves(self, learner: Any, weights: np.ndarray, x: str, *to: str) -> str:
+        """W [a cos(2 pi T x), a sin(2 pi T x), a x, a], a being the amplitudes if there are any."""
         core, n = learner.core, int(learner.n_directions)
         drawn = Directions(core, n=n, **learner._drawn_by(core.n_features))
         turns = np.stack([drawn.along(e) for e in np.eye(core.n_features, dtype=core.dtype)])
-        amplitudes = learner.amplitudes_
+        amplitudes = getattr(learner, "amplitudes_", np.ones(5))
         group = np.tile(np.arange(n) % (len(amplitudes) - 1), 2)[drawn.order]
         waves = np.empty((len(weights), 2 * n))
         waves[:, drawn.order] = weights[:, : 2 * n] * amplitudes[group]

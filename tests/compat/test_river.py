@@ -21,7 +21,8 @@ from edgesvm.data import Source  # noqa: E402
 from edgesvm.data.rows import Trial  # noqa: E402
 from edgesvm.evaluation import PredictThenLearn  # noqa: E402
 
-PARAMS = {"BatchSVM": {"when_full": "oldest"}}  # by default its store refuses the 1,001st sample
+OLDEST = {"when_full": "oldest"}
+PARAMS = {"BatchSVM": OLDEST, "BatchSVR": OLDEST}  # by default its store refuses the 1,001st sample
 N_CHECKS = {False: 42, True: 53}  # of a two-class, of a multiclass learner
 REGRESSORS = {name for name, kind in LEARNERS.items() if kind.regresses is True}
 WITHOUT_LABELS = {name for name, kind in LEARNERS.items() if not kind.takes_labels}
@@ -47,7 +48,7 @@ def test_rivers_own_checks(name):
 
 @each("name", [*sorted(REGRESSORS), ""])
 def test_rivers_own_checks_of_regressors(name):
-    model = Regressor(LEARNERS[name]()) if name else Regressor()
+    model = Regressor(LEARNERS[name](**PARAMS.get(name, {}))) if name else Regressor()
     assert not model._unit_test_skips()
     assert run_checks(model) >= 25
     assert model.predict_one({"a": 1.0}) == 0.0

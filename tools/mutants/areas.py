@@ -64,6 +64,8 @@ AREAS = [
     learner("auto", "Auto"),
     learner("fourier", "FourierSVM"),
     learner("novelty", "Novelty"),
+    learner("regression", "SVR FourierRLS"),
+    area("series", "series", "series"),
     area("multiclass", "learners", "learners/test_multiclass.py", "OneVs"),
     area(
         "preprocessing",
@@ -78,8 +80,9 @@ AREAS = [
     area("persist", "persist", "persist", "StreamSVM"),
     area(
         "runner",
-        "runner.py prequential window_runner.py evaluation.py journal.py",
-        "test_runner.py test_evaluation.py test_main_job.py test_window_runner.py test_journal.py",
+        "runner.py prequential window_runner.py evaluation.py journal.py regression.py",
+        "test_runner.py test_evaluation.py test_main_job.py test_window_runner.py test_journal.py"
+        " test_regression.py",
     ),
     area(
         "watch",

@@ -90,8 +90,8 @@ BY_HAND = [
     ),
     (
         "edgesvm/contract/core.pyx",
-        "else weight[i[0]])\n                if status > CHANGED:\n                    break\n",
-        "else weight[i[0]])\n",
+        "target[i[0]], 0, one)\n                if status > CHANGED:\n                    break\n",
+        "target[i[0]], 0, one)\n",
         "rows behind a refused one are learned",
     ),
     (
@@ -265,8 +265,8 @@ BY_HAND = [
     ("edgesvm/link/keys.py", " | os.O_EXCL", "", "a key in use is overwritten"),
     (
         "edgesvm/link/_samples.pyx",
-        "label = <int16_t> load_u16(raw + at)",
-        "label = load_u16(raw + at)",
+        "label[0] = <int16_t> load_u16(raw)",
+        "label[0] = load_u16(raw)",
         "negative labels are large ones",
     ),
     (
@@ -289,8 +289,8 @@ BY_HAND = [
     ),
     (
         "edgesvm/link/recording.py",
-        '("label", "<i2")',
-        '("label", ">i2")',
+        '[("label", "<f8")]',
+        '[("label", ">f8")]',
         "the byte order of labels",
     ),
     (
@@ -433,7 +433,7 @@ BY_HAND = [
     ),
     (
         "edgesvm/runner.py",
-        'predicted = int(entry["predicted"]) if entry["has_prediction"] else None',
+        'predicted = self._predicted_in(entry) if entry["has_prediction"] else None',
         "predicted = label",
         "what was predicted on arrival is not what is scored",
     ),

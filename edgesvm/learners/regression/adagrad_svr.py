@@ -29,7 +29,7 @@ class AdaGradSVR(GradientRegressor):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     coverage_, n_scored_, far_targets_, n_seen_, n_updates_, n_features_in_
 
     Notes
@@ -60,10 +60,10 @@ class AdaGradSVR(GradientRegressor):
         return weights
 
     @property
-    def intercept_(self) -> float:
-        """Prediction at the origin."""
+    def intercept_(self) -> np.ndarray:
+        """Prediction at the origin, ndarray of shape (1,)."""
         views = self.core.views
-        return float(views["target"][0] + self._deviation * float(views["w"][-1]))
+        return np.array([views["target"][0] + self._deviation * float(views["w"][-1])])
 
     @property
     def _deviation(self) -> float:
