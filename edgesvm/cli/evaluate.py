@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import deque
 from contextlib import closing, nullcontext
 from itertools import islice
 
@@ -26,6 +27,7 @@ from edgesvm.cli.status import StatusLine
 from edgesvm.cli.window_options import WindowSettings
 from edgesvm.contract.sparse import stacked
 from edgesvm.data import CsvRows, NpzRows, Source
+from edgesvm.data.rows import Trial
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import CHUNK_ROWS, PredictThenLearn
 from edgesvm.learner import Learner, learner_in
@@ -46,6 +48,7 @@ learns no more before the last 30 % of the rows: what to expect once labels stop
 With --window, the rows are raw samples: windows of them are predicted and learned, as in `run`.
 """
 CURVE_POINTS = 400
+DRAWN = 300  # last targets
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -119,7 +122,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--plot",
         type=arguments.new_file,
         metavar="PNG",
-        help="draw the rolling accuracy (needs matplotlib)",
+        help="draw the rolling accuracy, of targets the last ones with their intervals too (needs "
+        "matplotlib)",
     )
     command.add_argument(
         "--reliability",
@@ -208,13 +212,13 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         if windows is None
         else loop.run(windows)
     )
-    curve: list[tuple[int, float]] = []
+    picture = _Picture(loop, regress=options.regress) if options.plot else None
     checked = False
     started = time.perf_counter()
     try:
-        for _ in steps:
-            if options.plot and loop.score.n and loop.score.n % 50 == 0:
-                _extend(curve, loop.score.n, loop.score.rolling or 0.0)
+        for trial in steps:
+            if picture is not None:
+                picture.note(trial)
             checked = checked or decision_options.check_labels(learner)
             status.show(lambda: eval_report.progress(loop, time.perf_counter() - started))
     except SampleRefused as why:
@@ -231,8 +235,8 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     summary |= {} if windows is None else {"windows": windows.account()}
     if options.save:
         model.save(options.save)
-    if options.plot:
-        figures.accuracy(curve, options.plot, title=f"{options.file}: {model!r}")
+    if picture is not None:
+        picture.draw(options.plot, title=f"{options.file}: {model!r}")
     if options.reliability and loop.forecasts is not None:
         title = f"{options.file}: {model!r}"
         figures.reliability(
@@ -240,6 +244,32 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         )
     print(json.dumps(summary) if options.json else eval_report.words(summary))
     return 0
+
+
+class _Picture:
+    """What ``--plot`` draws of a loop: its rolling score; of targets also the last ones, each with
+    its prediction and interval."""
+
+    def __init__(self, loop: PredictThenLearn, *, regress: bool) -> None:
+        self._loop, self._regress = loop, regress
+        self._curve: list[tuple[int, float]] = []
+        self._last: deque[tuple[float, ...]] = deque(maxlen=DRAWN)
+
+    def note(self, trial: Trial) -> None:
+        """Take in a row that was scored."""
+        score = self._loop.score
+        if score.n and score.n % 50 == 0:
+            _extend(self._curve, score.n, score.rolling or 0.0)
+        if self._regress and trial.predicted is not None:
+            self._last.append((trial.label, *trial.predicted))
+
+    def draw(self, path: str, *, title: str) -> None:
+        from edgesvm.cli import figures
+
+        if self._regress:
+            figures.targets(self._last, self._curve, path, title=title)
+        else:
+            figures.accuracy(self._curve, path, title=title)
 
 
 def _freeze_after(

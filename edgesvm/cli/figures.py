@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 try:
@@ -24,6 +24,35 @@ def accuracy(curve: Sequence[tuple[int, float]], path: str, *, title: str) -> No
     _draw_accuracy(axes, curve)
     axes.set_title(title, fontsize=9, wrap=True)
     axes.set_xlabel("samples")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def targets(
+    last: Iterable[tuple[float, ...]],
+    curve: Sequence[tuple[int, float]],
+    path: str,
+    *,
+    title: str,
+) -> None:
+    """The last targets, (target, value, low, high) each, and the rolling error over samples."""
+    figure, (above, below) = plt.subplots(
+        2, 1, figsize=(8, 5.5), constrained_layout=True, height_ratios=(2, 1)
+    )
+    target, value, low, high = zip(*last, strict=True) if last else ((),) * 4
+    at = range(1 - len(target), 1)
+    above.fill_between(at, low, high, color="tab:blue", alpha=0.2, linewidth=0, label="interval")
+    above.plot(at, value, color="tab:blue", linewidth=1.5, label="predicted")
+    above.plot(at, target, ".", color="black", markersize=3, label="target")
+    above.set_title(title, fontsize=9, wrap=True)
+    above.set_xlabel("samples before the last")
+    above.legend(fontsize=8)
+    below.plot([n for n, _ in curve], [e for _, e in curve], color="tab:blue", linewidth=1.5)
+    below.set_ylabel("rolling mean error")
+    below.set_ylim(bottom=0)
+    below.set_xlabel("samples")
+    for axes in (above, below):
+        axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

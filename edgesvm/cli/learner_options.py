@@ -93,7 +93,7 @@ def check_regress(options: argparse.Namespace) -> None:
     """Raise ValueError for an option of a command that does not go with ``--regress``."""
     if not options.regress:
         return
-    for name in ("window", "drift", "positive", "reliability", "plot"):
+    for name in ("window", "drift", "positive", "reliability"):
         if getattr(options, name, None) is not None:
             raise ValueError(f"--{name} does not go with --regress: leave it out")
 

@@ -206,3 +206,12 @@ def test_forecasts_of_a_file_beside_the_last_target_and_the_season(tmp_path, cap
     assert told["mae_value_before"] == pytest.approx(np.abs(y[9:] - y[6:-3]).mean())
     assert told["mae_season_before"] == pytest.approx(np.abs(y[36:] - y[6:-30]).mean())
     assert bytes(load(model).arena) == bytes(forecaster.arena)
+
+
+def test_a_picture_of_the_last_targets(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    rows = PumpFlow(seed=1).read(300)
+    np.savez(tmp_path / "flow.npz", X=rows.X, y=np.asarray(rows.y, np.float64))
+    png = tmp_path / "flow.png"
+    assert main(["eval", str(tmp_path / "flow.npz"), "--regress", "--plot", str(png)]) == 0
+    assert png.read_bytes().startswith(b"\x89PNG")
