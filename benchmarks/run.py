@@ -62,6 +62,7 @@ STUDIES = (
     "rivals/speed",
     "regression/table",
     "regression/intervals",
+    "regression/ahead",
     "fourier/features",
     "novelty/table",
     "novelty/drift",
