@@ -116,8 +116,8 @@ CATALOGUE = (
     Entry("FourierSVR", "learners.regression.fourier_svr", "regressor",
           "fourier", "kernel regression on random features, with an interval", weights="steps"),
     Entry("FourierRLS", "learners.regression.fourier_rls", "regressor",
-          "rls", "recursive least squares on a few random features: for 4 KiB and less, and where"
-          " labels will stop", weights="steps"),
+          "rls", "recursive least squares on a few random features: fits the whole stream at once",
+          weights="steps"),
     Entry("AdaGradSVR", "learners.regression.adagrad_svr", "regressor",
           "adagrad", "linear, gradient steps that scale themselves", weights="steps"),
     Entry("IncrementalDecrementalSVR", "learners.twin.incremental_decremental_svr", "regressor",

@@ -25,8 +25,9 @@ class FourierRLS(DirectedLearner, StreamRegressor):
 
     The features are those of `FourierSVR`, but as few as a covariance of all of them leaves room
     for. It fits the whole stream at once, where gradient steps follow the state that the stream is
-    in: it is better once labels stop, and in 4 KiB and less. Scale the features first
-    (`Standardized`); the target is scaled here.
+    in. So it is better for a stream that stays in one state for long and whose labels will stop,
+    and in 4 KiB and less where they come late. Scale the features first (`Standardized`); the
+    target is scaled here.
 
     Parameters
     ----------
