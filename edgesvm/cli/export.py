@@ -86,7 +86,12 @@ def report(options: argparse.Namespace, learner: Learner | Chain) -> int:
 
 
 def loaded(path: str) -> Learner | Chain:
-    """The model of a snapshot, which may be a chain's."""
+    """The model of a snapshot, which may be a chain's; ValueError for one that joins learners."""
     data = read_file(path)
     with of_file(path):
-        return restore(data)
+        model = restore(data)
+    if not isinstance(model, Learner | Chain):
+        raise ValueError(
+            f"{path}: a {type(model).__name__} cannot be exported to C; a learner can, or a Chain"
+        )
+    return model

@@ -144,14 +144,15 @@ class Forecaster(Joined):
         row = np.empty(0)
         if self.n_features_in_:
             row = as_floats(x, learner.core.dtype, 1, self.n_features_in_, type(self).__name__)
-        known = y is not None and not math.isnan(y)
-        self._check_sample(row, y if known else 0.0)  # type: ignore[arg-type]
+        target = math.nan if y is None else float(y)
+        known = not math.isnan(target)
+        self._check_sample(row, target if known else 0.0)
         at = int(views["n_pushed"]) % self.ahead
         if known and views["waits"][at]:
             issued = tuple(views["issued"][at].tolist()) if views["waits"][at] == 2 else None
-            learner.learn_late_one(views["waiting"][at], y - views["origin"][at], issued)
+            learner.learn_late_one(views["waiting"][at], target - views["origin"][at], issued)
         views["waits"][at] = 0
-        self._note_target(float(y) if known else self._target_before(0))  # type: ignore[arg-type]
+        self._note_target(target if known else self._target_before(0))
         views["n_pushed"] += 1
         return self._forecast(at, row)
 

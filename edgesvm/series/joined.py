@@ -124,6 +124,7 @@ class Joined(Saved):
     # -- save and load -----------------------------------------------------------------------------
 
     n_classes_allocated = 2
+    regresses = True  # it has no labels
 
     @property
     def n_updates_(self) -> int:
