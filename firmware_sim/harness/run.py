@@ -34,7 +34,7 @@ def simulate(
     on_progress: Callable[[Node, Line, Memory], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Report:
-    """Run `argv` against the node until all samples are answered, then send SIGTERM and wait.
+    """Run `argv` until it has read and answered all samples of the node, then send SIGTERM.
 
     Parameters
     ----------
@@ -171,4 +171,6 @@ class _Watch:
         if quiet and quiet_s < STUCK_S:
             # On a busy machine it may not have handled yet what was sent.
             quiet = self.pump.line.link.unread() == 0 and self.edge.idle
-        return "drained" if self._drain.answered or quiet else ""
+        # Late labels come after the last prediction.
+        answered = self._drain.answered and self._drain.all_read
+        return "drained" if answered or quiet else ""
