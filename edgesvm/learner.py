@@ -670,8 +670,7 @@ class Learner(Estimator, Saved):
         if status <= Status.CHANGED and n_known < len(y):
             status = Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
-            what = "target" if self.regresses else "label"
-            sample = f"{type(self).__name__}: row {n_learned} ({what} {y[n_learned]!r})"
+            sample = f"{type(self).__name__}: row {n_learned} ({core.kind_of_y} {y[n_learned]!r})"
             weight = 1.0 if weights is None else weights[n_learned]
             raise core.labels.refused(
                 status, y[n_learned], sample, self.dtype, weight, core.mean_weight_so_far

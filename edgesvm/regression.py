@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.learner import Learner
-from edgesvm.learners.wrapper import Wrapper
+from edgesvm.learners.wrapper import innermost
 
 Estimate = tuple[float, float, float]  # a predicted target, and the ends of its interval
 
@@ -238,9 +238,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is None or math.isfinite(value) else None
 
 
-def score_of(learner: Learner, window: int, season: int = 0) -> RegressionScore:
+def score_of(learner: Learner, window: int, season: int = 0, *, ahead: int = 1) -> RegressionScore:
     """The score of a regressor's predictions."""
-    inner: Any = learner
-    while isinstance(inner, Wrapper):
-        inner = inner.inner
-    return RegressionScore(window, season=season, coverage=getattr(inner, "coverage", None))
+    coverage = getattr(innermost(learner), "coverage", None)
+    return RegressionScore(window, season=season, coverage=coverage, ahead=ahead)

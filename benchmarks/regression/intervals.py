@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.arguments import arguments, parsed
-from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.progress import say
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.regression.contestants import (
@@ -26,7 +24,7 @@ from benchmarks.regression.contestants import (
     quiet,
 )
 from benchmarks.regression.data import LATE, NOW, Setting, Stream, filled, load, wanted_sets
-from benchmarks.regression.table import ALL_ROWS, Both, three
+from benchmarks.regression.table import Both, asked, chosen, kept, three
 from edgesvm.errors import MemoryBudgetError
 
 COVERAGE = 0.9
@@ -111,26 +109,14 @@ def table(cells: Both, setting: Setting, sets: list[str], names: list[str], args
 
 
 def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--sets", nargs="+", help="only these")
-    parser.add_argument("--only", nargs="+", help="contestants whose name contains one of these")
-    parser.add_argument("--seeds", type=int, default=3, help="of ours (default 3)")
-    parser.add_argument("--rows", type=int, default=ALL_ROWS, help="most rows of a set")
-    args = parsed(parser)
-    if args.quick:
-        args.rows, args.seeds = 1000, 1
+    args = asked(__doc__)
     sets, skipped = wanted_sets(args.sets, args.quick)
     names = [*OURS, JACKKNIFE]
     if find_spec("river") is None:
         names.remove(JACKKNIFE)
         skipped.append(f"{JACKKNIFE}: river is not installed")
-    if args.only:
-        names = [who for who in names if any(word in who for word in args.only)]
-    kept = [args.cells / f"regression_intervals.{whose}.jsonl" for whose in ("ours", "others")]
-    if args.quick:
-        for path in kept:
-            path.unlink(missing_ok=True)
-    cells = Both(Cells(kept[0], build_id()), Cells(kept[1], build=""))
+    names = chosen(names, args.only)
+    cells = kept("regression_intervals", args)
     wanted = [
         (name, args.rows, setting.name, seed, who)
         for name in sets

@@ -7,6 +7,7 @@ within 2, 8 and 64 KiB beside simple guesses, learners of streams, and what hold
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable
 from functools import partial
@@ -278,8 +279,9 @@ NOTES = {
 }
 
 
-def main() -> None:
-    parser = arguments(__doc__)
+def asked(about: str | None) -> argparse.Namespace:
+    """The options of a study of contestants."""
+    parser = arguments(about)
     parser.add_argument("--sets", nargs="+", help="only these")
     parser.add_argument("--only", nargs="+", help="contestants whose name contains one of these")
     parser.add_argument("--seeds", type=int, default=3, help="of ours (default 3)")
@@ -287,15 +289,27 @@ def main() -> None:
     args = parsed(parser)
     if args.quick:
         args.rows, args.seeds = 1000, 1
-    sets, skipped = wanted_sets(args.sets, args.quick)
-    names = [*OURS, *BASELINES, *rivals()]
-    if args.only:
-        names = [who for who in names if any(word in who for word in args.only)]
-    kept = [args.cells / f"regression_table.{whose}.jsonl" for whose in ("ours", "others")]
+    return args
+
+
+def chosen(names: list[str], only: list[str] | None) -> list[str]:
+    return [who for who in names if only is None or any(word in who for word in only)]
+
+
+def kept(study: str, args: argparse.Namespace) -> Both:
+    """The cells of a study so far; none if it is a quick one."""
+    paths = [args.cells / f"{study}.{whose}.jsonl" for whose in ("ours", "others")]
     if args.quick:
-        for path in kept:
+        for path in paths:
             path.unlink(missing_ok=True)
-    cells = Both(Cells(kept[0], build_id()), Cells(kept[1], build=""))
+    return Both(Cells(paths[0], build_id()), Cells(paths[1], build=""))
+
+
+def main() -> None:
+    args = asked(__doc__)
+    sets, skipped = wanted_sets(args.sets, args.quick)
+    names = chosen([*OURS, *BASELINES, *rivals()], args.only)
+    cells = kept("regression_table", args)
     measure(cells, sets, names, args.rows, args.seeds)
     figures = Figures(cells, sets, args.rows, args.seeds)
     tables = []

@@ -12,7 +12,7 @@ import numpy as np
 from edgesvm.calibration._calibrated import CalibratedCore
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import is_label
-from edgesvm.contract.params import positive
+from edgesvm.contract.params import positive, share
 from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
 from edgesvm.learners.probable import Probable
@@ -117,13 +117,12 @@ class Calibrated(Probable, Shell):
             raise ValueError("cost and min_recall both move the decision: give one of them")
         for label, price in named("cost", self.cost):
             positive(f"cost of {label!r}", price)
-        for label, share in named("min_recall", self.min_recall):
-            if not 0.0 < positive(f"min_recall of {label!r}", share) < 1.0:
-                raise ValueError(f"min_recall of {label!r}={share!r}: give a share between 0 and 1")
+        for label, recall in named("min_recall", self.min_recall):
+            share(f"min_recall of {label!r}", recall)
         if self.min_recall is not None and len(self.min_recall) != 1:
             raise ValueError(f"min_recall={self.min_recall!r}: give one label and its share")
-        if self.coverage is not None and not 0.0 < positive("coverage", self.coverage) < 1.0:
-            raise ValueError(f"coverage={self.coverage!r}: give a share between 0 and 1")
+        if self.coverage is not None:
+            share("coverage", self.coverage)
 
     # -- memory ------------------------------------------------------------------------------------
 
@@ -142,9 +141,9 @@ class Calibrated(Probable, Shell):
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        (share,) = (self.min_recall or {None: 1.0}).values()
+        (recall,) = (self.min_recall or {None: 1.0}).values()
         outside = 0.0 if self.coverage is None else 1.0 - float(self.coverage)
-        missed = 1.0 - float(share)
+        missed = 1.0 - float(recall)
         return {"by_label": self._by_label(), "missed": missed, "outside": outside}
 
     def _by_label(self) -> Callable[[Any], tuple[float, bool]]:

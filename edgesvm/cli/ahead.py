@@ -11,16 +11,11 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import score_words
-from edgesvm.cli.learner_options import (
-    LearnerSettings,
-    check_regress,
-    innermost,
-    season_of_day,
-)
+from edgesvm.cli.learner_options import LearnerSettings, check_regress, season_of_day
 from edgesvm.cli.status import StatusLine
 from edgesvm.data.rows import RowSource
 from edgesvm.evaluation import CHUNK_ROWS
-from edgesvm.regression import RegressionScore
+from edgesvm.regression import score_of
 from edgesvm.series.forecaster import UNKNOWN, Forecaster
 
 OTHERS = ("shuffle", "plot", "label_delay", "window")  # options that have no meaning here
@@ -35,12 +30,8 @@ def evaluate(options: argparse.Namespace, rows: Any) -> int:
         if getattr(options, name):
             raise ValueError(f"--{name.replace('_', '-')} does not go with --ahead: leave it out")
     model = _model(options, rows, LearnerSettings.of(options))
-    score = RegressionScore(
-        options.last,
-        season=options.season or season_of_day(rows.period_us),
-        coverage=getattr(innermost(model.learner_), "coverage", None),
-        ahead=options.ahead,
-    )
+    season = options.season or season_of_day(rows.period_us)
+    score = score_of(model.learner_, options.last, season, ahead=options.ahead)
     status, started = StatusLine(quiet=options.json), time.perf_counter()
     waiting = deque([UNKNOWN] * options.ahead)
     try:

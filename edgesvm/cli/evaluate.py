@@ -31,6 +31,7 @@ from edgesvm.data.rows import Trial
 from edgesvm.errors import SampleRefused
 from edgesvm.evaluation import CHUNK_ROWS, PredictThenLearn
 from edgesvm.learner import Learner, learner_in
+from edgesvm.learners.wrapper import innermost
 from edgesvm.link import Recording, open_rows
 from edgesvm.preprocessing.chain import Chain
 
@@ -300,7 +301,7 @@ def _model(
         raise ValueError("--shuffle: windows need the samples in their order; leave it out")
     learner, fixed = asked.requested(rows.n_classes)
     if asked.regress and options.label_delay and "label_delay" not in asked.parameters:
-        inner = learner_options.innermost(learner)
+        inner = innermost(learner)
         inner.set_params(label_delay=options.label_delay)
     model = windows.chain(
         learner, rows.n_features, asked.memory, period_us=rows.period_us, fixed=fixed

@@ -17,7 +17,7 @@ from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
-from edgesvm.learners.wrapper import Wrapper
+from edgesvm.learners.wrapper import innermost
 from edgesvm.preprocessing.scaler import Scaler
 from edgesvm.preprocessing.stage import Stage
 
@@ -347,13 +347,6 @@ def class_of(kind: str, *, regress: bool = False) -> type[Learner]:
 def of_kind(kind: str, given: Mapping[str, object]) -> Learner:
     """A learner of this kind with these parameters."""
     return class_of(kind)(**{**DEFAULTS.get(kind, {}), **given})
-
-
-def innermost(learner: Learner) -> Learner:
-    """The learner behind all stages, or of each part of a multiclass learner."""
-    while isinstance(learner, Wrapper) and not is_a(learner, "RandSVM"):
-        learner = learner.inner
-    return learner
 
 
 def _many_kind(learner: Learner) -> str | None:

@@ -12,6 +12,7 @@ from edgesvm.cli import arguments, learner_options, parameters
 from edgesvm.cli.learner_options import DEFAULT_KIND, LearnerSettings
 from edgesvm.learner import DTYPES
 from edgesvm.learners.multiclass import Multiclass
+from edgesvm.learners.wrapper import innermost
 
 HELP = """\
 List, for every learner, the capacity that fits in BYTES, the bytes it takes and the bytes left.
@@ -125,7 +126,7 @@ def _row(asked: LearnerSettings, n_features: int, name: str) -> dict:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the table has a mark for it
                 fitting = learner.fitted_into(asked.memory, n_features, fixed=fixed)
-            inner = learner_options.innermost(fitting)
+            inner = innermost(fitting)
             capacity = kind._capacity
             row[how] = {
                 "capacity": {own: getattr(inner, own) for own in (capacity,) if own},

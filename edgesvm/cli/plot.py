@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.calibration.calibrated import Calibrated
-from edgesvm.cli import arguments, learner_options
+from edgesvm.cli import arguments
 from edgesvm.cli.snapshots import read_learner
 from edgesvm.cli.stored_points import StoredPoints, stored_points
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.learner import Learner
+from edgesvm.learners.wrapper import innermost
 from edgesvm.link import open_rows
 from edgesvm.preprocessing.scaler import Scaler
 
@@ -220,7 +221,7 @@ def _box(known: NDArray[np.float64] | None, drawn: tuple[int, int]) -> Box:
 
 
 def _title(learner: Learner, found: StoredPoints | None) -> str:
-    inner = learner_options.innermost(learner)
+    inner = innermost(learner)
     holds = "" if found is None else f"{len(found.points):,} {found.name}, "
     return f"{type(inner).__name__}: {holds}{learner.n_seen_:,} samples"
 

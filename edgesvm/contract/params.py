@@ -25,6 +25,14 @@ def positive(name: str, value: object) -> float:
     return number
 
 
+def share(name: str, value: object) -> float:
+    """`value` as a float above 0 and below 1."""
+    number = positive(name, value)
+    if number >= 1.0:
+        raise ValueError(f"{name}={value!r}: give a share between 0 and 1")
+    return number
+
+
 def not_negative(name: str, value: object) -> float:
     """`value` as a float, finite and >= 0."""
     number = _as_float(value)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from edgesvm.budget import MemoryPlan
 from edgesvm.contract.engine import of_engine
-from edgesvm.contract.registry import kind_of
+from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.learner import Learner, Place
 from edgesvm.learners.regressor import Forecasting
 from edgesvm.persist.format import Wrapped
@@ -235,3 +235,11 @@ def found_within(learner: Any, name: str) -> Any:
         except AttributeError:
             inner = inner.learner_ if isinstance(inner, Shell) else None
     return None
+
+
+def innermost(learner: Learner) -> Learner:
+    """The learner behind all stages, or of each part of a multiclass learner; `RandSVM` itself,
+    whose solver learns nothing."""
+    while isinstance(learner, Wrapper) and not is_a(learner, "RandSVM"):
+        learner = learner.inner
+    return learner

@@ -129,34 +129,35 @@ cdef Number scan(const uint8_t *text, Py_ssize_t n, uint64_t *digits, int *expon
     return GOOD
 
 
-cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexcept nogil:
+cdef Number parse(const uint8_t *text, Py_ssize_t n, bint is_float32, double *value) noexcept nogil:
+    """The value in float64, or the one of float32."""
     cdef uint64_t mantissa = 0
     cdef int power = 0
     cdef bint negative = False
     cdef Number number = scan(text, n, &mantissa, &power, &negative)
     if number != GOOD:
         return number
-    value[0] = 0 if mantissa == 0 else nearest(mantissa, power)
+    if mantissa == 0:
+        value[0] = 0
+    else:
+        value[0] = nearest(mantissa, power) if is_float32 else scaled(mantissa, power)
     if value[0] == INFINITY:
         return NOT_FINITE
     if negative:
         value[0] = -value[0]
     return GOOD
+
+
+cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexcept nogil:
+    cdef double exact = 0
+    cdef Number number = parse(text, n, True, &exact)
+    if number == GOOD:
+        value[0] = <float> exact
+    return number
 
 
 cdef Number parse_float64(const uint8_t *text, Py_ssize_t n, double *value) noexcept nogil:
-    cdef uint64_t mantissa = 0
-    cdef int power = 0
-    cdef bint negative = False
-    cdef Number number = scan(text, n, &mantissa, &power, &negative)
-    if number != GOOD:
-        return number
-    value[0] = 0 if mantissa == 0 else scaled(mantissa, power)
-    if value[0] == INFINITY:
-        return NOT_FINITE
-    if negative:
-        value[0] = -value[0]
-    return GOOD
+    return parse(text, n, False, value)
 
 
 def parse_float64_view(const uint8_t[::1] text):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from edgesvm.budget import MemoryPlan
 from edgesvm.contract.registry import kind_of
 from edgesvm.core.arena import Arena
 from edgesvm.errors import CorruptModelError
-from edgesvm.persist.format import Snapshot, Wrapped
+from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
 from edgesvm.persist.store import save
 
 
@@ -84,3 +85,47 @@ class Saved:
             arena.memory[: len(snapshot.arena)] = np.frombuffer(snapshot.arena, np.uint8)
         model._load(plan, arena, snapshot.n_features, snapshot.labels, snapshot.closed)
         return model
+
+
+class Composed(Saved):
+    """Base of a dataclass whose parts are in one block of memory, which is the whole state: its
+    size, and being pickled.
+
+    Its ``__post_init__`` leaves it without memory, `_arena` None.
+    """
+
+    _arena: Arena | None
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        """The parameters."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arena in bytes; 0 before ``allocate``."""
+        return 0 if self._arena is None else self._arena.nbytes
+
+    @property
+    def arena(self) -> Arena:
+        """The memory; its bytes are the whole state."""
+        if self._arena is None:
+            raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
+        return self._arena
+
+    def snapshot(self) -> Snapshot:
+        """The contents of the snapshot; the arena is not copied."""
+        raise NotImplementedError
+
+    def __getstate__(self) -> dict[str, Any]:
+        return (
+            self._given if self._arena is None else {**self._given, "_saved": pack(self.snapshot())}
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved = state.pop("_saved", None)
+        self.__dict__.update(state)
+        self.__post_init__()  # type: ignore[attr-defined]
+        if saved is not None:
+            built = type(self)._of_snapshot(unpack(saved))
+            self.__dict__.update({**built.__dict__, **state})

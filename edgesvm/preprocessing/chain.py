@@ -18,8 +18,8 @@ from edgesvm.core.arena import Arena
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
-from edgesvm.persist.format import Snapshot, pack, unpack
-from edgesvm.persist.saved import Saved
+from edgesvm.persist.format import Snapshot
+from edgesvm.persist.saved import Composed
 from edgesvm.preprocessing._chain import ChainCore
 from edgesvm.preprocessing.window_features import WindowFeatures
 
@@ -28,7 +28,7 @@ __all__ = ["Chain"]
 
 @also_loaded
 @dataclass(kw_only=True, eq=False)
-class Chain(Saved):
+class Chain(Composed):
     """Windows of raw samples, and a learner of their features: one plan, one block of memory, one
     snapshot.
 
@@ -203,18 +203,6 @@ class Chain(Saved):
         }
 
     @property
-    def nbytes(self) -> int:
-        """Size of the arena in bytes; 0 before ``allocate``."""
-        return 0 if self._arena is None else self._arena.nbytes
-
-    @property
-    def arena(self) -> Arena:
-        """The memory; ``bytes(chain.arena)`` is the whole state."""
-        if self._arena is None:
-            raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
-        return self._arena
-
-    @property
     def n_features_in_(self) -> int:
         """Number of channels, the numbers in a raw sample."""
         return self.windows_._core.n_channels
@@ -324,18 +312,6 @@ class Chain(Saved):
         n_channels = self.windows_._core.n_channels
         name = registered_name(type(self))
         return Snapshot(name, self._described(), n_channels, labels.in_slots, labels.closed, memory)
-
-    def __getstate__(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("windows", "learner", "label")}
-        return own if self._core is None else {**own, "_saved": pack(self.snapshot())}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        saved = state.pop("_saved", None)
-        self.__dict__.update(state)
-        self.__post_init__()
-        if saved is not None:
-            built = type(self)._of_snapshot(unpack(saved))
-            self.__dict__.update({**built.__dict__, **state})
 
     def _load(
         self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool

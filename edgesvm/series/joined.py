@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,15 +13,15 @@ from edgesvm.contract.registry import registered_name
 from edgesvm.core.arena import Arena
 from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner
-from edgesvm.persist.format import Snapshot, pack, unpack
-from edgesvm.persist.saved import Saved
+from edgesvm.persist.format import Snapshot
+from edgesvm.persist.saved import Composed
 
 Arrays = list[tuple[str, str, tuple[int, ...]]]
 Self = TypeVar("Self", bound="Joined")
 NO_LABELS: tuple[tuple[Any, ...], bool] = (), False
 
 
-class Joined(Saved):
+class Joined(Composed):
     """Base of a dataclass whose learners work side by side.
 
     A subclass adds `_parts` and `_own_arrays`. Before ``allocate`` it only has its parameters;
@@ -95,31 +94,19 @@ class Joined(Saved):
         parts = self._parts(n_inputs)
         for name, (part, width) in parts.items():
             part.allocate(width, buffer=views[name])
-        self._adopt(n_inputs, arena, views, {name: part for name, (part, _) in parts.items()})
+        self._adopt(n_inputs, arena, views, parts)
         return self
 
     def _adopt(
-        self, n_inputs: int, arena: Arena, views: Mapping[str, np.ndarray], parts: dict[str, Any]
+        self,
+        n_inputs: int,
+        arena: Arena,
+        views: Mapping[str, np.ndarray],
+        parts: dict[str, tuple[Learner, int]],
     ) -> None:
         self.n_features_in_ = n_inputs
-        self._arena, self._views, self.learners_ = arena, views, parts
-
-    @property
-    def _given(self) -> dict[str, Any]:
-        """The parameters."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the arena in bytes; 0 before ``allocate``."""
-        return 0 if self._arena is None else self._arena.nbytes
-
-    @property
-    def arena(self) -> Arena:
-        """The memory; its bytes are the whole state."""
-        if self._arena is None:
-            raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
-        return self._arena
+        self._arena, self._views = arena, views
+        self.learners_ = {name: part for name, (part, _) in parts.items()}
 
     # -- save and load -----------------------------------------------------------------------------
 
@@ -150,26 +137,15 @@ class Joined(Saved):
     def _load(
         self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
     ) -> None:
-        parts = {name: part for name, (part, _) in self._parts(n_features).items()}
-        for name, (part, width) in self._parts(n_features).items():
+        parts = self._parts(n_features)
+        for name, (part, width) in parts.items():
             known = NO_LABELS if part.takes_labels else ((-1, 1), True)
             inside = plan.inside[name]
             place = arena.part(plan.offsets[name], inside.total)
-            parts[name]._load(inside, place, width, *known)
+            part._load(inside, place, width, *known)
         self._adopt(n_features, arena, plan.cut(arena.memory), parts)
         self._check()
 
     def _check(self) -> None:
         """Raise CorruptModelError if no stream of samples can have left the own arrays."""
         raise NotImplementedError
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._given if self._arena is None else {"_saved": pack(self.snapshot())}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        saved = state.pop("_saved", None)
-        self.__dict__.update(state)
-        if saved is not None:
-            self.__dict__.update(type(self)._of_snapshot(unpack(saved)).__dict__)
-        else:
-            self.__post_init__()

@@ -37,6 +37,10 @@ class ReferenceCore:
         raise NotImplementedError
 
     @property
+    def kind_of_y(self):
+        return "target" if self.regresses else "label"
+
+    @property
     def is_multiclass(self):
         return "scores" in self.views
 
@@ -104,7 +108,7 @@ class ReferenceCore:
         if status > Status.CHANGED:
             raise refusal(
                 status,
-                f"{self.owner}: the sample ({'target' if self.regresses else 'label'} {y!r})",
+                f"{self.owner}: the sample ({self.kind_of_y} {y!r})",
                 self.dtype,
                 self.labels.in_slots,
                 weight,

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.fourier._directions import key_of
@@ -15,6 +17,7 @@ from edgesvm.learners.fourier.constants import ENTRY_DEVIATION, LEAST_MIXED
 Self = TypeVar("Self", bound="DirectedLearner")
 
 WIDTHS = (0.3, 1.0, 3.0, 10.0)  # times 1 / n_features, direction by direction in turn
+WEIGHED = (0.1, 0.5, 2.2, 10.0)  # those whose amplitudes are learned
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -54,6 +57,11 @@ class DirectedLearner(Learner):
         one_of("directions", self.directions, "auto", "independent", "orthogonal")
 
     @property
+    def _n_ahead(self) -> int:
+        """Number of features ahead of x: cosines and sines."""
+        return 2 * int(self.n_directions)
+
+    @property
     def _widths(self) -> tuple[float, ...]:
         """Of the kernels mixed, times 1 / n_features."""
         return WIDTHS
@@ -89,3 +97,34 @@ class DirectedLearner(Learner):
             "key": key_of(int(self.seed)),
             "scales": [math.sqrt(2 * gamma) / in_turns for gamma in gammas],
         }
+
+
+class WeighedLearner(DirectedLearner):
+    """Base of learners of gradient steps on random features, whose widths have amplitudes that are
+    learned with the weights."""
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        self._check_directions()
+
+    @property
+    def _is_weighed(self) -> bool:
+        return self.gamma is None
+
+    @property
+    def _widths(self) -> tuple[float, ...]:
+        return WEIGHED if self._is_weighed else super()._widths
+
+    def _beside(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        amplitudes = [("tilt", "f8", (5,)), ("tilt_squares", "f8", ())] if self._is_weighed else []
+        return [*self._angles(), *self._mixed(n_features), *amplitudes]
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | self._drawn_by(n_features)
+
+    @property
+    def amplitudes_(self) -> np.ndarray:
+        """Amplitudes of the features of the four widths, widest first, and of x; the mean of their
+        squares is 1. ndarray of shape (5,), float64."""
+        amplitudes: np.ndarray = self.core.amplitudes
+        return amplitudes

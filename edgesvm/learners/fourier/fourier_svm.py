@@ -6,22 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from edgesvm.contract.params import flag
 from edgesvm.contract.registry import registered
 from edgesvm.learners.fourier._fourier_svm import FourierSVMCore
-from edgesvm.learners.fourier.directed_learner import DirectedLearner
+from edgesvm.learners.fourier.directed_learner import WeighedLearner
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
 
 __all__ = ["FourierSVM"]
 
-WEIGHED = (0.1, 0.5, 2.2, 10.0)  # widths whose amplitudes are learned, times 1 / n_features
-
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class FourierSVM(DirectedLearner, GradientLearner):
+class FourierSVM(WeighedLearner, GradientLearner):
     """Kernel SVM on random Fourier features, for any number of classes, in a few bytes a feature.
 
     The Gaussian kernel is the mean of cos(v.(x - z)) over random directions v. So a linear learner
@@ -108,7 +104,7 @@ class FourierSVM(DirectedLearner, GradientLearner):
     )
     _absent: ClassVar[Mapping[str, Any]] = {
         **GradientLearner._absent,
-        **DirectedLearner._absent,
+        **WeighedLearner._absent,
         "weigh_widths": False,
     }
 
@@ -117,31 +113,8 @@ class FourierSVM(DirectedLearner, GradientLearner):
 
     def _check_params(self) -> None:
         super()._check_params()
-        self._check_directions()
         flag("weigh_widths", self.weigh_widths)
 
     @property
     def _is_weighed(self) -> bool:
-        return self.weigh_widths and self.gamma is None
-
-    @property
-    def _widths(self) -> tuple[float, ...]:
-        return WEIGHED if self._is_weighed else super()._widths
-
-    @property
-    def _n_ahead(self) -> int:
-        return 2 * int(self.n_directions)
-
-    def _beside(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        amplitudes = [("tilt", "f8", (5,)), ("tilt_squares", "f8", ())] if self._is_weighed else []
-        return [*self._angles(), *self._mixed(n_features), *amplitudes]
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | self._drawn_by(n_features)
-
-    @property
-    def amplitudes_(self) -> np.ndarray:
-        """Amplitudes of the features of the four widths, widest first, and of x; the mean of their
-        squares is 1. ndarray of shape (5,), float64."""
-        amplitudes: np.ndarray = self.core.amplitudes
-        return amplitudes
+        return self.weigh_widths and super()._is_weighed

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from edgesvm.contract.params import one_of, positive
 from edgesvm.contract.registry import registered
-from edgesvm.learners.fourier.directed_learner import DirectedLearner
-from edgesvm.learners.fourier.fourier_svm import WEIGHED
+from edgesvm.learners.fourier.directed_learner import WEIGHED, DirectedLearner
 from edgesvm.learners.regression._fourier_rls import FourierRLSCore
 from edgesvm.learners.regression._regressor import Loss
 from edgesvm.learners.regression.constants import RLS_NOISE
@@ -84,10 +83,6 @@ class FourierRLS(DirectedLearner, StreamRegressor):
     @property
     def _widths(self) -> tuple[float, ...]:
         return WEIGHED
-
-    @property
-    def _n_ahead(self) -> int:
-        return 2 * int(self.n_directions)
 
     def _weights(self, n_features: int) -> Arrays:
         width = self._width(n_features)

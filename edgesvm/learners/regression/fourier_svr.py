@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from edgesvm.contract.registry import registered
-from edgesvm.learners.fourier.directed_learner import DirectedLearner
-from edgesvm.learners.fourier.fourier_svm import WEIGHED
+from edgesvm.learners.fourier.directed_learner import WeighedLearner
 from edgesvm.learners.regression._fourier_svr import FourierSVRCore
 from edgesvm.learners.regression.stream_regressor import GradientRegressor
 
@@ -18,7 +14,7 @@ __all__ = ["FourierSVR"]
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class FourierSVR(DirectedLearner, GradientRegressor):
+class FourierSVR(WeighedLearner, GradientRegressor):
     """Kernel regression of a stream on random Fourier features, with an interval that holds.
 
     The features are those of `FourierSVM`: cosines and sines along random directions, drawn anew
@@ -101,33 +97,3 @@ class FourierSVR(DirectedLearner, GradientRegressor):
     """
 
     _compiled = FourierSVRCore
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        self._check_directions()
-
-    @property
-    def _is_weighed(self) -> bool:
-        return self.gamma is None
-
-    @property
-    def _widths(self) -> tuple[float, ...]:
-        return WEIGHED
-
-    @property
-    def _n_ahead(self) -> int:
-        return 2 * int(self.n_directions)
-
-    def _beside(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        amplitudes = [("tilt", "f8", (5,)), ("tilt_squares", "f8", ())] if self._is_weighed else []
-        return [*self._angles(), *self._mixed(n_features), *amplitudes]
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | self._drawn_by(n_features)
-
-    @property
-    def amplitudes_(self) -> np.ndarray:
-        """Amplitudes of the features of the four widths, widest first, and of x; the mean of their
-        squares is 1. ndarray of shape (5,), float64."""
-        amplitudes: np.ndarray = self.core.amplitudes
-        return amplitudes

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from edgesvm.contract.params import one_of, positive, whole
+from edgesvm.contract.params import one_of, positive, share, whole
 from edgesvm.learners.regression._regressor import Loss
 from edgesvm.learners.regression.constants import MOST_RATE
 from edgesvm.learners.regressor import Forecasting, Regressor
@@ -29,7 +29,7 @@ class StreamRegressor(Forecasting, Regressor):
     dtype: str = "float32"
 
     def _check_params(self) -> None:
-        check_share("coverage", self.coverage)
+        share("coverage", self.coverage)
         whole("label_delay", self.label_delay, 0, MOST_DELAY)
 
     @property
@@ -80,7 +80,7 @@ class GradientRegressor(StreamRegressor):
         super()._check_params()
         one_of("loss", self.loss, "huber", "epsilon", "squared", "pinball")
         positive("epsilon", self.epsilon)
-        check_share("quantile", self.quantile)
+        share("quantile", self.quantile)
         if positive("learning_rate", self.learning_rate) > MOST_RATE:
             raise ValueError(f"learning_rate={self.learning_rate!r}: give at most 1e6")
 
@@ -104,9 +104,3 @@ class GradientRegressor(StreamRegressor):
             "loss": Loss[self.loss.upper()],
             "parameter": float(of_loss[self.loss]),
         }
-
-
-def check_share(name: str, value: float) -> None:
-    """Raise ValueError unless 0 < value < 1."""
-    if not 0.0 < positive(name, value) < 1.0:
-        raise ValueError(f"{name}={value!r}: give a number between 0 and 1")
