@@ -41,7 +41,7 @@ SCRATCH = frozenset(
     *("cache", "slot", "owner", "filled", "used", "near_margin", "near_number"),
     *(f"block_{name}" for name in ("rows", "f", "sign", "own", "number", "row")),
 }
-SIGNED = ("partner",)  # whole numbers that count nothing
+SIGNED = ("partner", "former_partner")  # whole numbers that count nothing
 
 _UNITS = {
     "": 1,

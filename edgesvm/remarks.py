@@ -24,7 +24,7 @@ RUNS = 0.9  # share of labels equal to the one before, from which on they come i
 BY_CHANCE = 0.05  # that share, less what it would be in a random order
 AWAITED = 25.0  # samples of a class that should have come
 FEW = 10  # windows' worth of samples
-OFTEN, LEAST_OFTEN = 10.0, 0.05  # times the alarms asked for, and a share of the samples
+LEAST_OFTEN = 0.25  # share of the samples in an alarm
 NAMED = 3  # features in a remark
 FIRST_BIT = 8  # of an answer's flags, which tells of the first remark; those below are the wire's
 
@@ -159,12 +159,12 @@ def refused(f: Facts) -> Found:
 
 
 def lost(f: Facts) -> Found:
-    return {"share": percent(f.found("alarm_share_"))} if f.found("is_lost_") else None
+    return {} if f.found("is_lost_") else None
 
 
 def too_many_alarms(f: Facts) -> Found:
     share, asked = f.found("alarm_share_"), f.found("alarm_rate")
-    if share is None or f.found("is_lost_") or not share > max(OFTEN * asked, LEAST_OFTEN):
+    if share is None or f.found("is_lost_") or not share > LEAST_OFTEN:
         return None
     return {"share": percent(share), "asked": f"{asked:.2g}"}
 
@@ -276,11 +276,15 @@ TABLE = (
         "look at the sensor",
     ),
     Remark(
-        *("lost", lost, "alarms do not end: {share} of the last rows"),
-        "if the machine runs well, let it learn anew",
+        *("lost", lost, "half of the last rows were in an alarm: what is normal is learned anew"),
+        "if it is a fault, mend it: the former model comes back where it fits again",
     ),
     Remark(
-        *("alarm_rate", too_many_alarms, "{share} of the last rows are strange, {asked} was asked"),
+        *(
+            "alarm_rate",
+            too_many_alarms,
+            "{share} of the last rows are in an alarm, at a rate of {asked}",
+        ),
         "look at the machine, or let it learn for longer",
     ),
     Remark(

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.alarms import Hysteresis
 from edgesvm.core.status import Status
 from edgesvm.errors import SampleRefused
 from edgesvm.journal import Journal
@@ -29,7 +28,7 @@ __all__ = ["Episode", "Watcher"]
 LEAST_LEARNED = 100
 COUNTS = (
     *("taken", "rows", "in_windows", "late", "refused_value"),
-    *("learned", "not_learned", "strange", "stuck", "lost", "alarms"),
+    *("learned", "not_learned", "watched", "strange", "stuck", "lost", "alarms"),
 )
 
 
@@ -40,8 +39,9 @@ class Episode:
     Attributes
     ----------
     kind : {"strange", "stuck", "lost"}
-        "strange": rows are beyond the threshold. "stuck": a feature repeats its value, and no row
-        is judged. "lost": half of about the last 700 rows are strange.
+        "strange": the learner's alarm is on. "stuck": a feature repeats its value, and no row is
+        judged. "lost": half of about the last 700 rows were in an alarm, and what is normal is
+        learned anew.
     sequence, row : int
         Of the sample that began it, and how many rows came up to it.
     score, threshold : float
@@ -81,8 +81,6 @@ class Watcher:
         over.
     learn_s : float, optional
         The learning ends after so many seconds instead, but not before 100 rows.
-    hysteresis : Hysteresis, optional
-        By default an alarm begins with 3 strange rows of 5.
     learns : bool
         Whether it goes on learning while it watches, as the learner's ``learn`` says. A fault that
         grows slowly is learned then.
@@ -108,9 +106,9 @@ class Watcher:
         Rows, by whether the learner changed.
     remarks : Remarks
         On the learner, looked through about every 1,000 samples.
-    strange, stuck, lost, alarms : int
-        Rows beyond the threshold since the watching began; rows in which a feature was stuck; times
-        that the learner got lost; and alarms of all kinds.
+    watched, strange, stuck, lost, alarms : int
+        Rows since the watching began; those of them beyond the threshold; rows in which a feature
+        was stuck; times that the learner got lost; and alarms of all kinds.
     """
 
     def __init__(
@@ -119,7 +117,6 @@ class Watcher:
         model: NoveltyLearner | Chain | VirtualSensor,
         *,
         learn_s: float | None = None,
-        hysteresis: Hysteresis | None = None,
         learns: bool = False,
         answers: bool = True,
         journal: Journal | None = None,
@@ -133,10 +130,10 @@ class Watcher:
             raise ValueError(f"{learner!r} learns with labels; a watch has none")
         self.learner = learner
         self.learn_s = learn_s
-        self.hysteresis = Hysteresis(3, 5) if hysteresis is None else hysteresis
         self.learns, self.answers, self.journal = learns, answers, journal
         self.taken = self.rows = self.in_windows = self.refused_value = 0
-        self.learned = self.not_learned = self.strange = self.stuck = self.lost = self.alarms = 0
+        self.learned = self.not_learned = self.watched = 0
+        self.strange = self.stuck = self.lost = self.alarms = 0
         self.episode: Episode | None = None
         self.score = 0.0  # of the last row
         self._ended: Episode | None = None
@@ -276,6 +273,7 @@ class Watcher:
         else:
             learner.watch_one(row)
         self.rows += 1
+        self.watched += watching
         self.learned += changed
         self.not_learned += not changed
         self._watch(row, watching and label == STRANGE, threshold, sequence)
@@ -302,8 +300,7 @@ class Watcher:
         strange = strange and not stuck
         self.strange += strange
         self.stuck += bool(stuck)
-        on = self.hysteresis.add(strange)
-        kind = "stuck" if stuck else "lost" if self.learner.is_lost_ else "strange" if on else None
+        kind = self._kind(stuck)
         if self.episode is not None and self.episode.kind == kind:
             self.episode.highest = max(self.episode.highest, self.score)
             return
@@ -317,6 +314,14 @@ class Watcher:
             self.episode = Episode(
                 kind, sequence, self.rows, self.score, threshold, shares, self.score, self._clock()
             )
+
+    def _kind(self, stuck: list[int]) -> str | None:
+        """Of the alarm that is on, if one is."""
+        if stuck:
+            return "stuck"
+        if self.learner.is_lost_:
+            return "lost"
+        return "strange" if self.learner.alarm_on_ else None
 
     def _shares(self, row: np.ndarray, stuck: list[int]) -> NDArray[np.float64]:
         if not stuck:

@@ -5,7 +5,6 @@ import pytest
 from each import each
 
 from edgesvm import Chain, GaussianNovelty, KernelNovelty, StreamSVM, WindowFeatures
-from edgesvm.alarms import Hysteresis
 from edgesvm.data import Rows, Stream
 from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP
 from edgesvm.link import open_link
@@ -57,6 +56,10 @@ def watched(X, model, **options):
     return watcher, node, [*episodes, *filter(None, [watcher.episode])]
 
 
+def quiet(kind=GaussianNovelty, **params):
+    return kind(**{"warm_up": 1000, "alarm_rate": 1e-5, "alarm": "3/5"} | params)
+
+
 def planted(n=3000, at=2000, feature=1):
     """Noise, and from `at` on for 40 samples one feature far away."""
     X = noise(n)
@@ -66,37 +69,35 @@ def planted(n=3000, at=2000, feature=1):
 
 @each("kind", [GaussianNovelty, KernelNovelty])
 def test_learns_then_tells_what_is_strange_and_which_feature(kind):
-    watcher, node, episodes = watched(planted(), kind(warm_up=1000, alarm_rate=1e-5), learns=True)
+    watcher, node, episodes = watched(planted(), quiet(kind), learns=True)
     assert watcher.watching and watcher.rows == watcher.taken == 3000
     (episode,) = episodes
     assert episode.sequence == 2002 and episode.row == 2003, "3 of 5"
     assert episode.score > episode.threshold and episode.highest >= episode.score
     assert int(episode.shares.argmax()) == 1 and episode.shares[1] > 0.8
-    # It ends with the fifth normal sample in a row, 42 samples after it began.
-    assert episode.ended - episode.began == pytest.approx(42 / RATE, abs=0.05)
-    assert watcher.strange == 40 and watcher.not_learned == 40 + 10, "ten calm ones end it"
+    # 40 strange samples; two are needed for three of five, and sixty calm ones end it.
+    assert episode.ended - episode.began == pytest.approx(99 / RATE, abs=0.05)
+    assert watcher.strange >= 40 and 101 <= watcher.not_learned <= 160
     assert node.scorer.received == 3000 and node.scorer.abstained == 1000
-    assert node.scorer.alarms == 42, "the flag that lights a LED"
+    assert node.scorer.alarms == 99, "the flag that lights a LED"
 
 
 def test_one_strange_sample_is_no_alarm_and_a_flicker_is_one():
     X = planted(at=2000)
     X[2001:2040, 1] -= 30
-    watcher, _, episodes = watched(X, GaussianNovelty(warm_up=1000, alarm_rate=1e-5))
+    watcher, _, episodes = watched(X, quiet())
     assert (watcher.strange, episodes) == (1, [])
     X = planted()
     X[2003:2040:2, 1] -= 30  # every second one is normal
-    watcher, _, episodes = watched(X, GaussianNovelty(warm_up=1000, alarm_rate=1e-5))
+    watcher, _, episodes = watched(X, quiet())
     assert len(episodes) == watcher.alarms == 1
-    watcher, _, episodes = watched(
-        X, GaussianNovelty(warm_up=1000, alarm_rate=1e-5), hysteresis=Hysteresis(1, 1)
-    )
-    assert watcher.alarms == len(episodes) > 15
+    watcher, _, episodes = watched(X, quiet(alarm="1/1"))
+    assert episodes[0].sequence == 2000, "1 of 1"
 
 
 def test_learning_for_a_time_ends_by_the_clock_and_not_before_a_hundred_rows():
     for seconds, least, most in ((12.0, 1190, 1210), (0.1, 100, 101)):
-        model = GaussianNovelty(warm_up=MOST_WARM_UP, alarm_rate=1e-5)
+        model = quiet(warm_up=MOST_WARM_UP)
         watcher, node, episodes = watched(planted(), model, learn_s=seconds)
         assert watcher.watching and least <= model.warm_up <= most
         assert node.scorer.abstained == model.warm_up and len(episodes) == 1
@@ -104,11 +105,11 @@ def test_learning_for_a_time_ends_by_the_clock_and_not_before_a_hundred_rows():
 
 def test_what_is_learned_while_watching():
     X = planted()
-    for options, learned in (({"learns": True}, 2950), ({}, 1000)):
-        model = GaussianNovelty(warm_up=1000, alarm_rate=1e-5)
+    for options, learned in (({"learns": True}, 2899), ({}, 1000)):
+        model = quiet()
         watcher, _, _ = watched(X, model, **options)
         assert watcher.learned == model.n_updates_ == learned
-    watcher, _, _ = watched(X, GaussianNovelty(warm_up=1000, learn="all"), learns=True)
+    watcher, _, _ = watched(X, quiet(learn="all"), learns=True)
     assert watcher.learned == 3000
 
 
@@ -122,11 +123,11 @@ def last_value(rows):
     return np.repeat(rows[:1], len(rows), axis=0)
 
 
-@each("options, learned", [({}, 1000), ({"learns": True}, 3851)])
+@each("options, learned", [({}, 1000), ({"learns": True}, 3850)])
 def test_a_stuck_sensor_is_an_alarm_of_its_own_and_the_model_stays_whole(options, learned):
     X = ends(noise(4000), 2000, 200, last_value)
     X[1000:1200, 2] = X[1000, 2]  # while it learns, too
-    model = GaussianNovelty(warm_up=1000, alarm_rate=1e-5)
+    model = quiet()
     watcher, node, episodes = watched(X, model, **options)
     assert [(e.kind, e.row, e.ended - e.began) for e in episodes] == [
         ("stuck", 1051, pytest.approx(150 / RATE, abs=0.05)),
@@ -134,20 +135,20 @@ def test_a_stuck_sensor_is_an_alarm_of_its_own_and_the_model_stays_whole(options
     ]
     assert episodes[0].shares.tolist() == [0, 0, 1] and len(set(episodes[1].shares)) == 1
     c = watcher.counters()
-    assert c["stuck"] == 300 and c["strange"] == c["lost"] == 0 and c["alarms"] == 2
+    assert c["stuck"] == 300 and c["strange"] <= 5 and c["lost"] == 0 and c["alarms"] == 2
     assert model.n_updates_ == learned - 151 * bool(options) and node.scorer.alarms == 300
 
 
 @each("options", [{}, {"learns": True}])
 def test_alarms_that_do_not_end_are_an_alarm_of_another_kind(options):
     X = ends(noise(2500), 1500, 1000, lambda rows: rows + 30)
-    model = GaussianNovelty(warm_up=1000, alarm_rate=1e-5)
+    model = quiet()
     watcher, _, episodes = watched(X, model, **options)
     assert [e.kind for e in episodes] == ["strange", "lost"] and watcher.lost == 1
     assert 2000 <= episodes[1].row < 2010 and episodes[1].ended is None
-    assert watcher.learned == 1500 if options else 1000
+    assert model.has_former_ == bool(options) == (watcher.learned > 1400)
     (line,) = watcher.remarks.look()
-    assert "alarms do not end" in line
+    assert "half of the last rows were in an alarm" in line
 
 
 def spinning(n=24_000, at=16_000):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,11 +11,11 @@ from edgesvm import catalogue
 from edgesvm.cli import arguments, parameters
 from edgesvm.contract.registry import kind_of
 from edgesvm.learners.novelty.alarm_rate import alarm_rate_of, read
-from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner
+from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner, k_of_n
 
 KINDS = catalogue.commands("novelty")
-DEFAULT_KIND = "kernel"
-RESIDUAL_KIND = "gaussian"  # of one number
+DEFAULT_KIND = "gaussian"
+SMALLER_KIND = "kernel"  # where the usual one does not fit
 DEFAULT_RATE = "1/day"
 
 
@@ -48,12 +47,13 @@ def alarm_rate(text: str) -> str:
     return text
 
 
-def hysteresis(text: str) -> tuple[int, int]:
+def alarm(text: str) -> str:
     """``K/N``: strange samples of the last N that begin an alarm."""
-    found = re.fullmatch(r"(\d+)/(\d+)", text)
-    if found is None or not 1 <= int(found[1]) <= int(found[2]) <= 64:
-        raise argparse.ArgumentTypeError(f"{text}: give K/N, 1 <= K <= N <= 64, such as 3/5")
-    return int(found[1]), int(found[2])
+    try:
+        k_of_n(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class NoveltySettings:
     parameters: Mapping[str, str]  # besides what the options below say
     learn: Learning
     alarm_rate: str
-    alarm: tuple[int, int]
+    alarm: str  # K/N
     then: str  # "nothing", "normal" or "all": what to learn while watching
     residual: int | None = None  # the channel that the others are to explain
 
@@ -78,23 +78,20 @@ class NoveltySettings:
         """Whether ``--alarm-rate`` is alarms in a time."""
         return read(self.alarm_rate)[1] is not None
 
-    @property
-    def name(self) -> str:
-        """Of the learner: that given, else the usual one."""
-        usual = DEFAULT_KIND if self.residual is None else RESIDUAL_KIND
-        return self.learner or usual
-
-    def new_learner(self, samples_per_second: float | None) -> NoveltyLearner:
+    def new_learner(
+        self, samples_per_second: float | None, usual: str = DEFAULT_KIND
+    ) -> NoveltyLearner:
         """The learner, not allocated. Raises ValueError for a parameter that it does not have."""
-        kind: type[NoveltyLearner] = kind_of(KINDS[self.name])
+        kind: type[NoveltyLearner] = kind_of(KINDS[self.learner or usual])
         own: dict[str, Any] = {
             "alarm_rate": alarm_rate_of(self.alarm_rate, samples_per_second),
             "learn": "all" if self.then == "all" else "normal",
             "warm_up": self.learn.samples or MOST_WARM_UP,
+            "alarm": self.alarm,
         }
         for name, text in self.parameters.items():
             if name in own:
-                raise ValueError(f"--set {name}: give --learn, --alarm-rate or --then")
+                raise ValueError(f"--set {name}: give --learn, --alarm-rate, --alarm or --then")
             own[name] = parameters.parsed(kind, name, text)
         return kind(**own)
 
@@ -113,15 +110,17 @@ def add_to(command: argparse.ArgumentParser) -> None:
         type=alarm_rate,
         default=DEFAULT_RATE,
         metavar="1/day",
-        help="strange samples (windows) expected of a machine that runs well: 1/day, 2/hour, or a "
-        f"share such as 0.001; default {DEFAULT_RATE}",
+        help="alarms expected of a machine that runs well: 1/day, 2/hour, or a share of the "
+        "samples (windows) such as 0.001; the threshold follows, so that it holds; default "
+        f"{DEFAULT_RATE}",
     )
     group.add_argument(
         "--alarm",
-        type=hysteresis,
-        default=(3, 5),
+        type=alarm,
+        default="3/5",
         metavar="K/N",
-        help="an alarm begins when K of the last N are strange, and ends when none is; default 3/5",
+        help="an alarm begins when K of the last N are strange, and ends when none of a good many "
+        "is; default 3/5",
     )
     group.add_argument(
         "--then",

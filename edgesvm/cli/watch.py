@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from edgesvm.alarms import Hysteresis
+from edgesvm.budget import MemoryBudgetError
 from edgesvm.cli import (
     arguments,
     headroom,
@@ -136,7 +136,6 @@ def watch(settings: WatchSettings) -> int:
             link,
             model,
             learn_s=settings.novelty.learn.seconds,
-            hysteresis=Hysteresis(*settings.novelty.alarm),
             learns=settings.novelty.then != "nothing",
             answers=settings.answers or link.binary,
             journal=journal,
@@ -207,13 +206,23 @@ def _model(
     if novelty.residual is not None:
         sensor = VirtualSensor(target=novelty.residual, learner=novelty.new_learner(rows))
         return sensor.fitted_into(novelty.memory, n_inputs).allocate(n_inputs), None
-    model = windows.chain(
-        novelty.new_learner(rows),
-        n_inputs,
-        novelty.memory,
-        period_us=period_us,
-        fixed="max_vectors" in novelty.parameters,
-    )
+
+    def chain(kind: str) -> Any:
+        return windows.chain(
+            novelty.new_learner(rows, kind),
+            n_inputs,
+            novelty.memory,
+            period_us=period_us,
+            fixed="max_vectors" in novelty.parameters,
+        )
+
+    try:
+        model = chain(novelty_options.DEFAULT_KIND)
+    except MemoryBudgetError as error:
+        if novelty.learner or novelty.parameters:
+            raise
+        status.say(f"{error}; {novelty_options.SMALLER_KIND} instead")
+        model = chain(novelty_options.SMALLER_KIND)
     return model.allocate(n_inputs), None
 
 

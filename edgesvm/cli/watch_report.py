@@ -11,6 +11,7 @@ import numpy as np
 from edgesvm.budget import format_bytes
 from edgesvm.cli import out_options, score_words
 from edgesvm.cli.status import lost_lines
+from edgesvm.learners.novelty.alarm_rate import by_chance
 from edgesvm.watcher import Episode, Watcher
 
 BAR = 20  # characters
@@ -80,7 +81,8 @@ class Report:
         what = {
             "strange": f"score {e.score:.3g}, threshold {e.threshold:.3g}: {features}",
             "stuck": f"STUCK, and not judged: {', '.join(self._standing_out(e))}",
-            "lost": f"LOST: half of the last {self._row}s are strange, most of all {features}",
+            "lost": f"LOST: half of the last {self._row}s were in an alarm, and what is normal is "
+            f"learned anew; most of all {features}",
         }
         where = f"{self._row} {e.row:,}, number {e.sequence:,}"
         return f"{_now()}  ALARM {number}  {where}  {what[e.kind]}"
@@ -142,6 +144,8 @@ class Report:
             "watching": w.watching,
             "threshold": -w.learner.offset_ if w.learner.is_fitted else None,
             "alarms": w.alarms,
+            "alarms_asked": w.learner.alarm_rate * w.watched,
+            "alarms_by_chance": list(by_chance(w.learner.alarm_rate * w.watched)),
             "remarks": w.remarks.look(),
             "counters": w.counters(),
             "broken_identities": w.check_identities(),
@@ -159,6 +163,13 @@ def words(summary: dict[str, Any]) -> str:
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
         f"silent {c['silent']:,} times",
     ]
+    if c["watched"]:
+        least, most = summary["alarms_by_chance"]
+        lines.insert(
+            1,
+            f"{c['watched']:,} watched: {c['alarms']:,} alarms, {summary['alarms_asked']:.2g} asked"
+            f" for; by chance {least:,} to {most:,}",
+        )
     if not summary["watching"]:
         lines.insert(0, "still learning: nothing was watched")
     if c["refused_value"]:

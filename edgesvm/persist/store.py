@@ -14,6 +14,7 @@ import numpy as np
 from edgesvm.budget import ALIGNMENT, MemoryPlan, format_bytes
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import CorruptModelError, MemoryBudgetError
+from edgesvm.learners.novelty.earlier import upgraded
 from edgesvm.persist.exclusive import create_temporary, open_regular
 from edgesvm.persist.folders import folder_of, followed, naming, sync_folder
 from edgesvm.persist.format import (
@@ -149,14 +150,14 @@ def _mode(path: str) -> int:
 def inspect(path: str | os.PathLike[str]) -> tuple[Snapshot, Any, MemoryPlan]:
     """Read a snapshot and check everything but the learned numbers. Returns the snapshot, its
     unfitted learner and its plan."""
-    snapshot = unpack(read_file(path))
+    snapshot = upgraded(unpack(read_file(path)))
     return snapshot, *kind_of(snapshot.learner)._claimed(snapshot)
 
 
 def restore(data: bytes | memoryview, *, in_place: bool = False) -> Any:
     """The learner in a snapshot's bytes; with `in_place` it works in them. Raises as `edgesvm.load`
     does."""
-    snapshot = unpack(data)
+    snapshot = upgraded(unpack(data))
     return kind_of(snapshot.learner)._of_snapshot(snapshot, in_place=in_place)
 
 

@@ -503,8 +503,8 @@ def test_inspect_has_the_remarks_that_a_model_alone_calls_for(tmp_path, capsys):
     path = tmp_path / "m.esvm"
     GaussianNovelty().partial_fit(X).save(path)
     (remark,) = said_json(capsys, "inspect", path)["remarks"]
-    assert remark.startswith("alarms do not end")
-    assert "note       alarms do not end" in said(capsys, "inspect", path)
+    assert remark.startswith("half of the last rows")
+    assert "note       half of the last rows" in said(capsys, "inspect", path)
 
 
 def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):

@@ -61,12 +61,14 @@ def behind_waves(make, **params):
 
 
 def gaussian(**params):
-    return lambda dtype: GaussianNovelty(dtype=dtype, alarm_rate=0.05, warm_up=30, **params)
+    return lambda dtype: GaussianNovelty(
+        **{"dtype": dtype, "alarm_rate": 0.002, "warm_up": 30, **params}
+    )
 
 
 def kernel_novelty(max_vectors=16, **params):
     return lambda dtype: KernelNovelty(
-        dtype=dtype, alarm_rate=0.05, warm_up=30, max_vectors=max_vectors, **params
+        dtype=dtype, alarm_rate=0.002, warm_up=30, max_vectors=max_vectors, **params
     )
 
 

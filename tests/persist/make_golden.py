@@ -213,20 +213,20 @@ GOLDEN: dict[str, Learner] = {
         learner=FourierSVM(n_directions=6, n_classes=3, class_weight="balanced", dtype="float64"),
         min_recall={"mild": 0.9},
     ),
-    "gaussian_novelty_f32": GaussianNovelty(alarm_rate=0.05, stuck="learn"),
-    "gaussian_novelty_sensors_f32": GaussianNovelty(alarm_rate=0.05),
-    "gaussian_novelty_diagonal_f64": GaussianNovelty(
+    "gaussian_novelty_alarms_f32": GaussianNovelty(alarm_rate=0.05),
+    "gaussian_novelty_alarms_diagonal_f64": GaussianNovelty(
         covariance="diagonal",
         alarm_rate=0.01,
         learn="all",
         warm_up=20,
         dtype="float64",
         stuck="learn",
+        alarm="3/5",
     ),
-    "kernel_novelty_exact_f32": KernelNovelty(
+    "kernel_novelty_alarms_exact_f32": KernelNovelty(
         max_vectors=9, alarm_rate=0.05, warm_up=50, storage="exact", stuck="learn"
     ),
-    "kernel_novelty_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50, stuck="learn"),
+    "kernel_novelty_alarms_f32": KernelNovelty(max_vectors=9, alarm_rate=0.05, warm_up=50),
     "byte_f32": ByteSVM(n_bytes=400, n_classes=2),
     "byte_classes_f32": ByteSVM(n_bytes=400, n_classes=3, scale="common", learn_directions=False),
     "byte_grows_f32": ByteSVM(n_bytes=500, class_weight="balanced"),

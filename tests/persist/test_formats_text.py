@@ -118,11 +118,11 @@ SETTINGS = [
     (KernelPerceptron(max_vectors=7), {"M": 7}),
     (Forgetron(max_vectors=7, dtype="float64"), {"M": 7}),
     (LASVM(max_vectors=7), {"M": 8}),
-    (GaussianNovelty(), {"G": D * (D + 1) // 2, "T": 3 * D + 2}),
-    (GaussianNovelty(covariance="diagonal", dtype="float64"), {}),
-    (GaussianNovelty(stuck="learn"), {"G": D * (D + 1) // 2, "T": 3 * D + 2}),
-    (KernelNovelty(max_vectors=7), {"M": 7, "P": 28}),
-    (KernelNovelty(max_vectors=7, storage="exact", dtype="float64"), {"M": 7, "P": 28}),
+    (GaussianNovelty(), {"G": D * (D + 1) // 2, "T": 3 * D + 2, "R": 1}),
+    (GaussianNovelty(covariance="diagonal", dtype="float64", alarm="3/5"), {"R": 5}),
+    (GaussianNovelty(stuck="learn"), {"G": D * (D + 1) // 2, "T": 3 * D + 2, "R": 1}),
+    (KernelNovelty(max_vectors=7), {"M": 7, "P": 28, "R": 1}),
+    (KernelNovelty(max_vectors=7, storage="exact", dtype="float64"), {"M": 7, "P": 28, "R": 1}),
     (Standardized(learner=KernelStreamSVM(max_vectors=7, dtype="float64")), {"M": 7, "P": 28}),
     (Standardized(learner=StreamSVM(average=False), until=9), {"W": D + 1, "H": 1}),
     (Standardized(learner=StreamSVM(average=False), clip=None), {"W": D + 1, "H": 1}),
@@ -202,10 +202,10 @@ def blocks_of(learner, sizes):
     if "if min_recall" in after:
         given = {"quantile": learner.min_recall, "sets": learner.coverage}
         sequence += [block for block, value in given.items() if value]
-    if "if `covariance`" in after and learner.covariance == "full":
-        sequence.append("covariance")
+    if getattr(learner, "covariance", "") == "diagonal":
+        sequence = [block for block in sequence if "covariance" not in block]
     if "for codes" in after and learner.storage == "exact":
-        sequence[-1] = "centres"
+        sequence = [block.replace("codes", "centres") for block in sequence]
     if "for vectors" in after and learner.when_full == "newton":
         sequence[-1] = "newton vectors"
     if name in WRAPPED:

@@ -38,6 +38,6 @@ class GaussianNoveltyCoreRef(NoveltyCoreRef):
     def learn_scaled(self, z):
         if "factor" in self.views:
             z = z.astype(float)
-            L = self.L if self.n_fitted else np.eye(len(z))
+            L = self.L if self.n_fitted > 1 else np.eye(len(z))
             A = L @ L.T + np.outer(z, z)
             self.views["factor"][:] = np.linalg.cholesky(A)[np.tril_indices(len(z))]

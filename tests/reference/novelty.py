@@ -9,42 +9,51 @@ from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 from edgesvm.learners.novelty.constants import (
     ABOVE,
-    ALARMS_AFTER,
+    ALARM,
+    APART,
+    BACK,
     CALM,
     CLIP,
     COSTS,
     DENSITY,
     EXCESS_AFTER,
     FIRST_EXCESS,
-    FOUND,
+    GAIN,
     LATELY,
+    LEAST_CALM,
     LEVEL_AFTER,
     LOST,
+    MOST_APART,
+    MOST_CALM,
     MOST_LIVELY,
-    PATIENCE,
     REACH,
+    RELEARNED,
     SETTLED,
     STUCK_AFTER,
+    TINY,
     Z_ABOVE,
 )
 from reference.core import ReferenceCore
 
-MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT, HELD = range(7)  # of the array "tail"
-ALARMS, N_STUCK, N_LOST, LOST_FOR = range(4)  # of the array "lately"
+MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT = range(6)  # of the array "tail"
+INTEGRAL, SHARE, ON, OWED, CALM_FOR, SINCE, IS_LOST, BACK_FOR, N_LOST, N_STUCK = range(len(ALARM))
+FORMER = "former_"
 
 
 class NoveltyCoreRef(ReferenceCore):
-    """The arena's arrays by name: mean, spread, tail, n_scored, n_alarms, alarmed. A subclass adds
-    `score`, `learn_scaled` and `drops`, of a sample in deviations.
+    """The arena's arrays by name: mean, spread, tail, n_scored, alarm, ... A subclass adds `score`,
+    `learn_scaled` and `drops`, of a sample in deviations.
     """
 
     one_class = True
 
-    def __init__(self, *common, rate, warm_up, learns_all, until):
+    def __init__(self, *common, rate, warm_up, learns_all, until, k, n):
         super().__init__(*common)
-        self.rate, self.warm_up = rate, warm_up
+        self.rate, self.warm_up, self.k, self.n = rate, warm_up, k, n
         self.learns_all, self.until = learns_all, until
-        self.looks_back, self.only_looks_on = "lately" in self.views, False
+        self.calm = min(max(CALM / rate, LEAST_CALM), MOST_CALM)
+        self.apart = min(max(APART / rate, LEAST_CALM), MOST_APART)
+        self.looks_back, self.only_looks_on = "values" in self.views, False
 
     def score(self, z):
         """How strange a sample is, in deviations."""
@@ -59,11 +68,20 @@ class NoveltyCoreRef(ReferenceCore):
 
     @property
     def n_kept(self):
-        return int(self.views["n_updates"])
+        return int(self.views["n_kept"])
 
     @property
     def n_fitted(self):
         return max(self.n_kept - SETTLED, 0)
+
+    @property
+    def frozen(self):
+        return self.only_looks_on or 0 < self.until <= self.n_kept
+
+    @property
+    def warm(self):
+        relearned = self.views["alarm"][N_LOST] == 0 or self.views["n_scored"] >= RELEARNED
+        return self.n_kept >= self.warm_up and relearned
 
     def step(self, x, _y, _weight):
         v, x64 = self.views, x.astype(float)
@@ -71,26 +89,109 @@ class NoveltyCoreRef(ReferenceCore):
             return Status.NOT_FINITE
         if self.looks_back and self.repeats_itself(x):
             return Status.UNCHANGED
-        frozen = self.only_looks_on or 0 < self.until <= self.n_kept
-        if self.looks_back and v["lately"][LOST_FOR] > min(self.n_kept, PATIENCE) and not frozen:
-            self.forget()
-        resting = frozen or (v["alarmed"] > 0 and not self.learns_all)
-        score = self.score(self.bent(x64))
-        alarm = self.n_kept >= self.warm_up and score > self.threshold
-        if self.n_kept >= SETTLED and not frozen:
-            self.follow_unless_held(score, alarm)
-        v["alarmed"][...] = CALM if alarm else max(int(v["alarmed"]) - 1, 0)
-        v["n_alarms"][...] += alarm
-        if self.looks_back and self.n_kept >= self.warm_up:
-            self.look_back(alarm)
-        if resting or (alarm and not self.learns_all):
-            return Status.UNCHANGED
-        delta = x64 - v["mean"]
-        v["mean"] += delta / (self.n_kept + 1)
-        v["spread"] += delta * (x64 - v["mean"])
-        if self.n_kept >= SETTLED:
-            self.learn_scaled(self.scaled(x64, self.n_kept + 1))
-        return Status.CHANGED
+        self.ask_former(x64)
+        warm, status = self.warm, Status.UNCHANGED
+        score, judged = self.judge(x64)
+        strange = warm and score > self.threshold
+        v["n_strange"][...] += strange
+        self.control(warm, self.turn(warm, judged), judged)
+        rests = strange or v["alarm"][ON]
+        if not self.frozen and (not warm or self.learns_all or not rests):
+            delta = x64 - v["mean"]
+            v["n_kept"][...] += 1
+            v["mean"] += delta / self.n_kept
+            v["spread"] += delta * (x64 - v["mean"])
+            if self.n_kept > SETTLED:
+                self.learn_scaled(self.scaled(x64, self.n_kept))
+            status = Status.CHANGED
+        if v["alarm"][SHARE] > LOST:
+            self.start_over()
+        return status
+
+    def judge(self, x):
+        """The score, and the k-th largest of the last n."""
+        score, recent = self.score(self.bent(x)), self.views["recent"]
+        recent[:] = [*recent[1:], score]
+        return score, np.sort(recent)[-self.k]
+
+    def turn(self, warm, judged):
+        a = self.views["alarm"]
+        before, threshold = a[ON], self.threshold - a[ON] * self.mean_excess
+        a[SINCE] += 1
+        if warm and judged > threshold:
+            a[ON], a[CALM_FOR] = 1, 0
+        elif a[ON]:
+            a[CALM_FOR] += 1
+            if a[CALM_FOR] >= self.calm:
+                self.end_alarm()
+        a[SHARE] += LATELY * (a[ON] - a[SHARE])
+        return a[ON] > before
+
+    def end_alarm(self):
+        a = self.views["alarm"]
+        a[INTEGRAL] += a[OWED]
+        a[[ON, CALM_FOR, OWED]] = 0
+
+    def control(self, warm, began, judged):
+        a, threshold = self.views["alarm"], self.threshold
+        if self.n_kept < SETTLED:
+            return
+        self.views["n_alarms"][...] += began
+        if warm:
+            first = began and a[SINCE] >= self.apart
+        else:
+            first = judged > threshold and a[SINCE] >= LEAST_CALM
+        counts = first or (a[ON] and a[SINCE] * self.rate >= 1)
+        if counts:
+            a[SINCE] = 0
+        if not (warm and self.frozen):
+            if warm and first:
+                self.follow(min(judged, threshold))
+            elif self.learns_all or not a[ON]:
+                self.follow(judged)
+        if warm and first:
+            a[OWED] = 1
+        elif a[ON]:
+            a[INTEGRAL] += bool(counts)
+        elif self.views["tail"][VARIANCE] > 0:
+            risen = a[INTEGRAL] + bool(counts) - self.rate
+            a[INTEGRAL] = max(risen, -np.log(ABOVE / self.rate) / GAIN)
+
+    @property
+    def model(self):
+        """Names of the model's arrays."""
+        return [name[len(FORMER) :] for name in self.views if name.startswith(FORMER)]
+
+    def start_over(self):
+        v, a = self.views, self.views["alarm"]
+        self.end_alarm()
+        a[N_LOST] += 1
+        a[IS_LOST] = 1
+        a[[SHARE, BACK_FOR]] = 0
+        for name in ("n_scored", "tail") if self.frozen else self.model:
+            if not self.frozen:
+                v[FORMER + name][...] = v[name]
+            v[name][...] = 0
+
+    def ask_former(self, x):
+        v, a = self.views, self.views["alarm"]
+        a[IS_LOST] = a[IS_LOST] and not self.warm
+        if not v[FORMER + "n_kept"]:
+            return
+        self.exchange()
+        a[BACK_FOR] = a[BACK_FOR] + 1 if self.judge(x)[1] <= self.threshold else 0
+        if a[BACK_FOR] < BACK or not (a[ON] or a[IS_LOST]):
+            self.exchange()
+        if a[BACK_FOR] >= BACK:
+            self.end_alarm()
+            a[[SHARE, BACK_FOR, IS_LOST]] = 0
+            for name in self.model:
+                v[FORMER + name][...] = 0
+
+    def exchange(self):
+        for name in self.model:
+            one, other = self.views[name], self.views[FORMER + name]
+            one[...], other[...] = other.copy(), one.copy()
 
     def repeats_itself(self, x):
         v = self.views
@@ -99,7 +200,7 @@ class NoveltyCoreRef(ReferenceCore):
         v["repeats"][:] = np.where(changed, 0, np.minimum(v["repeats"] + 1, STUCK_AFTER))
         v["values"][:] = x + 0.0  # of -0.0 it makes 0.0
         if self.are_stuck().any():
-            v["lately"][N_STUCK] += 1
+            v["alarm"][N_STUCK] += 1
             return True
         lively = v["lively"].astype(int) + np.where(changed, 1, -COSTS)
         v["lively"][:] = lively.clip(-MOST_LIVELY, MOST_LIVELY)
@@ -117,22 +218,6 @@ class NoveltyCoreRef(ReferenceCore):
             return []
         *each, together = self.are_stuck().tolist()
         return [j for j, one in enumerate(each) if one or together]
-
-    def look_back(self, alarm):
-        lately = self.views["lately"]
-        lately[ALARMS] += LATELY * (alarm - lately[ALARMS])
-        if lately[LOST_FOR]:
-            lately[LOST_FOR] = lately[LOST_FOR] + 1 if lately[ALARMS] >= FOUND else 0
-        elif lately[ALARMS] >= LOST:
-            lately[LOST_FOR] = 1
-            lately[N_LOST] += 1
-
-    def forget(self):
-        self.views["lately"][[ALARMS, LOST_FOR]] = 0
-        counts = {"n_seen", "n_per_class", "n_alarms", "lately", "values", "repeats", "lively"}
-        for name, view in self.views.items():
-            if name not in counts:
-                view[...] = 0
 
     def scaled(self, x, n):
         """The sample in deviations of the n kept, cut at CLIP, in the learner's dtype."""
@@ -152,32 +237,31 @@ class NoveltyCoreRef(ReferenceCore):
         return np.where((deviation > 0) & (far > CLIP), bent, cut).astype(self.dtype)
 
     @property
-    def threshold(self):
+    def mean_excess(self):
         t = self.views["tail"]
-        excess = np.sqrt(t[VARIANCE]) * (FIRST_EXCESS + t[EXCESS])
-        return float(self.level + excess * (np.log(ABOVE / self.rate) + t[SHIFT]))
+        return np.sqrt(t[VARIANCE]) * (FIRST_EXCESS + t[EXCESS])
+
+    @property
+    def threshold(self):
+        u = self.views["alarm"][INTEGRAL]
+        return float(self.settled + self.mean_excess * u * (GAIN + 0.5 * max(u, 0) ** 2))
+
+    @property
+    def settled(self):
+        shift = np.log(ABOVE / self.rate) + self.views["tail"][SHIFT]
+        return self.level + self.mean_excess * shift
 
     @property
     def level(self):
         t = self.views["tail"]
         return t[MEAN] + np.sqrt(t[VARIANCE]) * (Z_ABOVE + t[LEVEL])
 
-    def follow_unless_held(self, score, alarm):
-        t, alarmed = self.views["tail"], int(self.views["alarmed"])
-        if self.learns_all or not (alarm or alarmed):
-            self.follow(score)
-        elif alarm and not alarmed:
-            t[HELD] = score
-        elif not alarm and alarmed == 1:
-            self.follow(t[HELD])
-            t[HELD] = 0
-
     def follow(self, score):
         t, n = self.views["tail"], int(self.views["n_scored"])
         level, deviation = self.level, np.sqrt(t[VARIANCE])
-        above, alarm = score > level, score > self.threshold
+        above, far_above = score > level, score > self.settled
         if deviation > 0:
-            t[SHIFT] += 2 * (alarm / self.rate - 1) / (n + ALARMS_AFTER / self.rate)
+            t[SHIFT] += (far_above / self.rate - 1) / (n + 1 / self.rate)
             t[SHIFT] = max(t[SHIFT], -np.log(ABOVE / self.rate))
             t[LEVEL] += 2 * (above - ABOVE) / (DENSITY * (n + LEVEL_AFTER))
             if above:
@@ -192,7 +276,7 @@ class NoveltyCoreRef(ReferenceCore):
     def decide(self, x):
         if not np.isfinite(x @ x):
             return np.nan
-        return self.threshold - self.score(self.bent(x.astype(float)))
+        return (self.threshold - self.score(self.bent(x.astype(float)))) or TINY
 
     def shares_one(self, x, out=None):
         self.check_fitted()

@@ -13,7 +13,6 @@ Bytes: none with a diagonal; else 4 D (D + 1) and 8 (3 D + 2) of scratch.
 cimport cython
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
-from libc.string cimport memset
 
 from edgesvm.core.linalg cimport any_dot, dot, entry
 from edgesvm.core.packed_factor cimport (
@@ -69,15 +68,11 @@ cdef class GaussianNoveltyCore(NoveltyCore):
         cdef int64_t j
         if self.is_diagonal:
             return
-        if self.n_fitted() == 0:
+        if self.n_fitted() == 1:
             for j in range(self.order):
                 self.factor.pool[packed(j) + j] = 1.0
         self.forward()
         factor_add_outer(&self.factor, 1.0)
-
-    cdef void forget_scaled(self) noexcept nogil:
-        if not self.is_diagonal:
-            memset(self.factor.pool, 0, packed(self.n_features) * sizeof(double))
 
     cdef void drops(self, double *out) noexcept nogil:
         """out[j] = (A^-1 z)_j^2 / (A^-1)_jj, which z' A^-1 z loses where z_j is as the others say:
@@ -99,8 +94,8 @@ cdef class GaussianNoveltyCore(NoveltyCore):
             factor_forward(&self.factor)
             out[j] /= dot(y, y, D)
 
-    cdef const char *fault(self) noexcept nogil:
-        cdef const char *found = NoveltyCore.fault(self)
+    cdef const char *fault_of_model(self, int64_t n) noexcept nogil:
+        cdef const char *found = NoveltyCore.fault_of_model(self, n)
         cdef int64_t j
         if found != NULL:
             return found

@@ -205,14 +205,6 @@ cdef class KernelNoveltyCore(NoveltyCore):
                 self.append(self.merged, count)
                 self.append(x, 1.0)
 
-    cdef void forget_scaled(self) noexcept nogil:
-        self.n_held[0] = 0
-        memset(self.centres, 0, self.room * self.width)
-        memset(self.counts, 0, self.room * sizeof(double))
-        memset(self.cost, 0, self.room * sizeof(double))
-        memset(self.partner, 0, self.room * sizeof(int64_t))
-        memset(self.L, 0, packed(self.room) * (4 if self.compact else 8))
-
     cdef char *centre(self, int64_t i) noexcept nogil:
         return self.centres + i * self.width
 
@@ -324,8 +316,8 @@ cdef class KernelNoveltyCore(NoveltyCore):
         if self.compact:
             memset(self.coded, 0, self.width)
 
-    cdef const char *fault(self) noexcept nogil:
-        cdef const char *found = NoveltyCore.fault(self)
+    cdef const char *fault_of_model(self, int64_t n) noexcept nogil:
+        cdef const char *found = NoveltyCore.fault_of_model(self, n)
         cdef int64_t i, j
         cdef double far, square, total = 0.0
         if found != NULL:

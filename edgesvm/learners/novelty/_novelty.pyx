@@ -5,41 +5,49 @@ Scaled is z = (x - mean) / deviation, cut at -8 and 8 to be learned. To be score
 as 8 + log(z / 8), to 24: one wild feature does not outweigh all others, and what is stranger still
 scores more. A feature that never varied, and now does, is 8 away.
 
-**The threshold** is a quantile that is rarely reached, so it is found in three steps. `mean` and
-`variance` of the scores weigh sample t by t. The level that a tenth is above, and the threshold:
+**The threshold** is a quantile that is rarely reached. `mean` and `variance` of the scores weigh
+score t by t. The level that a tenth is above, and the threshold:
 
-    level = mean + deviation (z + d),    threshold = level + deviation e (log(0.1 / rate) + c)
+    level = mean + deviation (z + d),    threshold = level + deviation e (log(0.1 / rate) + c + s)
 
 with z the normal distribution's quantile and e the mean excess above the level, in deviations: an
 exponential tail (as in peaks over threshold: Pickands 1975; Siffer et al. 2017). d and c correct
-both by what was in fact above, with steps that end (Robbins & Monro 1951):
+both by what was in fact above, the level and the threshold without s, with steps that end (Robbins
+& Monro 1951):
 
-    d += 2 (above - 0.1) / (density (n + 20)),    c += 2 (alarm / rate - 1) / (n + 1 / rate)
+    d += 2 (above - 0.1) / (density (n + 20)),    c += (above / rate - 1) / (n + 1 / rate)
 
-with c at least -log(0.1 / rate): the threshold is no lower than the level.
+s follows the alarms, with steps that never end (adaptive conformal inference: Gibbs & Candes 2021;
+the integral term of Angelopoulos, Candes & Tibshirani 2023):
 
-**What alarms is not learned**, nor is anything until CALM samples in a row raise no alarm. The
-threshold stands still too, and the first alarm moves it when the last is over: a fault that lasts
-counts once, even where half its samples look normal. After `until` samples learned, all stands
-still for good.
+    u += alarm - rate,    s = 2 u + max(u, 0)^3 / 2;    c and 2 u at least -log(0.1 / rate)
+
+So T samples have at most rate T + U alarms whatever they are, where U is the u at which no score is
+above the threshold; the cube keeps it small.
+
+**Alarms.** What is held against the threshold is the k-th largest of the last n scores. An alarm
+begins where it is above and ends after `calm` samples of which none is within one e of it. It
+counts if none did within `apart` samples, when it is over, lest it end itself; and again at once
+for every 1 / rate samples that it lasts. During an alarm nothing is learned and u does not sink.
+
+**Never for ever.** `share` is that of alarms among about the last 700 samples. Above LOST the
+learner is lost: it keeps its model as the former one and learns anew, with RELEARNED samples at
+least before the next alarm. Where the former model explains BACK samples in a row and the new one
+does not, it comes back. A model that stands still only learns its threshold anew.
 
 **A stuck sensor.** A feature that changed at nine of ten samples so far, those of stuck sensors
 aside, and then at none of STUCK_AFTER is stuck until it changes again; as is the whole sample.
 Meanwhile nothing is learned, an alarm or followed: of many equal samples the scales and the
 threshold would shrink to nothing.
 
-**Alarms that do not end.** `lately.alarms` is their share of about the last 700 samples. From LOST
-on the learner is lost, until it is below FOUND. Once that has lasted more samples than it learned,
-or PATIENCE, it starts over, unless it stands still.
-
-Bytes: 16 D + D s + 96, s the dtype's size; D s + 4 D + 36 to look back; and the scratch of a
-subclass.
+Bytes: 96 + D s, and twice 64 + 8 n + 16 D and what a subclass adds; D (s + 4) + 4 for sensors; and
+the scratch of a subclass.
 """
 
 cimport numpy as cnp
 from libc.math cimport copysign, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int16_t, int64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memmove, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.linalg cimport any_dot, entry, item_bytes, put
@@ -53,29 +61,32 @@ from edgesvm.contract.inputs import as_out
 
 cnp.import_array()
 
-cdef int64_t CALM, SETTLED
-cdef double CLIP, REACH, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS
-cdef double LEVEL_AFTER, EXCESS_AFTER, ALARMS_AFTER
-cdef int64_t STUCK_AFTER, COSTS, MOST_LIVELY, PATIENCE
-cdef double LATELY, LOST, FOUND
+cdef int64_t SETTLED, STUCK_AFTER, COSTS, MOST_LIVELY, RELEARNED
+cdef double CLIP, REACH, TINY, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER
+cdef double GAIN, CALM, LEAST_CALM, MOST_CALM, APART, MOST_APART, LATELY, LOST, BACK
 from edgesvm.learners.novelty.constants import (
     ABOVE,
-    ALARMS_AFTER,
+    APART,
+    BACK,
     CALM,
     CLIP,
     COSTS,
     DENSITY,
     EXCESS_AFTER,
     FIRST_EXCESS,
-    FOUND,
+    GAIN,
     LATELY,
+    LEAST_CALM,
     LEVEL_AFTER,
     LOST,
+    MOST_APART,
+    MOST_CALM,
     MOST_LIVELY,
-    PATIENCE,
     REACH,
+    RELEARNED,
     SETTLED,
     STUCK_AFTER,
+    TINY,
     Z_ABOVE,
 )
 
@@ -91,6 +102,18 @@ cdef double cut(double far) noexcept nogil:
     return fmin(fmax(far, -CLIP), CLIP)
 
 
+cdef double kth_largest(const double *x, int64_t n, int64_t k) noexcept nogil:
+    cdef int64_t i, j, before
+    cdef double found = x[0]
+    for i in range(n):
+        before = 0
+        for j in range(n):
+            before += x[j] > x[i] or (x[j] == x[i] and j < i)
+        if before == k - 1:
+            found = x[i]
+    return found
+
+
 cdef bint is_count(double number, int64_t most) noexcept nogil:
     return 0.0 <= number <= most and number == <double> <int64_t> number
 
@@ -104,27 +127,35 @@ cdef class NoveltyCore(LearnerCore):
     warm_up : int, samples that are learned whatever they score
     learns_all : bool
     until : int, samples after which nothing is learned; 0: there is no such number
+    k, n : int, an alarm begins where k of the last n scores are above the threshold
     """
 
-    def __init__(self, *common, rate, warm_up, learns_all, until):
+    def __init__(self, *common, rate, warm_up, learns_all, until, k, n):
         super().__init__(*common)
         self.one_class = True
         self.rate, self.warm_up = rate, warm_up
         self.learns_all, self.until = learns_all, until
+        self.k, self.n = k, n
         self.log_ratio = log_(ABOVE / rate)
+        self.calm = min(max(CALM / rate, LEAST_CALM), MOST_CALM)
+        self.apart = min(max(APART / rate, LEAST_CALM), MOST_APART)
+        self.n_strange = <int64_t *> self.array("n_strange")
+        self.n_alarms = <int64_t *> self.array("n_alarms")
+        self.alarm = <Alarm *> self.array("alarm")
+        self.scaled = self.array("scaled")
+        self.model = self.array("n_kept")
+        self.former = self.array("former_n_kept")
+        self.kept = <int64_t *> self.array("n_kept")
+        self.n_scored = <int64_t *> self.array("n_scored")
+        self.recent = <double *> self.array("recent")
+        self.tail = <Tail *> self.array("tail")
         self.mean = <double *> self.array("mean")
         self.spread = <double *> self.array("spread")
-        self.scaled = self.array("scaled")
-        self.tail = <Tail *> self.array("tail")
-        self.n_scored = <int64_t *> self.array("n_scored")
-        self.n_alarms = <int64_t *> self.array("n_alarms")
-        self.alarmed = <int64_t *> self.array("alarmed")
-        self.looks_back = "lately" in self.views
+        self.looks_back = "values" in self.views
         if self.looks_back:
             self.values = self.array("values")
             self.repeats = <int16_t *> self.array("repeats")
             self.lively = <int16_t *> self.array("lively")
-            self.lately = <Lately *> self.array("lately")
         self.n_scratch = len(self.views["scratch"]) if "scratch" in self.views else 0
         self.scratch = <double *> self.array("scratch") if self.n_scratch else NULL
 
@@ -134,15 +165,12 @@ cdef class NoveltyCore(LearnerCore):
     cdef void learn_scaled(self) noexcept nogil:
         pass
 
-    cdef void forget_scaled(self) noexcept nogil:
-        pass
-
     cdef void drops(self, double *out) noexcept nogil:
         pass
 
     cdef int64_t n_kept(self) noexcept nogil:
         """Samples that the scales have learned."""
-        return self.common.n_updates
+        return self.kept[0]
 
     cdef int64_t n_fitted(self) noexcept nogil:
         """Those of them that the model has learned: all but the first, whose scales say little."""
@@ -151,36 +179,46 @@ cdef class NoveltyCore(LearnerCore):
     cdef bint is_frozen(self) noexcept nogil:
         return self.only_looks_on or 0 < self.until <= self.n_kept()
 
+    cdef bint is_warm(self) noexcept nogil:
+        """Whether an alarm is one: after the warm-up, and after every start anew."""
+        return self.n_kept() >= self.warm_up and (
+            self.alarm.n_lost == 0.0 or self.n_scored[0] >= RELEARNED)
+
     # -- learning ----------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        cdef double score
-        cdef bint alarm, resting
+        cdef double score, judged
+        cdef bint warm, strange
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
         if self.looks_back and self.repeats_itself(x):
             return UNCHANGED
-        if self.looks_back and self.has_lost() and not self.is_frozen():
-            self.forget()
-        resting = self.is_frozen() or (self.alarmed[0] and not self.learns_all)
-        self.scale(x, self.n_kept(), True)
-        score = self.score()
-        alarm = self.n_kept() >= self.warm_up and score > self.threshold_now()
-        if self.n_kept() >= SETTLED and not self.is_frozen():
-            self.follow_unless_held(score, alarm)
-        self.alarmed[0] = CALM if alarm else max(self.alarmed[0] - 1, 0)
-        self.n_alarms[0] += alarm
-        if self.looks_back and self.n_kept() >= self.warm_up:
-            self.look_back(alarm)
-        if not resting and (self.learns_all or not alarm):
+        self.ask_former(x)
+        warm = self.is_warm()
+        judged = self.judge(x, &score)
+        strange = warm and score > self.threshold_now()
+        self.n_strange[0] += strange
+        self.control(warm, self.turn(warm, judged), judged)
+        if not self.is_frozen() and (not warm or self.learns_all or not (
+                strange or self.alarm.on > 0.0)):
             self.keep(x)
-            if self.n_kept() >= SETTLED:
-                self.scale(x, self.n_kept() + 1, False)
+            if self.n_kept() > SETTLED:
+                self.scale(x, self.n_kept(), False)
                 self.learn_scaled()
             status = CHANGED
+        if self.alarm.share > LOST:
+            self.start_over()
         self.wipe()
         return status
+
+    cdef double judge(self, const void *x, double *score) noexcept nogil:
+        """The score of x; returned is the k-th largest of the last n."""
+        self.scale(x, self.n_kept(), True)
+        score[0] = self.score()
+        memmove(self.recent, self.recent + 1, (self.n - 1) * sizeof(double))
+        self.recent[self.n - 1] = score[0]
+        return kth_largest(self.recent, self.n, self.k)
 
     cdef bint can_keep(self, const void *x) noexcept nogil:
         """Whether the statistics stay finite with x."""
@@ -201,6 +239,7 @@ cdef class NoveltyCore(LearnerCore):
         for j in range(self.n_features):
             welford(entry(self.is_float32, x, j), share, self.mean[j], self.spread[j],
                     self.mean + j, self.spread + j)
+        self.kept[0] += 1
 
     cdef void scale(self, const void *x, int64_t n, bint bends) noexcept nogil:
         """scaled = (x - mean) / deviation, by the n samples kept: bent beyond CLIP, or cut there"""
@@ -233,7 +272,7 @@ cdef class NoveltyCore(LearnerCore):
         for j in range(D + 1):
             stuck = stuck or self.is_stuck(j)
         if stuck:
-            self.lately.n_stuck += 1.0
+            self.alarm.n_stuck += 1.0
             return True
         for j in range(D + 1):
             if self.repeats[j] == 0:
@@ -249,28 +288,97 @@ cdef class NoveltyCore(LearnerCore):
         return (self.repeats[j] >= STUCK_AFTER
                 and self.lively[j] + COSTS * (STUCK_AFTER - 1) >= least)
 
-    cdef void look_back(self, bint alarm) noexcept nogil:
-        cdef Lately *now = self.lately
-        now.alarms += LATELY * (alarm - now.alarms)
-        if now.lost_for > 0.0:
-            now.lost_for = now.lost_for + 1.0 if now.alarms >= FOUND else 0.0
-        elif now.alarms >= LOST:
-            now.lost_for = 1.0
-            now.n_lost += 1.0
+    # -- alarms ------------------------------------------------------------------------------------
 
-    cdef bint has_lost(self) noexcept nogil:
-        """Whether it has been lost for more samples than what it knows is of."""
-        return self.lately.lost_for > min(self.n_kept(), PATIENCE)
+    cdef bint turn(self, bint warm, double judged) noexcept nogil:
+        """Turn the alarm on or off; whether one begins."""
+        cdef Alarm *a = self.alarm
+        cdef double before = a.on, threshold = self.threshold_now() - a.on * self.unit_now()
+        a.since += 1.0
+        if warm and judged > threshold:
+            a.on, a.calm = 1.0, 0.0
+        elif a.on > 0.0:
+            a.calm += 1.0
+            if a.calm >= self.calm:
+                self.end_alarm()
+        a.share += LATELY * (a.on - a.share)
+        return a.on > before
 
-    cdef void forget(self) noexcept nogil:
-        """What is normal; not what was counted."""
-        self.common.n_updates = 0
-        memset(self.mean, 0, self.n_features * sizeof(double))
-        memset(self.spread, 0, self.n_features * sizeof(double))
-        memset(self.tail, 0, sizeof(Tail))
-        self.n_scored[0] = self.alarmed[0] = 0
-        self.lately.alarms = self.lately.lost_for = 0.0
-        self.forget_scaled()
+    cdef void end_alarm(self) noexcept nogil:
+        """What lifts the threshold waits for this, so that an alarm does not end itself."""
+        cdef Alarm *a = self.alarm
+        a.integral += a.owed
+        a.on = a.calm = a.owed = 0.0
+
+    cdef void control(self, bint warm, bint began, double judged) noexcept nogil:
+        """Let the threshold follow: the tail what is calm, the integral the alarms that count."""
+        cdef Alarm *a = self.alarm
+        cdef double threshold = self.threshold_now()
+        cdef bint first, counts
+        if self.n_kept() < SETTLED:
+            return
+        self.n_alarms[0] += began
+        first = began and a.since >= self.apart if warm else (
+            judged > threshold and a.since >= LEAST_CALM)
+        counts = first or (a.on > 0.0 and a.since * self.rate >= 1.0)
+        if counts:
+            a.since = 0.0
+        if not (warm and self.is_frozen()):
+            if warm and first:
+                self.follow(fmin(judged, threshold))
+            elif self.learns_all or a.on == 0.0:
+                self.follow(judged)
+        if warm and first:
+            a.owed = 1.0
+        elif a.on > 0.0:
+            a.integral += counts
+        elif self.tail.variance > 0.0:
+            a.integral = fmax(a.integral + counts - self.rate, -self.log_ratio / GAIN)
+
+    cdef void start_over(self) noexcept nogil:
+        """Learn anew what is normal, the former model beside; frozen, the threshold alone."""
+        cdef Alarm *a = self.alarm
+        self.end_alarm()
+        a.n_lost += 1.0
+        a.lost = 1.0
+        a.share = a.back = 0.0
+        if self.is_frozen():
+            self.n_scored[0] = 0
+            memset(self.tail, 0, sizeof(Tail))
+        else:
+            memcpy(self.former, self.model, self.n_bytes())
+            memset(self.model, 0, self.n_bytes())
+
+    cdef void ask_former(self, const void *x) noexcept nogil:
+        """Go back to the former model where it explains what comes, and the new one does not."""
+        cdef Alarm *a = self.alarm
+        cdef double score
+        if self.is_warm():
+            a.lost = 0.0
+        if (<const int64_t *> self.former)[0] == 0:
+            return
+        self.exchange()
+        a.back = a.back + 1.0 if self.judge(x, &score) <= self.threshold_now() else 0.0
+        if a.back < BACK or not a.on + a.lost > 0.0:
+            self.exchange()
+        if a.back >= BACK:
+            self.end_alarm()
+            a.share = a.back = a.lost = 0.0
+            memset(self.former, 0, self.n_bytes())
+
+    cdef int64_t n_bytes(self) noexcept nogil:
+        """Of a model."""
+        return <int64_t> (self.former - self.model)
+
+    cdef void exchange(self) noexcept nogil:
+        """The former model for this one."""
+        cdef int64_t *one = <int64_t *> self.model
+        cdef int64_t *other = <int64_t *> self.former
+        cdef int64_t i, word
+        for i in range(self.n_bytes() // sizeof(int64_t)):
+            word = one[i]
+            one[i] = other[i]
+            other[i] = word
 
     @property
     def stuck(self):
@@ -292,29 +400,25 @@ cdef class NoveltyCore(LearnerCore):
     cdef double level_now(self) noexcept nogil:
         return self.tail.mean + sqrt(self.tail.variance) * (Z_ABOVE + self.tail.level)
 
-    cdef double threshold_now(self) noexcept nogil:
-        cdef double scale = sqrt(self.tail.variance) * (FIRST_EXCESS + self.tail.excess)
-        return self.level_now() + scale * (self.log_ratio + self.tail.shift)
+    cdef double unit_now(self) noexcept nogil:
+        return sqrt(self.tail.variance) * (FIRST_EXCESS + self.tail.excess)
 
-    cdef void follow_unless_held(self, double score, bint alarm) noexcept nogil:
-        """Learn one more score; of alarms the first, when they are over, so that a fault does not
-        lift the threshold above itself."""
-        if self.learns_all or not (alarm or self.alarmed[0]):
-            self.follow(score)
-        elif alarm and not self.alarmed[0]:
-            self.tail.held = score
-        elif not alarm and self.alarmed[0] == 1:
-            self.follow(self.tail.held)
-            self.tail.held = 0.0
+    cdef double threshold_now(self) noexcept nogil:
+        cdef double u = self.alarm.integral, risen = fmax(u, 0.0)
+        return self.settled_now() + self.unit_now() * u * (GAIN + 0.5 * risen * risen)
+
+    cdef double settled_now(self) noexcept nogil:
+        """The threshold without what follows the alarms."""
+        return self.level_now() + self.unit_now() * (self.log_ratio + self.tail.shift)
 
     cdef void follow(self, double score) noexcept nogil:
         """Learn one more score."""
         cdef Tail *t = self.tail
         cdef int64_t n = self.n_scored[0]
         cdef double level = self.level_now(), deviation = sqrt(t.variance), share, far
-        cdef bint above = score > level, alarm = score > self.threshold_now()
+        cdef bint above = score > level, far_above = score > self.settled_now()
         if deviation > 0.0:
-            t.shift += 2.0 * (alarm / self.rate - 1.0) / (n + ALARMS_AFTER / self.rate)
+            t.shift += (far_above / self.rate - 1.0) / (n + 1.0 / self.rate)
             t.shift = fmax(t.shift, -self.log_ratio)
             t.level += 2.0 * (above - ABOVE) / (DENSITY * (n + LEVEL_AFTER))
             if above:
@@ -342,6 +446,8 @@ cdef class NoveltyCore(LearnerCore):
             return NOT_FINITE
         self.scale(x, self.n_kept(), True)
         value[0] = self.threshold_now() - self.score()
+        if value[0] == 0.0:
+            value[0] = TINY     # no alarm
         self.wipe()
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
 
@@ -377,24 +483,31 @@ cdef class NoveltyCore(LearnerCore):
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = LearnerCore.fault(self)
-        cdef int64_t n = self.n_learned(), kept = self.n_kept(), alarms = self.n_alarms[0], j
-        if found == NULL and self.looks_back:
-            found = self.fault_of_looking_back(n)
+        cdef const Alarm *a = self.alarm
+        cdef int64_t n = self.n_learned(), j
         if found != NULL:
             return found
-        if self.n_per_class[0] or self.n_scored[0] > n or alarms > n:
-            return b"the snapshot's counts of scores are inconsistent"
-        if self.looks_back:     # samples of stuck sensors are not learned
-            if kept > (min(n, self.until) if self.until else n) or (
-                    kept + alarms > n and not self.learns_all):
-                return b"the snapshot's counts of alarms are inconsistent"
-        elif self.until:
-            if kept != min(n, self.until) or alarms > n - kept:
-                return b"the snapshot's counts of alarms are inconsistent"
-        elif kept != n if self.learns_all else kept + alarms > n:
+        if self.n_per_class[0] or self.n_strange[0] > n or self.n_alarms[0] > n:
             return b"the snapshot's counts of alarms are inconsistent"
-        if self.alarmed[0] > CALM or (self.tail.held != 0.0 and not self.alarmed[0]):
-            return b"the snapshot holds the score of an alarm that is over"
+        if not (0.0 <= a.share <= 1.0 and is_count(a.on, 1) and is_count(a.lost, 1)
+                and is_count(a.owed, 1) and is_count(a.calm, n) and is_count(a.since, n)
+                and is_count(a.back, n) and is_count(a.n_lost, n) and is_count(a.n_stuck, n)):
+            return b"the snapshot's alarm is not one of any samples"
+        for j in range(self.n_features + 1 if self.looks_back else 0):
+            if not 0 <= self.repeats[j] <= STUCK_AFTER:
+                return b"the snapshot's counts of repeated values are inconsistent"
+        found = self.fault_of_model(n)
+        if found == NULL:
+            self.exchange()
+            found = self.fault_of_model(n)
+            self.exchange()
+        return found
+
+    cdef const char *fault_of_model(self, int64_t n) noexcept nogil:
+        """Of the model in use, or of the former one in its place."""
+        cdef int64_t j
+        if self.kept[0] > (min(n, self.until) if self.until else n) or self.n_scored[0] > n:
+            return b"the snapshot's counts of scores are inconsistent"
         for j in range(self.n_features):
             if self.spread[j] < 0.0:
                 return b"the snapshot has a negative sum of squared deviations"
@@ -402,15 +515,4 @@ cdef class NoveltyCore(LearnerCore):
             return b"the snapshot's tail of the scores is inconsistent"
         if self.tail.excess < -FIRST_EXCESS or not isfinite(self.threshold_now()):
             return b"the snapshot's threshold is not one of any scores"
-        return NULL
-
-    cdef const char *fault_of_looking_back(self, int64_t n) noexcept nogil:
-        cdef Lately *now = self.lately
-        cdef int64_t j
-        if not 0.0 <= now.alarms <= 1.0 or not (
-                is_count(now.n_stuck, n) and is_count(now.n_lost, n) and is_count(now.lost_for, n)):
-            return b"the snapshot's counts of stuck samples are inconsistent"
-        for j in range(self.n_features + 1):
-            if not 0 <= self.repeats[j] <= STUCK_AFTER:
-                return b"the snapshot's counts of repeated values are inconsistent"
         return NULL

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from edgesvm.contract.params import positive
 from edgesvm.learners.novelty.constants import LEAST_RATE, MOST_RATE
 
 __all__ = ["alarm_rate_of"]
 
+TAIL = 0.025  # of the alarms by chance, on either side
+Z_95 = 1.959964
+MANY = 500  # alarms, from which the Poisson distribution is a normal one
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 
 
@@ -59,6 +64,23 @@ def read(text: str) -> tuple[float, int | None]:
             " day or week), or a share of the samples, as 0.001"
         )
     return alarms, seconds
+
+
+def by_chance(expected: float) -> tuple[int, int]:
+    """Least and most alarms of a stream that has `expected` in the mean: 95 % of the Poisson
+    distribution."""
+    if expected > MANY:
+        half = Z_95 * math.sqrt(expected)
+        return math.ceil(expected - half), math.floor(expected + half)
+    n, below, least = 0, 0.0, None
+    chance = math.exp(-expected)
+    while below + chance < 1 - TAIL:
+        below += chance
+        if least is None and below > TAIL:
+            least = n
+        n += 1
+        chance *= expected / n
+    return n if least is None else least, n
 
 
 def _in_range(share: float, what: str) -> float:

@@ -26,27 +26,28 @@ class GaussianNovelty(NoveltyLearner):
     covariance : {"full", "diagonal"}, default "full"
         "diagonal" leaves out which features go together: 20 D + 2 D s bytes instead of some 4 D^2.
     alarm_rate : float, default 1e-3
-        Share of normal samples that may raise an alarm; 1e-9 to 0.05.
+        Alarms a sample, in the long run; 1e-9 to 0.05. The threshold follows the alarms, so the
+        rate holds on whatever comes, faults included.
     learn : {"normal", "all", "until N"}, default "normal"
-        "normal": what alarms is not learned, nor is anything until ten samples in a row raise no
-        alarm, so a fault does not become normal by lasting. "all": everything is learned. "until
-        5000": the first 5000 samples are learned whatever they score, and nothing after them; the
-        threshold stands still too. N is from 20 to 2^30.
+        "normal": nothing is learned during an alarm, so a fault does not become normal at once.
+        "all": everything is learned. "until 5000": the first 5000 samples are learned whatever they
+        score, and nothing after them; the threshold still follows. N is from 20 to 2^30.
     warm_up : int, default 100
         Samples at the start that are learned whatever they score; with "until N" it is N.
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples.
     stuck : {"skip", "learn"}, default "skip"
-        What becomes of the samples of a sensor that repeats its value; see Notes. With "learn", as
-        in snapshots of earlier builds, neither that nor alarms that do not end are noticed.
+        What becomes of the samples of a sensor that repeats its value; see Notes.
+    alarm : "K/N", default "1/1"
+        An alarm begins where K of the last N scores are above the threshold; N at most 64.
 
     Attributes
     ----------
     offset_ : float
     mean_, scale_ : ndarray of shape (n_features,), float64
-    n_alarms_, n_stuck_, n_lost_, n_seen_, n_updates_, n_features_in_
+    n_alarms_, n_strange_, n_stuck_, n_lost_, n_seen_, n_updates_, n_features_in_
     stuck_features_ : list of int
-    is_lost_, is_frozen_ : bool
+    alarm_on_, is_lost_, is_frozen_, has_former_ : bool
     alarm_share_ : float
 
     Notes
@@ -62,20 +63,25 @@ class GaussianNovelty(NoveltyLearner):
     diagonal that is z_j^2. Time: O(n_features^3), or O(n_features) with a diagonal.
 
     The threshold is a level that a tenth of the scores is above, and an exponential tail from
-    there, both corrected by how many scores were above; seven numbers in all. Where nothing is
-    learned after an alarm it does not move, and then the alarms count once.
+    there. Each alarm lifts it and each sample without lowers it, as much as keeps the rate
+    (adaptive conformal inference: Gibbs & Candes 2021): T samples have at most ``alarm_rate`` T
+    alarms and a number that does not grow with T, whatever they are. ``predict_one`` holds a single
+    score against the threshold; an alarm, ``alarm_on_``, lasts from the first such sample (or K of
+    N) until max(0.05 / alarm_rate, 5), at most 60, samples in a row are well below it. One that
+    lasts counts again after 1 / alarm_rate samples.
 
     A feature that used to change with nearly every sample and then repeats its value 50 times is
     stuck until it changes, as is a sample as a whole. What comes meanwhile is neither learned nor
-    an alarm, but counted in ``n_stuck_``. Once half of about the last 700 samples are alarms, the
-    learner is lost: what is normal has changed, or a fault lasts. It says so by ``is_lost_``, and
-    starts over when that has lasted for more samples than it had learned, or 10,000; once frozen it
-    does not.
+    an alarm, but counted in ``n_stuck_``.
 
-    Bytes: see ``plan``; 16 + 16 + 24 + 56 + n_features (16 + s), s = 4 or 8, with stuck="skip"
-    n_features (4 + s) + 36, and with the full covariance 4 n_features (n_features + 1) + 24
-    n_features + 16, and padding. Time: O(n_features) per sample, with the full covariance
-    O(n_features^2).
+    Once half of about the last 700 samples are in an alarm, the learner is lost: what is normal has
+    changed, or a fault lasts. It says so by ``is_lost_``, learns anew for 500 samples and its
+    warm-up at least, and keeps its model beside; where that explains 50 samples in a row and the
+    new one does not, it comes back. With "until N" only the threshold is learned anew.
+
+    Bytes: see ``plan``; 112 + D s, D = n_features, s = 4 or 8, with stuck="skip" D (s + 4) + 4; two
+    models of 64 + 8 N + 16 D and with the full covariance 4 D (D + 1); its scratch, 24 D + 16; and
+    padding. Time: O(D) per sample, with the full covariance O(D^2).
 
     Examples
     --------
@@ -90,7 +96,7 @@ class GaussianNovelty(NoveltyLearner):
     """
 
     _compiled = GaussianNoveltyCore
-    _param_order = ("covariance", "alarm_rate", "learn", "warm_up", "dtype", "stuck")
+    _param_order = ("covariance", "alarm_rate", "learn", "warm_up", "dtype", "stuck", "alarm")
 
     covariance: str = "full"
 
@@ -102,8 +108,7 @@ class GaussianNovelty(NoveltyLearner):
         return 0, 0
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        factor = [
-            ("factor", "f8", (packed_length(n_features),)),
-            ("scratch", "f8", (3 * n_features + 2,)),
-        ]
-        return [*self._scales(n_features), *(factor if self.covariance == "full" else [])]
+        if self.covariance == "diagonal":
+            return self._scales(n_features)
+        own = [("factor", "f8", (packed_length(n_features),))]
+        return self._scales(n_features, own, [("scratch", "f8", (3 * n_features + 2,))])

@@ -42,12 +42,12 @@ class KernelNovelty(NoveltyLearner):
         How much of a sample's squared length counts as noise; at least 1e-4, or 1e-9 with
         ``storage="exact"``, and at most 1e6.
     alarm_rate : float, default 1e-3
-        Share of normal samples that may raise an alarm; 1e-9 to 0.05.
+        Alarms a sample, in the long run; 1e-9 to 0.05. The threshold follows the alarms, so the
+        rate holds on whatever comes, faults included.
     learn : {"normal", "all", "until N"}, default "normal"
-        "normal": what alarms is not learned, nor is anything until ten samples in a row raise no
-        alarm, so a fault does not become normal by lasting. "all": everything is learned. "until
-        5000": the first 5000 samples are learned whatever they score, and nothing after them; the
-        threshold stands still too. N is from 20 to 2^30.
+        "normal": nothing is learned during an alarm, so a fault does not become normal at once.
+        "all": everything is learned. "until 5000": the first 5000 samples are learned whatever they
+        score, and nothing after them; the threshold still follows. N is from 20 to 2^30.
     warm_up : int, default 100
         Samples at the start that are learned whatever they score; with "until N" it is N.
     dtype : {"float32", "float64"}, default "float32"
@@ -56,9 +56,9 @@ class KernelNovelty(NoveltyLearner):
         "compact": centres in 16 bits, in steps of 1/1365 of a deviation, and the matrix in float32.
         "exact": centres in `dtype`, the matrix in float64; in the same bytes, fewer centres.
     stuck : {"skip", "learn"}, default "skip"
-        What becomes of the samples of a sensor that repeats its value; see `GaussianNovelty`. With
-        "learn", as in snapshots of earlier builds, neither that nor alarms that do not end are
-        noticed.
+        What becomes of the samples of a sensor that repeats its value; see `GaussianNovelty`.
+    alarm : "K/N", default "1/1"
+        An alarm begins where K of the last N scores are above the threshold; N at most 64.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ class KernelNovelty(NoveltyLearner):
     counts_ : ndarray of shape (n_centres,), float64
     offset_ : float
     mean_, scale_ : ndarray of shape (n_features,), float64
-    n_alarms_, n_stuck_, n_lost_, n_seen_, n_updates_, n_features_in_
+    n_alarms_, n_strange_, n_stuck_, n_lost_, n_seen_, n_updates_, n_features_in_
     stuck_features_ : list of int
-    is_lost_, is_frozen_ : bool
+    alarm_on_, is_lost_, is_frozen_, has_former_ : bool
     alarm_share_ : float
 
     Notes
@@ -80,19 +80,18 @@ class KernelNovelty(NoveltyLearner):
     2013).
 
     A centre is the mean of the samples it counts. Where there is no room for one more, the two
-    whose merging moves samples least (Ward 1963) become one. The threshold is that of
-    `GaussianNovelty`.
+    whose merging moves samples least (Ward 1963) become one. The threshold, and what becomes of
+    alarms that do not end, is as in `GaussianNovelty`.
 
     ``shares_one``: feature j counts by score(x) - score(x'), x' the scaled sample with feature j of
     the centres, their mean by weights counts_i exp(-gamma |x - c_i|^2), distances without feature
     j: what the other features lead one to expect. It may be less strange than x by nothing: 0.
     Time: n_features scores.
 
-    Bytes: see ``plan``; 16 + 16 + 32 + 48 + n_features (20 + s) + max_vectors (2 n_features + 48) +
-    2 max_vectors (max_vectors + 1), s = 4 or 8, n_features (4 + s) + 36 with stuck="skip", and
-    padding; exact, 16 + 16 + 32 + 48 + n_features (16 + 2 s) + max_vectors (n_features s + 56) + 4
-    max_vectors (max_vectors + 1) + 16. Time: a score is max_vectors (n_features + max_vectors / 2)
-    steps, a sample learned some five times that.
+    Bytes: see ``plan``; 112 + D s, D = n_features, s = 4 or 8, with stuck="skip" D (s + 4) + 4; two
+    models of 72 + 8 N + 16 D + M (2 D + 24) + 2 M (M + 1), M = max_vectors; scratch, 24 M + 4 D;
+    and padding. Exact, the models have M (D s + 24) + 4 M (M + 1), the scratch 32 M + 16 + D s.
+    Time: a score is M (D + M / 2) steps, a sample learned some five times that.
 
     Examples
     --------
@@ -109,7 +108,7 @@ class KernelNovelty(NoveltyLearner):
     _capacity = "max_vectors"
     _param_order = (
         *("max_vectors", "gamma", "noise", "alarm_rate", "learn", "warm_up", "dtype"),
-        *("storage", "stuck"),
+        *("storage", "stuck", "alarm"),
     )
     _absent: ClassVar[Mapping[str, Any]] = {**NoveltyLearner._absent, "storage": "exact"}
 
@@ -137,18 +136,23 @@ class KernelNovelty(NoveltyLearner):
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         m = whole("max_vectors", self.max_vectors, 2, MAX_CAPACITY)
         stored = "i2" if self._is_compact else self.dtype
-        return [
-            *self._scales(n_features),
+        own = [
             ("n_held", "i8", ()),
             ("centres", stored, (m, n_features)),
             ("counts", "f8", (m,)),
             ("cost", "f8", (m,)),
             ("partner", "i8", (m,)),
             ("factor", "f4" if self._is_compact else "f8", (packed_length(m),)),
-            *([("coded", stored, (n_features,))] if self._is_compact else []),
-            ("merged", stored, (n_features,)),
-            ("scratch", "f8", (3 * m if self._is_compact else 4 * m + 2,)),
         ]
+        return self._scales(
+            n_features,
+            own,
+            [
+                *([("coded", stored, (n_features,))] if self._is_compact else []),
+                ("merged", stored, (n_features,)),
+                ("scratch", "f8", (3 * m if self._is_compact else 4 * m + 2,)),
+            ],
+        )
 
     @property
     def _is_compact(self) -> bool:

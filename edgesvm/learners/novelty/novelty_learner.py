@@ -13,15 +13,28 @@ from numpy.typing import ArrayLike
 from edgesvm.contract.inputs import Matrix, as_rows
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import Learner, fits
-from edgesvm.learners.novelty.constants import LEAST_RATE, LEAST_UNTIL, MOST_RATE
+from edgesvm.learners.novelty import earlier
+from edgesvm.learners.novelty.constants import ALARM, LEAST_RATE, LEAST_UNTIL, MOST_RATE
 
 __all__ = ["NoveltyLearner"]
 
 Self = TypeVar("Self", bound="NoveltyLearner")
+Arrays = Sequence[tuple[str, str, tuple[int, ...]]]
 
 STRANGE, NORMAL = -1, 1  # what is predicted, as by scikit-learn's outlier detectors
 MOST_WARM_UP = 1 << 30
 UNTIL = re.compile(r"until ([0-9]{1,10})")
+K_OF_N = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
+MOST_RECENT = 64
+
+
+def k_of_n(text: Any) -> tuple[int, int]:
+    """K and N of "K/N": an alarm begins where K of the last N scores are above the threshold."""
+    found = K_OF_N.fullmatch(text) if isinstance(text, str) else None
+    k, n = (int(number) for number in found.groups()) if found else (0, 0)
+    if not 1 <= k <= n <= MOST_RECENT:
+        raise ValueError(f"alarm={text!r}: give K/N, 1 <= K <= N <= {MOST_RECENT}, such as 3/5")
+    return k, n
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,9 +51,10 @@ class NoveltyLearner(Learner):
     warm_up : int, default 100
     dtype : {"float32", "float64"}, default "float32"
     stuck : {"skip", "learn"}, default "skip"
+    alarm : "K/N", default "1/1"
     """
 
-    _absent: ClassVar[Mapping[str, Any]] = {"stuck": "learn"}
+    _absent: ClassVar[Mapping[str, Any]] = {"stuck": "learn", "alarm": earlier.SETTLED}
 
     takes_labels: ClassVar[bool] = False
 
@@ -49,6 +63,7 @@ class NoveltyLearner(Learner):
     warm_up: int = 100
     dtype: str = "float32"
     stuck: str = "skip"
+    alarm: str = "1/1"
 
     def _check_params(self) -> None:
         if not LEAST_RATE <= positive("alarm_rate", self.alarm_rate) <= MOST_RATE:
@@ -58,6 +73,7 @@ class NoveltyLearner(Learner):
         whole("warm_up", self.warm_up, 1, MOST_WARM_UP)
         one_of("stuck", self.stuck, "skip", "learn")
         self._until()
+        self._k_of_n()
 
     def _until(self) -> int:
         """Samples to learn before nothing is learned any more; 0: there is no such number."""
@@ -71,29 +87,49 @@ class NoveltyLearner(Learner):
             )
         return int(found[1])
 
-    def _scales(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        looks_back: list[tuple[str, str, tuple[int, ...]]] = [
+    def _k_of_n(self) -> tuple[int, int]:
+        return (1, 1) if self.alarm == earlier.SETTLED else k_of_n(self.alarm)
+
+    def _scales(self, n_features: int, model: Arrays = (), scratch: Arrays = ()) -> list[Any]:
+        """The arrays of a learner whose model and scratch these are besides."""
+        if self.alarm == earlier.SETTLED:
+            known = earlier.arrays(self.dtype, n_features, self.stuck == "skip")
+            return [*known, *model, *scratch]
+        sensors = [
             ("values", self.dtype, (n_features,)),
             ("repeats", "i2", (n_features + 1,)),
             ("lively", "i2", (n_features + 1,)),
-            ("lately", "f8", (4,)),
         ]
-        return [
+        whole_model = [
+            ("n_kept", "i8", ()),
             ("n_scored", "i8", ()),
-            ("n_alarms", "i8", ()),
-            ("alarmed", "i8", ()),
-            ("tail", "f8", (7,)),
+            ("recent", "f8", (self._k_of_n()[1],)),
+            ("tail", "f8", (6,)),
             ("mean", "f8", (n_features,)),
             ("spread", "f8", (n_features,)),
+            *model,
+        ]
+        return [
+            ("n_strange", "i8", ()),
+            ("n_alarms", "i8", ()),
+            ("alarm", "f8", (len(ALARM),)),
+            *(sensors if self.stuck == "skip" else []),
+            *whole_model,
+            *((f"former_{name}", dtype, shape) for name, dtype, shape in whole_model),
             ("scaled", self.dtype, (n_features,)),
-            *(looks_back if self.stuck == "skip" else []),
+            *scratch,
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
+        if self.alarm == earlier.SETTLED:
+            raise ValueError(f"alarm={self.alarm!r} is of snapshots of earlier builds: give 'K/N'")
+        k, n = self._k_of_n()
         return {
             "rate": float(self.alarm_rate),
             "warm_up": self._until() or int(self.warm_up),
             "learns_all": self.learn == "all",
+            "k": k,
+            "n": n,
             "until": self._until(),
         }
 
@@ -126,8 +162,9 @@ class NoveltyLearner(Learner):
 
     def learn_one(self, x: ArrayLike) -> bool:  # type: ignore[override]
         """Learn one sample, after its score has moved the threshold. Returns whether the model
-        changed: with learn="normal" what alarms, or follows an alarm, is counted and not learned,
-        with learn="until N" what comes after N samples, and what a stuck sensor sends never.
+        changed: with learn="normal" what is above the threshold, or in an alarm, is counted and not
+        learned, with learn="until N" what comes after N samples, and what a stuck sensor sends
+        never.
 
         Parameters
         ----------
@@ -193,7 +230,8 @@ class NoveltyLearner(Learner):
 
     @fits
     def fit(self: Self, X: Matrix, y: Any = None) -> Self:  # type: ignore[override]
-        """Forget what was learned, then learn the rows in one pass.
+        """Forget what was learned, then learn the rows in one pass. The threshold is the one of all
+        rows, and follows the alarms of the last ones no longer.
 
         Raises
         ------
@@ -202,7 +240,10 @@ class NoveltyLearner(Learner):
         """
         rows, _, _ = self._guard.call(self._rows_to_fit, X, None, None)
         self._forget(rows.shape[1])
-        return self.partial_fit(rows)
+        self.partial_fit(rows)
+        with self._guard:  # of rows in any order: the last alarms say nothing of the next
+            self.core.views["alarm"][ALARM.index("integral")] = 0.0
+        return self
 
     def fit_predict(self, X: Matrix, y: Any = None) -> np.ndarray:
         """``fit``, then ``predict`` of the same rows."""
@@ -279,8 +320,23 @@ class NoveltyLearner(Learner):
 
     @property
     def n_alarms_(self) -> int:
-        """Samples learned, or not learned, that raised an alarm."""
+        """Alarms that began."""
         return int(self.core.views["n_alarms"])
+
+    @property
+    def n_strange_(self) -> int:
+        """Samples, learned or not, that were above the threshold."""
+        return int(self.core.views["n_strange"])
+
+    @property
+    def alarm_on_(self) -> bool:
+        """Whether an alarm is on after the last sample."""
+        return self.is_fitted and self._of_alarm("on") > 0
+
+    @property
+    def alarm_share_(self) -> float:
+        """Share of samples in an alarm among about the last 700."""
+        return self._of_alarm("share")
 
     @property
     def stuck_features_(self) -> list[int]:
@@ -291,26 +347,25 @@ class NoveltyLearner(Learner):
     @property
     def n_stuck_(self) -> int:
         """Samples that were neither learned nor judged, because a feature was stuck."""
-        return int(self._lately[1])
-
-    @property
-    def alarm_share_(self) -> float:
-        """Share of alarms among about the last 700 samples; NaN with stuck="learn"."""
-        return float(self._lately[0]) if self.stuck == "skip" else float("nan")
+        return int(self._of_alarm("n_stuck"))
 
     @property
     def is_lost_(self) -> bool:
-        """Whether that share came to a half, and has not come down to a quarter since."""
-        return bool(self._lately[3])
+        """Whether that share came above a half, and what is normal is being learned anew."""
+        return self._of_alarm("lost") > 0
 
     @property
     def n_lost_(self) -> int:
         """Times that the learner got lost."""
-        return int(self._lately[2])
+        return int(self._of_alarm("n_lost"))
 
     @property
-    def _lately(self) -> Any:
-        return self.core.views.get("lately", (0.0, 0.0, 0.0, 0.0))
+    def has_former_(self) -> bool:
+        """Whether there is a model from before it was lost, which comes back if it fits again."""
+        return self.is_fitted and int(self.core.views["former_n_kept"]) > 0
+
+    def _of_alarm(self, name: str) -> float:
+        return float(self.core.views["alarm"][ALARM.index(name)])
 
     @property
     def mean_(self) -> np.ndarray:
@@ -320,4 +375,5 @@ class NoveltyLearner(Learner):
     @property
     def scale_(self) -> np.ndarray:
         """Standard deviation of each feature, ndarray of shape (n_features,), float64."""
-        return np.sqrt(self.core.views["spread"] / max(self.n_updates_, 1))
+        views = self.core.views
+        return np.sqrt(views["spread"] / max(int(views["n_kept"]), 1))

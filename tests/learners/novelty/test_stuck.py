@@ -51,7 +51,7 @@ def test_the_rate_comes_back_after_the_sensor(learner, how, learn):
     assert n_alarms < 10 and n_stuck in {2000 - STUCK_AFTER, 2001 - STUCK_AFTER}
     assert while_stuck.stuck_features_ == ([1] if how == "one" else [0, 1, 2, 3])
     assert learner.n_stuck_ == n_stuck and learner.stuck_features_ == []
-    assert not learner.is_lost_ and learner.alarm_share_ < 0.05
+    assert not learner.is_lost_ and learner.alarm_share_ < 0.2
     learner.partial_fit(stuck(machine(2000, seed=4), how))
     assert learner.n_stuck_ in {2 * n_stuck + k for k in (-1, 0, 1)}, "and again"
 
@@ -91,34 +91,35 @@ def test_a_sensor_that_comes_late_was_stuck():
 
 
 @each("learner", KINDS)
-def test_alarms_that_do_not_end_are_told_and_at_last_it_starts_over(learner, tmp_path):
-    learner = new(learner).partial_fit(machine(2000))
-    for begin in range(0, 600, 100):
-        assert not learner.is_lost_ or begin >= 500
-        learner.partial_fit(20 + machine(100, seed=begin))
-    assert learner.is_lost_ and learner.n_lost_ == 1 and 0.5 < learner.alarm_share_ < 0.6
-    learned = learner.n_updates_
-    learner.partial_fit(20 + machine(1850, seed=7))
-    assert learner.n_updates_ == learned, "a fault does not become normal so soon"
+def test_it_gets_lost_learns_anew_and_the_former_model_comes_back(learner, tmp_path):
+    X = machine(2000)
+    learner = new(learner).partial_fit(X)
+    scores = learner.score_samples(X[:50]).tolist()
+    learner.partial_fit(20 + machine(400, seed=1))
+    assert learner.alarm_on_ and not learner.is_lost_
+    learner.partial_fit(20 + machine(120, seed=2))
+    assert learner.is_lost_ and learner.n_lost_ == 1 and learner.has_former_
     learner.save(tmp_path / "model.esvm")
     for one in (learner, load(tmp_path / "model.esvm")):
-        n_seen = one.n_seen_
-        one.partial_fit(20 + machine(5000, seed=8))
-        assert not one.is_lost_ and one.n_lost_ == 1
-        before = one.n_alarms_
-        one.partial_fit(20 + machine(5000, seed=9))
-        assert one.n_alarms_ - before < 20 and one.n_seen_ == n_seen + 10_000
+        one.partial_fit(20 + machine(5000, seed=3))
+        assert not one.is_lost_ and one.has_former_ and one.n_alarms_ < 20
+        assert one.predict_one(20 + machine(1, seed=4)[0]) == 1 and one.predict_one(X[3]) == -1
+        one.partial_fit(machine(60, seed=5))
+        assert not one.has_former_ and not one.is_lost_ and one.n_lost_ == 1
+        assert one.predict_one(X[3]) == 1
+        np.testing.assert_allclose(one.score_samples(X[:50]), scores, rtol=0.2)
         one.core.check()
 
 
-def test_one_that_stands_still_says_that_it_is_lost_and_stays():
+def test_one_that_stands_still_learns_only_its_threshold_anew():
     X = machine(1000)
     learner = GaussianNovelty(learn="until 800").partial_fit(X)
-    offset = learner.offset_
-    learner.partial_fit(20 + machine(3000))
-    assert learner.is_lost_ and learner.n_lost_ == 1 and learner.offset_ == offset
-    learner.partial_fit(machine(3000, seed=4))
-    assert not learner.is_lost_ and learner.n_updates_ == 800
+    scores = learner.score_samples(X).tolist()
+    learner.partial_fit(20 + machine(520))
+    assert learner.is_lost_ and learner.n_lost_ == 1 and not learner.has_former_
+    learner.partial_fit(20 + machine(3000, seed=4))
+    assert not learner.is_lost_ and learner.n_updates_ == 800 and learner.n_alarms_ < 10
+    np.testing.assert_allclose(learner.score_samples(X), scores)
 
 
 @each("learner", KINDS)
@@ -130,18 +131,16 @@ def test_watching_counts_and_learns_nothing(learner):
     for x in (*stuck(machine(200, seed=2), "all"), *(20 + machine(3000, seed=3))):
         learner.watch_one(x)
     assert learner.n_stuck_ == 150 and learner.n_lost_ == 1 and learner.n_updates_ == 1000
-    assert learner.offset_ == before
-    assert learner.score_samples(machine(50, seed=6)).tolist() == shares
-    assert learner.learn_one(machine(1, seed=5)[0]) or learner.is_lost_
+    assert learner.offset_ != before, "the threshold follows"
+    np.testing.assert_allclose(learner.score_samples(machine(50, seed=6)), shares)
     learner.core.check()
 
 
-def test_with_stuck_learn_nothing_is_noticed():
+def test_with_stuck_learn_no_sensor_is_stuck():
     learner = GaussianNovelty(stuck="learn").partial_fit(machine(1000))
     learner.partial_fit(stuck(machine(300), "all"))
-    assert learner.n_updates_ == 1300 - learner.n_alarms_ and learner.stuck_features_ == []
-    assert np.isnan(learner.alarm_share_) and not learner.is_lost_ and learner.n_stuck_ == 0
-    assert learner.plan(4).total == GaussianNovelty().plan(4).total - (16 + 2 * 16 + 32)
+    assert learner.stuck_features_ == [] and learner.n_stuck_ == 0
+    assert learner.plan(4).total == GaussianNovelty().plan(4).total - (16 + 2 * 16)
 
 
 SMALL = KernelNovelty(max_vectors=5)
@@ -160,8 +159,11 @@ def test_the_engines_agree(learner):
     for begin in range(0, len(X), 200):
         for one in (fast, plain):
             one.partial_fit(X[begin : begin + 200])
-        for name in ("n_seen_", "n_updates_", "n_alarms_", "n_stuck_", "n_lost_", "is_lost_"):
+        for name in ("n_seen_", "n_updates_", "n_alarms_", "n_strange_", "n_lost_", "is_lost_"):
             assert getattr(fast, name) == getattr(plain, name), (name, begin)
         assert fast.stuck_features_ == plain.stuck_features_
     np.testing.assert_allclose(fast.offset_, plain.offset_, rtol=1e-3)
-    assert fast.n_lost_ == 1 and not fast.is_lost_ and fast.n_stuck_ > 120
+    assert fast.n_lost_ == 1 and fast.has_former_ and fast.n_stuck_ > 120
+    for one in (fast, plain):
+        one.partial_fit(machine(80, seed=9))
+        assert not one.has_former_
