@@ -19,6 +19,7 @@ from edgesvm.learner import Learner
 from edgesvm.learners.multiclass import Multiclass, OneVsOne
 from edgesvm.learners.wrapper import Shell
 from edgesvm.preprocessing.fourier_features import FourierFeatures
+from edgesvm.preprocessing.window_features import WindowFeatures
 
 
 @dataclass(frozen=True)
@@ -134,18 +135,20 @@ def table() -> dict[str, Any]:
 
 
 def predicted(
-    learner: Learner, n_features: int, core: str, *, windows: bool = False
+    learner: Learner, n_features: int, core: str, *, windows: WindowFeatures | None = None
 ) -> Cost | None:
     """What a model costs on a core whose instructions were counted; None if a part was not.
 
-    `windows`: with the code and stack of `WindowFeatures` ahead; instructions are those of a window
-    that is complete.
+    `windows`: those ahead, of which code and stack count; instructions are those of a window that
+    is complete.
     """
     decide = learn = 0.0
     code = stack = 0
     within = [LEAST_FACTOR, LEAST_FACTOR]
     counted = table()["cores"].get(core, {})
-    ahead = [Part("WindowFeatures", (1,))] if windows else []
+    ahead = []
+    if windows is not None:
+        ahead = [Part("WindowFeatures" + (", patterns" if windows._patterns else ""), (1,))]
     for part in [*ahead, *parts(learner, n_features)]:
         entry = counted.get(part.kind)
         if entry is None:

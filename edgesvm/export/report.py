@@ -173,7 +173,8 @@ def estimated(made: Fixed | Model, learner: Learner | Chain, key: str) -> Cost |
     counted_as, inner = CORES[key].counted_as, learner_in(learner)
     if isinstance(made, Fixed):
         return None if made.windows is not None else tables(made, counted_as)
-    return predicted(inner, inner.n_features_in_, counted_as, windows=isinstance(learner, Chain))
+    windows = learner.windows_ if isinstance(learner, Chain) else None
+    return predicted(inner, inner.n_features_in_, counted_as, windows=windows)
 
 
 def tables(model: Fixed, core: str) -> Cost | None:

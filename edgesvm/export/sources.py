@@ -100,7 +100,8 @@ class Model:
             empty = inner = built.like_new().allocate(width, classes=classes)
         if getattr(core, "layout", None) != getattr(inner.core, "layout", None):
             raise ValueError("the model has no room yet for one of its classes: teach it first")
-        cost = predicted(built, width, "M3", windows=isinstance(model, Chain))
+        windows = model.windows_ if isinstance(model, Chain) else None
+        cost = predicted(built, width, "M3", windows=windows)
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
         return cls(

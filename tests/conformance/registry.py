@@ -976,6 +976,7 @@ RAW = [
         "WindowFeatures-all",
         {"window": 16, "hop": 16, "bands": "2-9,9-30", "features": "all"},
     ),
+    RegisteredRaw("WindowFeatures-rocket", {"window": 36, "hop": 7, "features": "rocket"}),
     RegisteredRaw("WindowFeatures-apart", {"window": 7, "hop": 10, "features": "std,crest"}, None),
     RegisteredRaw(
         "Chain", {"window": 20, "hop": 8, "bands": "2-9,9-30"}, Standardized(learner=StreamSVM())
