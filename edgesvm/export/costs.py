@@ -133,20 +133,26 @@ def table() -> dict[str, Any]:
     return json.loads((files("edgesvm.export") / "costs.json").read_text(encoding="utf-8"))
 
 
+def ahead_of(model: Any) -> str:
+    """What is ahead of a chain's learner; "" of a learner."""
+    windows = getattr(model, "windows_", None)
+    return "" if windows is None else type(windows).__name__
+
+
 def predicted(
-    learner: Learner, n_features: int, core: str, *, windows: bool = False
+    learner: Learner, n_features: int, core: str, *, ahead: str = ""
 ) -> Cost | None:
     """What a model costs on a core whose instructions were counted; None if a part was not.
 
-    `windows`: with the code and stack of `WindowFeatures` ahead; instructions are those of a window
-    that is complete.
+    `ahead`: what makes its rows, with its code and stack; instructions are those of a window that is
+    complete.
     """
     decide = learn = 0.0
     code = stack = 0
     within = [LEAST_FACTOR, LEAST_FACTOR]
     counted = table()["cores"].get(core, {})
-    ahead = [Part("WindowFeatures", (1,))] if windows else []
-    for part in [*ahead, *parts(learner, n_features)]:
+    before = [Part(ahead, (1,))] if ahead else []
+    for part in [*before, *parts(learner, n_features)]:
         entry = counted.get(part.kind)
         if entry is None:
             return None

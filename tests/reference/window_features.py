@@ -7,7 +7,8 @@ import numpy as np
 from edgesvm.contract.inputs import as_floats
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
-from edgesvm.preprocessing._window_features import LARGEST, Feature
+from edgesvm.preprocessing._raw_features import LARGEST
+from edgesvm.preprocessing._window_features import Feature
 
 MEAN, M2, M3, M4, TREND, LOW, HIGH, N_CROSSINGS, IS_ABOVE = range(9)
 
