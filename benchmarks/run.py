@@ -68,6 +68,7 @@ STUDIES = (
     "novelty/drift",
     "novelty/onset",
     "novelty/remarks",
+    "novelty/clock",
     "drift/detectors",
     "fleet/ball",
     "fleet/passes",

@@ -139,13 +139,11 @@ def ahead_of(model: Any) -> str:
     return "" if windows is None else type(windows).__name__
 
 
-def predicted(
-    learner: Learner, n_features: int, core: str, *, ahead: str = ""
-) -> Cost | None:
+def predicted(learner: Learner, n_features: int, core: str, *, ahead: str = "") -> Cost | None:
     """What a model costs on a core whose instructions were counted; None if a part was not.
 
-    `ahead`: what makes its rows, with its code and stack; instructions are those of a window that is
-    complete.
+    `ahead`: what makes its rows, with its code and stack; instructions are those of a window that
+    is complete.
     """
     decide = learn = 0.0
     code = stack = 0

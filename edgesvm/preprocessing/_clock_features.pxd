@@ -22,7 +22,6 @@ cdef struct Channel:
 
 cdef struct Usual:
     double mean, deviation
-    bint is_known
 
 
 cdef class ClockFeaturesCore(RawFeaturesCore):

@@ -13,8 +13,9 @@ LEAST_SHARE (West, "Updating Mean and Variance Estimates", 1979, for weights tha
 
     u' = u + share e,  v'^2 = (1 - share) (v^2 + share e^2) + share variance,  e = mean - u
 
-So a strange sample or hour moves little. Before LEAST_VISITS visits the same hours of the other
-days are taken together; before so many of them nothing is usual, and the residual is 0.
+So a strange sample or hour moves little. The residual is (x - u) / v, where s counts for v as PRIOR
+visits: (n v^2 + PRIOR s^2) / (n + PRIOR). Before LEAST_VISITS visits the same hours of the other
+days are taken together; before so many of them there are only m and s.
 
 u and v are kept as codes of 16 bits. The unit of a channel is doubled when a code would be too
 large, and all its codes halved.
@@ -31,7 +32,7 @@ from edgesvm.preprocessing._raw_features cimport RawFeaturesCore
 
 cdef int64_t DAY, HOURS
 cdef int LEAST_VISITS
-cdef double WEEK, MEMORY, LONGEST, FAR, LEAST_SHARE, NEAREST, MOST, FINE, LARGEST_CODE
+cdef double WEEK, MEMORY, LONGEST, FAR, LEAST_SHARE, PRIOR, MOST, FINE, LARGEST_CODE
 from edgesvm.preprocessing.constants import (
     DAY,
     FAR,
@@ -43,7 +44,7 @@ from edgesvm.preprocessing.constants import (
     LONGEST,
     MEMORY,
     MOST,
-    NEAREST,
+    PRIOR,
     WEEK,
 )
 
@@ -108,9 +109,9 @@ cdef class ClockFeaturesCore(RawFeaturesCore):
     cdef void write(self, int64_t c, double x, const Usual *usual) noexcept nogil:
         """Write the features of a channel into `row`."""
         cdef const Channel *of = self.channels + c
-        cdef double deviation = fmax(usual.deviation, NEAREST * of.size), residual = 0.0
-        if usual.is_known and deviation > 0.0:
-            residual = within((x - usual.mean) / deviation, MOST)
+        cdef double residual = 0.0
+        if usual.deviation > 0.0:
+            residual = within((x - usual.mean) / usual.deviation, MOST)
         put(self.is_float32, self.out, 4 * c, x)
         put(self.is_float32, self.out, 4 * c + 1, x - of.slow)
         put(self.is_float32, self.out, 4 * c + 2, x - of.last)
@@ -130,14 +131,17 @@ cdef class ClockFeaturesCore(RawFeaturesCore):
         for day in range(days):
             n += self.visits[h + DAY * day]
             mean += self.visits[h + DAY * day] * <double> codes[2 * (h + DAY * day)]
-        usual.is_known = n >= LEAST_VISITS
-        mean = mean / n if usual.is_known else 0.0
+        if n < LEAST_VISITS:
+            usual.mean, usual.deviation = of.slow, of.size
+            return usual
+        mean /= n
         for day in range(days):
             apart = codes[2 * (h + DAY * day)] - mean
             deviation = codes[2 * (h + DAY * day) + 1]
             square += self.visits[h + DAY * day] * (deviation * deviation + apart * apart)
         usual.mean = of.origin + mean * of.unit
-        usual.deviation = sqrt(square / n) * of.unit if usual.is_known else 0.0
+        square *= of.unit * of.unit
+        usual.deviation = sqrt((square + PRIOR * of.size * of.size) / (n + PRIOR))
         return usual
 
     cdef void end_hour(self) noexcept nogil:

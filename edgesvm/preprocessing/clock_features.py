@@ -51,9 +51,9 @@ class ClockFeatures(RawFeatures):
     times the usual distance from the slow mean, so one strange sample moves little. When an hour
     ends, mean and deviation of its samples become the n-th part, and at least an eighth, of what
     the hour has, after n visits. What is usual is that of the hour of the week once it was seen
-    twice; before that the same hours of all days together; and before two of these, nothing: the
-    residual is 0. It is in deviations of the hour, each at least an eighth of the usual distance
-    from the slow mean, and at most 16.
+    twice; before that the same hours of all days together; and before two of these, the slow mean.
+    The residual is in deviations, for which the usual distance from the slow mean counts as a
+    quarter of a visit, and at most 16.
 
     A clock that is set back, as at the end of summer time, lets the hour go on until it is another
     one; a step ahead, or days without samples, begin another hour. What was missed is not usual.

@@ -63,8 +63,8 @@ def test_a_row_by_hand():
     value, level, difference, residual = rows[-1]
     assert (value, difference) == (16, 6)
     assert level == pytest.approx(16 - 10.5, abs=0.05), "as many of 11 as of 10"
-    assert residual == pytest.approx(5.5 / 0.5, abs=0.01), "that hour was seen on two days"
-    assert (rows[: 4 * 24 * 2 - 96, 3] == 0).all(), "nothing is usual yet"
+    assert residual == pytest.approx(5.5 / 0.5, abs=0.1), "that hour was seen on two days"
+    assert (np.abs(rows[8:96, 3]) < 1.3).all(), "before that the slow mean is usual"
     assert features.visits_.tolist() == [1] * 48 + [0] * 120
 
 
@@ -151,7 +151,7 @@ def test_the_unit_of_the_codes_grows():
 
 def test_behind_it_a_learner_knows_the_week():
     """A pump that stands still in the middle of a workday is within its range, and strange."""
-    values, runs = pump(10)
+    values, _ = pump(10)
     X = week_of(values).astype(np.float32)
     chain = Chain(windows=ClockFeatures(), learner=GaussianNovelty(warm_up=4 * 168 * 4)).allocate(2)
     alone = GaussianNovelty(warm_up=4 * 168 * 4)

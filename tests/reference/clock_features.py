@@ -19,7 +19,7 @@ from edgesvm.preprocessing.constants import (
     LONGEST,
     MEMORY,
     MOST,
-    NEAREST,
+    PRIOR,
     WEEK,
 )
 
@@ -92,25 +92,24 @@ class ClockFeaturesCoreRef:
         return passed / clock[COVERED] if clock[COVERED] > 0 else 0.0
 
     def residual(self, x):
-        mean, deviation, is_known = self.usual(int(self.clock[HOUR]))
-        deviation = np.maximum(deviation, NEAREST * self.of[SIZE])
+        mean, deviation = self.usual(int(self.clock[HOUR]))
         residual = np.divide(x - mean, deviation, out=np.zeros_like(x), where=deviation > 0)
-        return np.clip(residual, -MOST, MOST) * is_known
+        return np.clip(residual, -MOST, MOST)
 
     def usual(self, hour):
-        """Mean and deviation of each channel at an hour of the week, or of the day, and whether
-        they are known."""
+        """Mean and deviation of each channel at an hour of the week, or of the day, or of late."""
         hours = [hour]
         if self.visits[hour] < LEAST_VISITS:
             hours = np.arange(hour % DAY, HOURS, DAY)
         visits, codes = self.visits[hours].astype(np.float64), self.codes[:, hours].astype(float)
         n = visits.sum()
         if n < LEAST_VISITS:
-            return self.of[ORIGIN], np.zeros(len(codes)), False
+            return self.of[SLOW], self.of[SIZE]
         mean = (codes[..., 0] * visits).sum(axis=1) / n
         squares = codes[..., 1] ** 2 + (codes[..., 0] - mean[:, None]) ** 2
-        deviation = np.sqrt((squares * visits).sum(axis=1) / n)
-        return self.of[ORIGIN] + mean * self.of[UNIT], deviation * self.of[UNIT], True
+        squares = (squares * visits).sum(axis=1) * self.of[UNIT] ** 2
+        deviation = np.sqrt((squares + PRIOR * self.of[SIZE] ** 2) / (n + PRIOR))
+        return self.of[ORIGIN] + mean * self.of[UNIT], deviation
 
     def follow(self, x, share):
         of = self.of
