@@ -68,6 +68,7 @@ class NoveltySettings:
     alarm: tuple[int, int]
     then: str  # "nothing", "normal" or "all": what to learn while watching
     residual: int | None = None  # the channel that the others are to explain
+    clock: str | None = None  # "host" or "sample": who knows the time
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> NoveltySettings:
@@ -147,5 +148,13 @@ def add_to(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="watch channel N against what the other channels say of it, counted from 0, -1 the "
         "last: finds a fault that moves it within its usual range",
+    )
+    group.add_argument(
+        "--clock",
+        nargs="?",
+        choices=("host", "sample"),
+        const="host",
+        help="look at samples by the hour of the week, in this computer's local time; sample: in "
+        "that of the last number of each sample, in seconds since Monday 0:00, as in a replay",
     )
     parameters.add_set(group)

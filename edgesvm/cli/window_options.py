@@ -131,7 +131,7 @@ class WindowSettings:
         found = []
         for option, value in self.given().items():
             name = option[2:].replace("-", "_")
-            if isinstance(model, Learner):
+            if not hasattr(getattr(model, "windows_", None), "bands"):  # but for WindowFeatures
                 found.append((f"no {option}", f"{option} {value}"))
             elif not _same(model, name, value):
                 found.append((f"{option} {_held(model, name)}", f"{option} {value}"))
