@@ -209,7 +209,7 @@ def pumps(quick: bool) -> tuple[Table, dict[str, Any]]:
         for kind, make in KINDS.items():
             for given, columns in INPUTS.items():
                 progress(f"{said} {kind} {given}")
-                total = np.zeros(4)
+                total = np.zeros(5)
                 for seed in range(1 if quick else RUNS):
                     value, seconds, stood, ran = pump(seed)
                     of_stage = features(value, seconds)
@@ -219,35 +219,35 @@ def pumps(quick: bool) -> tuple[Table, dict[str, Any]]:
                     total += told(result, seconds, stood, ran)
                 figures[f"{said}, {kind}, {given}"] = total.tolist()
                 n = (1 if quick else RUNS) * (WEEKS - FROM)
-                weekend, workday, standing, running = total
-                told_of = [f"{standing:.0f} of {n // 2}", f"{running:.0f} of {n // 2}"]
-                rows.append(
-                    [said, kind, given, f"{weekend / n:.2f}", f"{workday / n:.2f}", *told_of]
-                )
-    columns = ["learned", "learner", "features", "false, a weekend", "false, five workdays"]
-    columns += ["stood still", "ran on Sunday"]
+                told_of = [f"{false / n:.2f}" for false in total[:3]]
+                told_of += [f"{faults:.0f} of {n // 2}" for faults in total[3:]]
+                rows.append([said, kind, given, *told_of])
+    columns = ["learned", "learner", "features", "false, an early weekend", "a weekend"]
+    columns += ["five workdays", "stood still", "ran on Sunday"]
     return Table("A pump that runs on workdays", columns, rows, OF_PUMP), figures
 
 
 OF_PUMP = f"""\
-A sample every five minutes, {RUNS} runs of {WEEKS} weeks, alarms of the last {WEEKS - FROM}. Both
-faults last two hours and are within the usual range: the pump stands still on a workday, or runs on
-a Sunday."""
+A sample every five minutes, {RUNS} runs of {WEEKS} weeks, alarms of the last {WEEKS - FROM}; early
+weekends are those of the first {FROM}. Both faults last two hours and are within the usual range:
+the pump stands still on a workday, or runs on a Sunday."""
 
 
 def told(
     result: Judged, seconds: np.ndarray, stood: np.ndarray, ran: np.ndarray
-) -> tuple[int, int, int, int]:
-    """False alarms at weekends and on workdays; faults of both kinds with an alarm."""
+) -> tuple[int, int, int, int, int]:
+    """False alarms at early weekends, at weekends and on workdays; faults of both kinds with an
+    alarm."""
     late = seconds >= FROM * WEEK
     near = stood | ran
     for _ in range(5):  # an alarm may begin, or be on, a little after a fault
         near = near | np.concatenate([[False], near[:-1]])
-    false = result.began & late & ~near
+    false = result.began & ~near
     weekend = seconds % WEEK >= 5 * DAY
     return (
-        int((false & weekend).sum()),
-        int((false & ~weekend).sum()),
+        int((false & weekend & ~late).sum()),
+        int((false & weekend & late).sum()),
+        int((false & ~weekend & late).sum()),
         spells(stood, result.on),
         spells(ran, result.on),
     )

@@ -13,9 +13,11 @@ LEAST_SHARE (West, "Updating Mean and Variance Estimates", 1979, for weights tha
 
     u' = u + share e,  v'^2 = (1 - share) (v^2 + share e^2) + share variance,  e = mean - u
 
-So a strange sample or hour moves little. The residual is (x - u) / v, where s counts for v as PRIOR
-visits: (n v^2 + PRIOR s^2) / (n + PRIOR). Before LEAST_VISITS visits the same hours of the other
-days are taken together; before so many of them there are only m and s.
+From the second visit on, |e| and the root of the variance count as at most BOUND deviations and
+LEAST_STEP codes, unless v is 0. So a strange sample or hour moves little. The residual is
+(x - u) / v, where s counts for v as PRIOR visits: (n v^2 + PRIOR s^2) / (n + PRIOR). Before
+LEAST_VISITS visits the same hours of the other days are taken together; before so many of them
+there are only m and s.
 
 u and v are kept as codes of 16 bits. The unit of a channel is doubled when a code would be too
 large, and all its codes halved.
@@ -32,14 +34,17 @@ from edgesvm.preprocessing._raw_features cimport RawFeaturesCore
 
 cdef int64_t DAY, HOURS
 cdef int LEAST_VISITS
-cdef double WEEK, MEMORY, LONGEST, FAR, LEAST_SHARE, PRIOR, MOST, FINE, LARGEST_CODE
+cdef double WEEK, MEMORY, LONGEST, FAR, LEAST_SHARE, BOUND, LEAST_STEP, PRIOR, MOST
+cdef double FINE, LARGEST_CODE
 from edgesvm.preprocessing.constants import (
+    BOUND,
     DAY,
     FAR,
     FINE,
     HOURS,
     LARGEST_CODE,
     LEAST_SHARE,
+    LEAST_STEP,
     LEAST_VISITS,
     LONGEST,
     MEMORY,
@@ -148,22 +153,24 @@ cdef class ClockFeaturesCore(RawFeaturesCore):
         """Take the hour that is under way into what is usual at it."""
         cdef int64_t c, hour = <int64_t> self.clock.hour
         cdef const int16_t *code
-        cdef double share, mean, deviation, variance, apart
+        cdef double n = fmin(self.visits[hour] + 1.0, 255.0), share = fmax(1.0 / n, LEAST_SHARE)
+        cdef double mean, deviation, variance, within_hour, apart, bound
         cdef Channel *of
-        if self.visits[hour] < 255:
-            self.visits[hour] += 1
-        share = fmax(1.0 / self.visits[hour], LEAST_SHARE)
         for c in range(self.n_channels - 1):
             of = self.channels + c
             code = self.codes + 2 * (HOURS * c + hour)
             if self.clock.n_visits == 0.0:
                 of.origin = of.mean
             mean, deviation = code[0] * of.unit, code[1] * of.unit
-            apart = of.mean - of.origin - mean
+            apart, within_hour = of.mean - of.origin - mean, of.m2 / self.clock.n
+            if n > 1.0 and code[1] > 0:     # else it has not varied: its first step counts in full
+                bound = BOUND * self.usual(c, hour).deviation + LEAST_STEP * of.unit
+                apart, within_hour = within(apart, bound), fmin(within_hour, bound * bound)
             variance = (1.0 - share) * (deviation * deviation + share * apart * apart)
-            variance += share * (of.m2 / self.clock.n)
+            variance += share * within_hour
             self.store(c, hour, mean + share * apart, sqrt(variance))
             of.mean = of.m2 = 0.0
+        self.visits[hour] = <uint8_t> n
         self.clock.n_visits += 1.0
 
     cdef void store(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -107,7 +107,7 @@ class Chain(Composed):
         if windows.dtype != learner.dtype:
             raise ValueError(f"dtype: {windows.dtype} windows, but {learner.dtype} in the learner")
         one_of("label", self.label, "majority", "last")
-        return replace(windows), learner.wrapped().like_new()
+        return windows.like_new(), learner.wrapped().like_new()
 
     def plan(self, n_channels: int) -> MemoryPlan:
         """The arrays needed, and their total in bytes. Nothing is allocated.
@@ -289,7 +289,7 @@ class Chain(Composed):
         ndarray of shape (n_windows,), labels; nothing of the chain changes, and the windows of X
         have memory of their own
         """
-        apart = replace(self.windows_).allocate(self.windows_._core.n_channels)
+        apart = self.windows_.like_new().allocate(self.windows_._core.n_channels)
         return self.learner_.predict(apart.push_many(X), n_jobs)
 
     def gap(self) -> None:

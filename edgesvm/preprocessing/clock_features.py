@@ -48,9 +48,10 @@ class ClockFeatures(RawFeatures):
     604,800; others are refused, as are NaN and values beyond 1e15. In float32 a second is exact.
 
     The slow mean is of some twelve hours. A value counts for it, and for its hour, as at most 8
-    times the usual distance from the slow mean, so one strange sample moves little. When an hour
-    ends, mean and deviation of its samples become the n-th part, and at least an eighth, of what
-    the hour has, after n visits. What is usual is that of the hour of the week once it was seen
+    times the usual distance from the slow mean. When an hour ends, mean and deviation of its
+    samples become the n-th part, and at least an eighth, of what the hour has, after n visits; they
+    count as at most 3 deviations. So a strange sample or hour moves little, and another rhythm is
+    usual after some weeks. What is usual is that of the hour of the week once it was seen
     twice; before that the same hours of all days together; and before two of these, the slow mean.
     The residual is in deviations, for which the usual distance from the slow mean counts as a
     quarter of a visit, and at most 16.

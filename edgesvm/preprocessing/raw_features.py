@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,6 +54,16 @@ class RawFeatures(Saved):
 
     def _core_params(self) -> dict[str, Any]:
         return {}
+
+    def like_new(self) -> Any:
+        """Of the same parameters, without memory."""
+        return replace(self)  # type: ignore[type-var]
+
+    def names(
+        self, n_channels: int | None = None, channels: Sequence[str] | None = None
+    ) -> list[str]:
+        """Names of the numbers in a row, in order."""
+        raise NotImplementedError
 
     # -- memory ------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from edgesvm import (
     BatchSVR,
     ByteSVM,
     Calibrated,
+    ClockFeatures,
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
@@ -475,15 +476,23 @@ def test_scoring_of_many_classes(kind, labels):
     assert np.abs(model.decision_function(X) - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
+def same_arrays(plan, head, sizes):
+    rows = rows_after(head)
+    assert [array.name for array in plan.arrays] == [name.strip("`") for name, *_ in rows]
+    for array, (name, kind, shape, _) in zip(plan.arrays, rows, strict=True):
+        assert array.dtype == np.dtype("float32" if kind == "real" else TYPES[kind]), name
+        assert array.shape == evaluated(shape, sizes), name
+
+
+def test_arena_of_the_clock():
+    same_arrays(ClockFeatures().plan(5), "| clock array | type | shape | holds |", {"c": 4})
+
+
 @each("features, n_streams, pairs", [("std,power", 5, 0), ("all", 6, 10)])
 def test_arena_of_windows(features, n_streams, pairs):
     windows = WindowFeatures(window=100, hop=30, rate=100.0, bands="1-2,3-9", features=features)
     plan = windows.plan(5)
     sizes = {"S": n_streams, "B": 2, "w": 4, "pairs": pairs, "row": len(windows.names(5))}
-    rows = rows_after("| window array | type | shape | holds |")
-    assert [array.name for array in plan.arrays] == [name.strip("`") for name, *_ in rows]
-    for array, (name, kind, shape, _) in zip(plan.arrays, rows, strict=True):
-        assert array.dtype == np.dtype("float32" if kind == "real" else TYPES[kind]), name
-        assert array.shape == evaluated(shape, sizes), name
+    same_arrays(plan, "| window array | type | shape | holds |", sizes)
     saved = windows.allocate(5).snapshot().params
     assert f"`WindowFeatures` are {' '.join(f'`{name}`' for name in saved)}:" in TEXT

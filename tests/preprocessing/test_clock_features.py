@@ -94,6 +94,19 @@ def test_a_strange_hour_moves_what_is_usual_by_little():
     assert np.abs(calm[:, 3]).max() < 7
 
 
+def test_strange_hours_stay_strange_and_another_rhythm_becomes_usual():
+    values, _ = pump(40)
+    sundays = [4 * (168 * week + 6 * 24 + 10) for week in (8, 10, 12, 14)]
+    for at in sundays:
+        values[at : at + 8] += 1
+    saturdays = np.concatenate([np.arange(36) + 4 * (168 * w + 5 * 24 + 8) for w in range(20, 40)])
+    values[saturdays] += 1
+    residual = fed(week_of(values))[1][:, 3]
+    assert min(residual[at : at + 8].min() for at in sundays) > 5
+    assert residual[saturdays[:36]].min() > 5
+    assert np.abs(residual[saturdays[-5 * 36 :]]).max() < 3, "after some weeks"
+
+
 @each("bad", [np.nan, np.inf, -1.0, WEEK + 1])
 def test_a_time_that_is_none_is_refused(bad):
     features, _ = fed(week_of(np.arange(50.0)))

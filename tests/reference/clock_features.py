@@ -9,12 +9,14 @@ from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 from edgesvm.preprocessing._raw_features import LARGEST
 from edgesvm.preprocessing.constants import (
+    BOUND,
     DAY,
     FAR,
     FINE,
     HOURS,
     LARGEST_CODE,
     LEAST_SHARE,
+    LEAST_STEP,
     LEAST_VISITS,
     LONGEST,
     MEMORY,
@@ -129,15 +131,19 @@ class ClockFeaturesCoreRef:
         of, hour = self.of, int(self.clock[HOUR])
         if self.clock[N_VISITS] == 0:
             of[ORIGIN] = of[MEAN]
-        self.visits[hour] = min(int(self.visits[hour]) + 1, 255)
-        share = max(1 / int(self.visits[hour]), LEAST_SHARE)
+        n = min(int(self.visits[hour]) + 1, 255)
+        share = max(1 / n, LEAST_SHARE)
         mean, deviation = self.codes[:, hour].T * of[UNIT]
-        apart = of[MEAN] - of[ORIGIN] - mean
-        variance = (1 - share) * (deviation * deviation + share * apart * apart)
-        variance += share * (of[M2] / self.clock[N])
+        apart, inside = of[MEAN] - of[ORIGIN] - mean, of[M2] / self.clock[N]
+        if n > 1:
+            bound = BOUND * self.usual(hour)[1] + LEAST_STEP * of[UNIT]
+            bound[deviation == 0] = np.inf
+            apart, inside = np.clip(apart, -bound, bound), np.minimum(inside, bound**2)
+        variance = (1 - share) * (deviation * deviation + share * apart * apart) + share * inside
         for c in range(len(apart)):
             self.store(c, hour, mean[c] + share * apart[c], np.sqrt(variance[c]))
         of[MEAN] = of[M2] = 0.0
+        self.visits[hour] = n
         self.clock[N_VISITS] += 1
 
     def store(self, c, hour, mean, deviation):
