@@ -226,6 +226,7 @@ def evaluated(shape, sizes):
         shape.replace("bytes of a part", "part")
         .replace("rest bytes", "4 * rest")
         .replace("8 p", "8 * p")
+        .replace("4 c", "4 * c")
         .replace("/", "//")
     )
     up = {"up": lambda n: math.ceil(n / 16) * 16}
