@@ -76,8 +76,8 @@ class ClockFeatures(RawFeatures):
     >>> noise = np.random.default_rng(0).normal(0, 0.1, len(hours))
     >>> X = np.column_stack([at_work + noise, hours % 168 * 3600]).astype(np.float32)
     >>> chain = Chain(windows=ClockFeatures(), learner=GaussianNovelty()).allocate(n_channels=2)
-    >>> chain.nbytes
-    1640
+    >>> chain.windows_.nbytes
+    984
     >>> answers = [chain.push(x) for x in X]
     >>> on_sunday = np.float32([1.0, 155 * 3600])
     >>> chain.push(np.float32([0.0, 155 * 3600]))[0], chain.push(on_sunday)[0]
