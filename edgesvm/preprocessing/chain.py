@@ -96,8 +96,8 @@ class Chain(Composed):
         learner = ByteSVM() if self.learner is None else self.learner
         if not isinstance(windows, RawFeatures) or not isinstance(learner, Learner):
             raise ValueError(
-                f"windows={self.windows!r}, learner={self.learner!r}: give a WindowFeatures and a"
-                " learner, such as ByteSVM()"
+                f"windows={self.windows!r}, learner={self.learner!r}: give WindowFeatures or"
+                " ClockFeatures, and a learner, such as ByteSVM()"
             )
         if learner.regresses:
             raise ValueError(
@@ -289,7 +289,7 @@ class Chain(Composed):
         ndarray of shape (n_windows,), labels; nothing of the chain changes, and the windows of X
         have memory of their own
         """
-        apart = self.windows_.like_new().allocate(self.windows_._core.n_channels)
+        apart = self.windows_.apart()
         return self.learner_.predict(apart.push_many(X), n_jobs)
 
     def gap(self) -> None:

@@ -106,6 +106,13 @@ class ClockFeatures(RawFeatures):
             channels = [f"x{c}" for c in range(n_channels - 1)]
         return [f"{channel}_{name}" for channel in channels for name in OF_A_CHANNEL]
 
+    def apart(self) -> Any:
+        """As in the base; they know the same hours."""
+        apart = super().apart()
+        apart.arena.memory[:] = self.arena.memory
+        apart.gap()
+        return apart
+
     def plan(self, n_channels: int) -> MemoryPlan:
         """The arrays needed, and their total in bytes. Nothing is allocated.
 

@@ -59,6 +59,10 @@ class RawFeatures(Saved):
         """Of the same parameters, without memory."""
         return replace(self)  # type: ignore[type-var]
 
+    def apart(self) -> Any:
+        """Others in memory of their own, for a stretch of samples apart from the stream."""
+        return self.like_new().allocate(self.core.n_channels)
+
     def names(
         self, n_channels: int | None = None, channels: Sequence[str] | None = None
     ) -> list[str]:

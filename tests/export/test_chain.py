@@ -247,3 +247,11 @@ def test_a_chain_knows_the_hour_as_the_host(dtype, learner, tmp_path):
     library.restart(at(memory))
     assert library.restore(at(memory), at(saved), len(saved)) == 0
     assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+    (tmp_path / "decides").mkdir()
+    library, memory = library_of(chain, tmp_path / "decides", FOR_INFERENCE, "--inference")
+    apart = ClockFeatures(dtype=dtype).allocate(3)  # a board begins without any hour
+    for x in X[~np.isnan(X).any(axis=1)][:500].astype(dtype):
+        index = library.push(at(memory), at(x), at(score))
+        answer = chain.learner_.predict_with_score(apart.push(x))
+        assert (chain.learner_.classes_[index], score[0]) == answer
+    assert memory.tobytes() == bytes(apart.arena)

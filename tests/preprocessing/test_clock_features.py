@@ -178,6 +178,9 @@ def test_behind_it_a_learner_knows_the_week():
     chain.push(np.array([1.0, off[1] - 60], np.float32))
     assert chain.push(off)[0] == -1
     assert alone.predict_one(off[:1]) == 1
+    before = bytes(chain.arena)
+    assert chain.predict(off[None]).tolist() == [-1], "apart from the stream, with its hours"
+    assert bytes(chain.arena) == before
 
 
 def test_a_snapshot_that_no_stream_can_leave_is_refused(tmp_path):
