@@ -27,6 +27,7 @@ STUDIES = (
     "preprocessing/bounded",
     "preprocessing/leakage",
     "preprocessing/windows",
+    "preprocessing/ucr",
     "calibration/platt",
     "calibration/steps",
     "stream/speed",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from time import process_time
+from typing import Any
 
 import numpy as np
 from scipy import signal, stats
@@ -27,6 +28,10 @@ from edgesvm import FourierSVM, Standardized, WindowFeatures
 
 NAME, RATE, WINDOW, HOP = "chest_accel", 52.0, 104, 52
 BANDS = ((0.5, 2.0), (2.0, 5.0), (5.0, 12.0))
+FEATURES = "mean,std,min,max,skewness,kurtosis,crossings,slope,power"
+CUT: dict[str, Any] = {
+    "window": WINDOW, "hop": HOP, "rate": RATE, "bands": BANDS, "features": FEATURES
+}  # fmt: skip
 BUDGET, N_CLASSES = "16KiB", 7
 N_EACH = 8 + len(BANDS)  # features of a channel, the power last
 
@@ -47,7 +52,7 @@ def loaded() -> Signal:
 
 
 def ours(X: np.ndarray, people: np.ndarray) -> np.ndarray:
-    windows = WindowFeatures(window=WINDOW, hop=HOP, rate=RATE, bands=BANDS).allocate(X.shape[1])
+    windows = WindowFeatures(**CUT).allocate(X.shape[1])
     found = []
     for i, x in enumerate(X):
         if i and people[i] != people[i - 1]:
@@ -198,7 +203,7 @@ def main() -> None:
                 ]
             )
             figures[name] = cells | {"microseconds": microseconds.get(name)}
-        n_bytes = WindowFeatures(window=WINDOW, hop=HOP, rate=RATE, bands=BANDS).plan(3).total
+        n_bytes = WindowFeatures(**CUT).plan(3).total
         note = (
             f"Per cent right, mean of {args.orders} orders; unseen people: each left out in turn."
             " Differences are from the first row, of the same order or person: mean, and its"

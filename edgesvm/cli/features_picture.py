@@ -55,5 +55,7 @@ def _panels(names: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
         channel, _, feature = name.partition("_")
         if feature.endswith("correlation"):
             channel, feature = name.removesuffix("_correlation"), "correlation"
+        elif feature.startswith("pattern"):
+            feature = feature.rpartition("_")[0]  # a panel for each level
         panels.setdefault(feature, []).append((channel, j))
     return panels

@@ -168,7 +168,7 @@ def add_to(command: argparse.ArgumentParser, *, always: bool = False, labels: bo
     )
     group.add_argument("--bands", metavar="LO-HI,...", help="bands in Hz, such as 10-50,50-200")
     group.add_argument(
-        "--features", metavar="NAMES", help="default, all, or names: std,crest,power"
+        "--features", metavar="NAMES", help="default, all, rocket, or names: std,crest,power"
     )
     if labels and not always:
         group.add_argument(

@@ -113,11 +113,16 @@ def raw_features(windows: RawFeatures, n_channels: int) -> Unit:
 def bands_of(windows: WindowFeatures) -> dict[str, Any]:
     codes, bands = windows._codes, windows._filters
     sections = [section for _, both in bands for section in both]
+    patterns = [pattern for level in windows._patterns for pattern in level]
     return {
         "MOST_BANDS": max(len(bands), 1),
-        "CODES": "{" + ", ".join(str(int(code)) for code in codes or [0]) + "}",
+        "CODES": table_of([int(code) for code in codes] or [0]),
         "CENTERS": table([center for center, _ in bands] or [0.0]),
         "SECTIONS": "{" + ", ".join(map(table, sections or [[0.0] * 3])) + "}",
+        "MOST_PATTERNS": max(len(patterns), 1),
+        "TRIPLES": table_of([place for pattern in patterns for place in pattern.triple] or [0]),
+        "NORMAL": table([pattern.normal for pattern in patterns] or [0.0]),
+        "WANTED": table([pattern.wanted for pattern in patterns] or [0.0]),
     }
 
 

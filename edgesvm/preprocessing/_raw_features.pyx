@@ -16,8 +16,8 @@ from edgesvm.errors import CorruptModelError, refusal
 
 cnp.import_array()
 
-LARGEST = 1e15          # then every feature of a row is finite, in float32 too
-cdef double MOST = LARGEST
+cdef double LARGEST
+from edgesvm.preprocessing.constants import LARGEST
 
 
 cdef class RawFeaturesCore:
@@ -60,7 +60,7 @@ cdef class RawFeaturesCore:
     cdef bint is_too_large(self, const void *x) noexcept nogil:
         cdef int64_t c
         for c in range(self.n_channels):
-            if not fabs(entry(self.is_float32, x, c)) <= MOST:
+            if not fabs(entry(self.is_float32, x, c)) <= LARGEST:
                 return True
         return False
 

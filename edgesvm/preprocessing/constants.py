@@ -1,6 +1,7 @@
 """A number that `Standardized` and its twin share."""
 
 SEEN = 10  # samples that tell nothing of what is far out: it is not counted in them
+LARGEST = 1e15  # of a raw sample: then every feature is finite, in float32 too
 
 # Numbers that `ClockFeatures` and its twin share.
 DAY, HOURS = 24, 168  # hours of a day and of a week

@@ -52,7 +52,7 @@ class RawFeatures(Saved):
         """The parameters as a snapshot has them."""
         raise NotImplementedError
 
-    def _core_params(self) -> dict[str, Any]:
+    def _core_params(self, n_channels: int) -> dict[str, Any]:
         return {}
 
     def like_new(self) -> Any:
@@ -116,7 +116,7 @@ class RawFeatures(Saved):
             dtype=self.dtype,
             owner=type(self).__name__,
             guard=self._guard,
-            **self._core_params(),
+            **self._core_params(n_channels),
         )
 
     @property

@@ -141,7 +141,7 @@ def test_a_saved_chain_must_have_the_windows_asked_for(here):
         return settings(*words).windows.contradicted(model)
 
     assert contradicted() == contradicted(*ARGV, "--label-of", "majority") == []
-    default = "mean,std,min,max,skewness,kurtosis,crossings,slope,power"
+    default = "mean,std,min,max,skewness,kurtosis,crossings,slope,power,roughness,turns"
     assert contradicted(*ARGV, "--features", "default") == []
     assert contradicted("--window", "40", "--features", default) == []
     for words, has in (

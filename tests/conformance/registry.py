@@ -991,6 +991,9 @@ RAW = [
         "WindowFeatures-apart",
         {"window": 7, "hop": 10, "rate": 100.0, "features": "std,crest"},
     ),
+    RegisteredRaw(
+        "WindowFeatures-rocket", {"window": 36, "hop": 7, "rate": 100.0, "features": "rocket"}
+    ),
     RegisteredRaw("ClockFeatures", {}, kind=ClockFeatures),
     RegisteredRaw("Chain", {"window": 20, "hop": 8, **OF_BANDS}, Standardized(learner=StreamSVM())),
     RegisteredRaw("Chain-clock", {}, GaussianNovelty(warm_up=5), kind=ClockFeatures),

@@ -327,5 +327,6 @@ ATTACKED = {
     "Chain": [
         (chain(stream(), features="all", bands=[(5, 10), (20, 40)]), 2, TWO),
         (chain(gaussian(), features=["mean", "std"]), 2, NORMAL),
+        (chain(stream(), features=["turns", "patterns"]), 2, TWO),
     ],
 }

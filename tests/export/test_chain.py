@@ -88,7 +88,7 @@ def raw_samples(dtype):
 
 
 def chain_of(dtype, bands, label, learner):
-    features = "all"
+    features = "all" if bands is not None and len(bands) > 1 else "rocket"
     windows = WindowFeatures(
         rate=1000, window=64, hop=24, dtype=dtype, features=features, bands=bands
     )
@@ -159,7 +159,10 @@ def test_a_chain_takes_raw_samples_as_the_host(dtype, bands, label, learner, tmp
 
 def learned(dtype, learner, classes, bands):
     """A chain that has learned, and raw samples that follow."""
-    windows = WindowFeatures(rate=1000, window=64, hop=24, dtype=dtype, features="all", bands=bands)
+    features = "rocket" if bands is None else "all"
+    windows = WindowFeatures(
+        rate=1000, window=64, hop=24, dtype=dtype, features=features, bands=bands
+    )
     chain = Chain(windows=windows, learner=learner).allocate(3, classes)
     X, slots = raw_samples(dtype)
     fine = np.flatnonzero((np.abs(X) < 1e15).all(axis=1))

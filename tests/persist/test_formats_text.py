@@ -489,11 +489,20 @@ def test_arena_of_the_clock():
     same_arrays(ClockFeatures().plan(5), "| clock array | type | shape | holds |", {"c": 4})
 
 
-@each("features, n_streams, pairs", [("std,power", 5, 0), ("all", 6, 10)])
-def test_arena_of_windows(features, n_streams, pairs):
+@each(
+    "features, n_streams, pairs, levels",
+    [
+        ("std,power", 5, 0, {"L": 0, "K": 0, "P": 0}),
+        ("all", 6, 10, {"L": 6, "K": 0, "P": 0}),
+        ("rocket", 5, 0, {"L": 6, "K": 3, "P": 28}),
+    ],
+)
+def test_arena_of_windows(features, n_streams, pairs, levels):
     windows = WindowFeatures(window=100, hop=30, rate=100.0, bands="1-2,3-9", features=features)
     plan = windows.plan(5)
     sizes = {"S": n_streams, "B": 2, "w": 4, "pairs": pairs, "row": len(windows.names(5))}
+    has_patterns = levels["K"] > 0
+    sizes |= levels | {"H": 10 if levels["L"] else 0, "C": 5 * has_patterns, "T": int(has_patterns)}
     same_arrays(plan, "| window array | type | shape | holds |", sizes)
     saved = windows.allocate(5).snapshot().params
     assert f"`WindowFeatures` are {' '.join(f'`{name}`' for name in saved)}:" in TEXT

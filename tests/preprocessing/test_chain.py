@@ -196,4 +196,4 @@ def test_of_two_labels_with_as_many_samples_the_first_class_is_the_windows():
             chain = kind(windows=WINDOWS).allocate(2, classes)
             for i, x in enumerate(X):
                 chain.push(x, int(i < 30))
-            assert chain.learner_.predict(np.zeros((1, 20))) == [0 if classes else 1]
+            assert chain.learner_.predict(np.zeros((1, 40))) == [0 if classes else 1]

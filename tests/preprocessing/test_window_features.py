@@ -33,6 +33,24 @@ def signals(n, n_channels=3, seed=0):
     return tones + noise + 3 * t + rng.uniform(-20, 20, n_channels)
 
 
+def course(levels, at, window, std):
+    """Roughness of six levels of a run's pyramid and turns of four, in one window."""
+    found = np.zeros(10)
+    for level, y in enumerate(levels):
+        d = np.diff(y[-(-at // 2**level) : (at + window) // 2**level])
+        if len(d) >= 2:
+            found[level] = np.abs(d).mean() / std
+            found[6 + level : 7 + level if level < 4 else 0] = np.mean((d[1:] > 0) != (d[:-1] > 0))
+    return found
+
+
+def pyramid(x, n_levels):
+    levels = [x]
+    while len(levels) < n_levels:
+        levels.append(levels[-1][: len(levels[-1]) // 2 * 2].reshape(-1, 2).mean(axis=1))
+    return levels
+
+
 def by_hand(X, window, hop, start=0):
     """All features of each window, from the raw samples of the whole stream; the run began at
     `start`."""
@@ -43,7 +61,7 @@ def by_hand(X, window, hop, start=0):
         settled = signal.sosfilt_zi(sos)[..., None] * X[0]
         behind.append(signal.sosfilt(sos, X, axis=0, zi=settled)[0])
     centers = np.mean(BANDS, axis=1)
-    rows = []
+    pyramids, rows = [pyramid(x, 6) for x in X.T], []
     for at in range(0, len(X) - window + 1, hop):
         row = []
         for c in range(X.shape[1]):
@@ -56,6 +74,7 @@ def by_hand(X, window, hop, start=0):
                 np.count_nonzero(np.diff(x[1:] > before)) * RATE / window,
                 np.polyfit(np.arange(window) / RATE, x, 1)[0],
                 *power, centers[np.argmax(power)], power @ centers / sum(power),
+                *course(pyramids[c], at, window, x.std()),
             ]  # fmt: skip
         correlation = np.corrcoef(X[at : at + window, :-1].T)
         rows.append([*row, *correlation[np.triu_indices(X.shape[1] - 1, 1)]])
@@ -84,10 +103,37 @@ def test_rounding_does_not_grow_with_an_offset():
     np.testing.assert_allclose(found, windows.reset().push_many(X), rtol=1e-6, atol=1e-6)
 
 
+@each("engine", [WindowFeatures, InNumpy])
+@each("window, hop, n_channels", [(100, 100, 1), (70, 30, 3)])
+def test_patterns_by_hand(engine, window, hop, n_channels):
+    """Shares of values above the bias; biases at the quantiles that are wanted of them."""
+    X = signals(window * 60, n_channels) - 3 * np.arange(window * 60)[:, None] / RATE
+    windows = engine(window=window, hop=hop, features="patterns", dtype="float64")
+    rows = windows.push_many(X)
+    state, each_level = windows._core.views, windows._patterns
+    assert int(state["n_taught"][0]) == 16 and [len(of) for of in each_level] == [28] * 3
+    wanted = np.array([pattern.wanted for of in each_level for pattern in of])
+    assert abs(rows[-30:].mean(axis=0) - wanted).mean() < 0.04
+    expected = []
+    for level, of in enumerate(each_level):
+        for j, ((a, b, c), _, _) in enumerate(of):
+            channel = (j + level) % n_channels
+            y = pyramid(X[:, channel], 3)[level]
+            at = (len(rows) - 1) * hop
+            y = y[-(-at // 2**level) : (at + window) // 2**level]
+            nine = np.lib.stride_tricks.sliding_window_view(y, 9)
+            value = 3 * nine[:, [a, b, c]].sum(axis=1) - nine.sum(axis=1)
+            bias = state["bias"][level, j] / state["scales"][channel, 1]
+            expected.append(np.mean(value > bias))
+    np.testing.assert_allclose(rows[-1], expected, atol=1e-12)
+
+
 @each("dtype", ["float32", "float64"])
-def test_the_twin_has_the_same_state(dtype):
-    X = signals(700).astype(dtype)
-    params = {**EVERYTHING, "window": 90, "hop": 40, "dtype": dtype}
+@each("features, n_channels", [("all", 3), ("rocket", 3), ("rocket", 5), ("patterns", 1)])
+def test_the_twin_has_the_same_state(dtype, features, n_channels):
+    X = signals(700, n_channels).astype(dtype)
+    X[:40] /= 1000  # the unit of patterns grows
+    params = {**EVERYTHING, "features": features, "window": 90, "hop": 40, "dtype": dtype}
     both = [engine(**params) for engine in (WindowFeatures, InNumpy)]
     for windows in both:
         windows.push_many(X[:300])
@@ -100,10 +146,11 @@ def test_the_twin_has_the_same_state(dtype):
 
 
 @each("dtype", ["float32", "float64"])
+@each("features", ["all", "rocket"])
 @each("cuts", [[], [1], [130, 131], list(range(1, 500, 7))])
-def test_cut_saved_and_continued_anywhere_it_gives_the_same_bits(dtype, cuts, tmp_path):
+def test_cut_saved_and_continued_anywhere_it_gives_the_same_bits(dtype, features, cuts, tmp_path):
     X = signals(500).astype(dtype)
-    params = {**EVERYTHING, "window": 60, "hop": 25, "dtype": dtype}
+    params = {**EVERYTHING, "features": features, "window": 60, "hop": 25, "dtype": dtype}
     whole = WindowFeatures(**params)
     rows = whole.push_many(X)
     windows, found = WindowFeatures(**params).allocate(3), []
@@ -190,9 +237,16 @@ def test_memory_is_that_of_the_plan_and_does_not_grow_with_the_window(window):
     params = {**EVERYTHING, "dtype": "float32"}
     windows = WindowFeatures(window=window, hop=window // 2, **params)
     c, b, w, pairs = 4, 3, 2, 3
-    row = c * (13 + b) + pairs
-    total = 8 * (4 + c + 5 * b * c + w * c * (9 + b) + w * pairs) + 4 * row
+    row = c * (23 + b) + pairs
+    total = 8 * (4 + c + 5 * b * c + w * c * (9 + b) + w * pairs + 12 * c + 10 * w * c) + 4 * row
     assert windows.plan(3).total == windows.allocate(3).nbytes == total + total % 8
+    rocket = WindowFeatures(window=window, hop=window // 2, features="rocket")
+    c, n_levels = 3, max(window.bit_length() - 4, 1)
+    n = n_levels * (84 // n_levels)
+    parts = [8 * (4 + c + 9 * w * c + 2 * max(n_levels, 6) * c + 10 * w * c), 8, 16 * c]
+    parts += [36 * c * n_levels, 4 * n, 8 * n, 8 * n, 4 * w * n, 4 * (18 * c + n)]
+    assert rocket.plan(3).total == sum(part + part % 8 for part in parts)
+    assert len(rocket.names(3)) == 18 * c + n and n <= 84
     with pytest.raises(MemoryBudgetError) as caught:
         windows.allocate(3, buffer=bytearray(total - 8))
     assert caught.value.required == windows.nbytes
@@ -260,13 +314,35 @@ def test_names_follow_the_row():
     assert windows.names(2, channels=["a", "b"]) == [
         "a_power_10-50", "b_power_10-50", "magnitude_power_10-50", "a_b_correlation",
     ]  # fmt: skip
-    assert all(any(name in full for full in WindowFeatures(**EVERYTHING).names(2)) for name in ALL)
+    everything = {**EVERYTHING, "features": ",".join(ALL)}
+    assert all(any(name in f for f in WindowFeatures(**everything).names(2)) for name in ALL[:-1])
+    for n, names in ((1, 18), (4, 72), (5, 50)):  # of more than four, averages
+        assert len(WindowFeatures().names(n)) == names
+    assert WindowFeatures().names(5)[-1] == "channels_turns_3"
+    rocket = WindowFeatures(features="rocket").names(2)
+    assert rocket[:36] == WindowFeatures().names(2) and rocket[36] == "x0_pattern_0_012"
+    assert len(set(rocket)) == 36 + 80
+
+
+def test_a_snapshot_has_its_features_by_name(tmp_path):
+    """So a default of another build is no other row."""
+    old = "mean,std,min,max,skewness,kurtosis,crossings,slope"
+    windows = WindowFeatures(features=old).allocate(1)
+    assert windows.nbytes == 8 * (4 + 1 + 2 * 9) + 32
+    windows.save(tmp_path / "windows.esvm")
+    assert edgesvm.load(tmp_path / "windows.esvm").names() == [f"x0_{f}" for f in old.split(",")]
+    WindowFeatures().allocate(1).save(tmp_path / "windows.esvm")
+    assert edgesvm.load(tmp_path / "windows.esvm").features == f"{old},roughness,turns"
 
 
 def test_a_snapshot_no_stream_can_have_made(tmp_path):
     path = tmp_path / "windows.esvm"
-    for name, value in (("n_run", 99), ("n_rows", -1), ("moments", np.nan), ("power", -1.0)):
-        windows = WindowFeatures(**EVERYTHING)
+    for name, value in (
+        ("n_run", 99), ("n_rows", -1), ("moments", np.nan), ("power", -1.0), ("course", -1.0),
+        ("n_taught", 17), ("latest", 1 << 28), ("scales", -1.0), ("swing", -1.0), ("above", -1),
+        ("inverse", -1.0),
+    ):  # fmt: skip
+        windows = WindowFeatures(**{**EVERYTHING, "features": ",".join(ALL)})
         windows.push_many(signals(50))
         windows._core.views[name][...] = value
         with pytest.raises(CorruptModelError):

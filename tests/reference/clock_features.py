@@ -7,13 +7,13 @@ import numpy as np
 from edgesvm.contract.inputs import as_floats
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
-from edgesvm.preprocessing._raw_features import LARGEST
 from edgesvm.preprocessing.constants import (
     BOUND,
     DAY,
     FAR,
     FINE,
     HOURS,
+    LARGEST,
     LARGEST_CODE,
     LEAST_SHARE,
     LEAST_STEP,

@@ -41,6 +41,7 @@ OF_MODEL = {
     "labels_MAX_CLASSES": "ESVM_CLASSES",
     "margin_set_KEPT": "TWIN_KEPT",
     "window_features_MOST_BANDS": "WindowFeatures_MOST_BANDS",
+    "window_features_MOST_PATTERNS": "WindowFeatures_MOST_PATTERNS",
 }
 PLAIN_TYPES = {"void", "char", "int", "long", "float", "double", "size_t"}
 PLAIN_TYPES |= {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
