@@ -1,14 +1,12 @@
-"""A number that `Standardized` and its twin share."""
+"""Numbers that compiled cores and their twins share."""
 
 SEEN = 10  # samples that tell nothing of what is far out: it is not counted in them
 LARGEST = 1e15  # of a raw sample: then every feature is finite, in float32 too
 
-# Numbers that `ClockFeatures` and its twin share.
+# Of `ClockFeatures`
 DAY, HOURS = 24, 168  # hours of a day and of a week
 WEEK = 604800.0  # s
-MEMORY = (
-    43200.0  # s that a slow mean is of: measured on the Numenta series, half and twice are near
-)
+MEMORY = 43200.0  # s that a slow mean is of, measured on the Numenta series
 LONGEST = 5400.0  # s that one sample counts for at most in it, so that none decides it after a gap
 FAR = 8.0  # usual distances from the slow mean that a value counts as at most
 LEAST_VISITS = 2  # times that an hour was seen before what it has is usual
