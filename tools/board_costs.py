@@ -311,9 +311,10 @@ def measure_tables(kind, core, folder):
     return found
 
 
-def measure_windows(core, folder):
-    """The entry of `WindowFeatures`: what it adds in code and stack."""
-    windows = WindowFeatures(window=32, hop=16, rate=100, bands=[(2, 10), (10, 30)])
+def measure_windows(kind, core, folder):
+    """The entry of `WindowFeatures`: what it adds in code, tables among it, and in stack."""
+    bands = [(2, 10), (10, 30)]
+    windows = WindowFeatures(window=32, hop=16, rate=100, bands=bands, features=WINDOWS[kind])
     chain = Chain(windows=windows, learner=StreamSVM()).allocate(3, classes=[0, 1])
     made = []
     for model in (chain, StreamSVM().allocate(chain.learner_.n_features_in_, classes=[0, 1])):
@@ -326,14 +327,15 @@ def measure_windows(core, folder):
     return none | one | {"code": max(code, 0), "stack": max(stack, 0)}
 
 
+WINDOWS = {"WindowFeatures": "default", "WindowFeatures, patterns": "rocket"}
 TABLES = {"linear tables": "AdaGradSVM", "kernel tables": "KernelStreamSVM, newton"}
 
 
 def entry_of(kind, core, table, folder):
     if kind in TABLES:
         return measure_tables(kind, core, folder)
-    if kind == "WindowFeatures":
-        return measure_windows(core, folder)
+    if kind in WINDOWS:
+        return measure_windows(kind, core, folder)
     return measure(kind, core, table, folder)
 
 
@@ -357,7 +359,7 @@ def main():
     parser.add_argument("--file", type=Path, default=FILE, help="to change another copy")
     args = parser.parse_args()
     content = json.loads(args.file.read_text(encoding="utf-8"))
-    for kind in [*settings("float32"), *TABLES, "WindowFeatures"]:
+    for kind in [*settings("float32"), *TABLES, *WINDOWS]:
         if args.words and not any(kind.startswith(word) for word in args.words):
             continue
         for core in [*WIDE_BOARDS, *(["AVR"] if kind == "ByteSVM" else [])]:

@@ -136,7 +136,8 @@ def table() -> dict[str, Any]:
 def ahead_of(model: Any) -> str:
     """What is ahead of a chain's learner; "" of a learner."""
     windows = getattr(model, "windows_", None)
-    return "" if windows is None else type(windows).__name__
+    patterns = ", patterns" if getattr(windows, "_patterns", None) else ""
+    return "" if windows is None else f"{type(windows).__name__}{patterns}"
 
 
 def predicted(learner: Learner, n_features: int, core: str, *, ahead: str = "") -> Cost | None:
