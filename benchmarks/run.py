@@ -69,6 +69,7 @@ STUDIES = (
     "novelty/drift",
     "novelty/onset",
     "novelty/remarks",
+    "novelty/clock",
     "drift/detectors",
     "fleet/ball",
     "fleet/passes",

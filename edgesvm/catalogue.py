@@ -141,6 +141,7 @@ CATALOGUE = (
           "sums what is above their mean"),
     Entry("Adwin", "drift.adwin", "drift", "adwin", "compares the parts of a window"),
     Entry("WindowFeatures", "preprocessing.window_features", "windows"),
+    Entry("ClockFeatures", "preprocessing.clock_features", "windows"),
     Entry("Chain", "preprocessing.chain", "windows"),
     Entry("Forecaster", "series.forecaster", "series"),
     Entry("VirtualSensor", "series.virtual_sensor", "series"),

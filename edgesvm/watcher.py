@@ -18,6 +18,7 @@ from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE, NoveltyLea
 from edgesvm.link import Link
 from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.preprocessing.in_order import InOrder
 from edgesvm.remarks import Facts, Remarks
 from edgesvm.series.virtual_sensor import VirtualSensor
@@ -76,9 +77,9 @@ class Watcher:
     link : Link
         Open.
     model : NoveltyLearner, Chain or VirtualSensor
-        Allocated. Behind a chain, a row is what a window of raw samples gives; of a virtual sensor
-        it is the residual of a sample; else each sample is one. It learns until its ``warm_up`` is
-        over.
+        Allocated. Behind a chain, a row is what a window of raw samples gives, or a sample against
+        the clock; of a virtual sensor it is the residual of a sample; else each sample is one. It
+        learns until its ``warm_up`` is over.
     learn_s : float, optional
         The learning ends after so many seconds instead, but not before 100 rows.
     learns : bool
@@ -92,6 +93,9 @@ class Watcher:
         learns.
     clock : callable
         Monotonic clock, in seconds.
+    time_of_week : callable, optional
+        Of a chain with `ClockFeatures`: the local time in seconds since Monday 0:00, which is put
+        behind each sample. Without it the samples have it.
 
     Attributes
     ----------
@@ -121,6 +125,7 @@ class Watcher:
         answers: bool = True,
         journal: Journal | None = None,
         clock: Callable[[], float] = time.monotonic,
+        time_of_week: Callable[[], float] | None = None,
     ) -> None:
         self.link, self.model = link, model
         self.windows = model.windows_ if isinstance(model, Chain) else None
@@ -142,6 +147,8 @@ class Watcher:
         self._dtype = np.dtype(learner.dtype)
         self._epochs = link.epochs
         self._samples: InOrder | None = None
+        self._time_of_week = time_of_week
+        self._timed = np.zeros(model.n_features_in_, self._dtype)  # a sample, and the time
         self.remarks = Remarks(Facts(learner=learner), self.counters)
         self.remarks.facts.names = self.names
         if self.windows is not None:
@@ -153,6 +160,11 @@ class Watcher:
     @property
     def watching(self) -> bool:
         return self.learner.n_updates_ >= self.learner.warm_up
+
+    @property
+    def of_windows(self) -> bool:
+        """Whether a row is of several samples."""
+        return self.windows is not None and not isinstance(self.windows, ClockFeatures)
 
     @property
     def names(self) -> list[str]:
@@ -251,6 +263,9 @@ class Watcher:
         if self._samples is None:
             return x
         samples, late = self._samples, self._samples.late
+        if self._time_of_week is not None:
+            self._timed[:-1], self._timed[-1] = x, self._time_of_week()
+            x = self._timed
         row = samples.push(sequence, x)
         self.in_windows += row is None and samples.late == late
         return row

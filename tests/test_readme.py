@@ -16,7 +16,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, *sorted(ROOT.glob("[C-S]*.md")), *sorted(ROOT.glob("examples/**/*.md"))]
 N_BLOCKS = {
     "README.md": 2,
-    "learners.md": 13,
+    "learners.md": 14,
     "microcontrollers.md": 1,
     "batch-and-files.md": 2,
     "scikit-learn.md": 5,
@@ -66,7 +66,7 @@ def test_learners(run_page):
     text, printed = run_page("docs/learners.md")
     first, fourier, staged, twins, residual, *printed = printed
     exact, left_out, stored, solved, explains, covers, alarms, *printed = printed
-    chosen, windows, chained, probable, *many = printed
+    chosen, windows, chained, clocked, probable, *many = printed
     value, sine = stored.strip("[").split("] ")
     assert abs(float(value) - float(sine)) < 0.1 and solved.endswith("True")
     assert (explains, covers) == ("True", "True")
@@ -79,6 +79,7 @@ def test_learners(run_page):
     assert chosen.split()[1] == "FourierSVM" and float(chosen.split()[0]) > 0.93
     assert windows == re.search(r"names\(\)\[:3\]\)  # (.*)$", text, re.MULTILINE)[1]
     assert chained == "True"
+    assert f"# {clocked}\n" in text
     n_twins, accuracy = twins.split()
     assert n_twins == re.search(r"# (\d+) twins", text)[1]
     assert float(accuracy) > 0.975

@@ -19,7 +19,7 @@ from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
 from edgesvm.persist.format import MAGIC, Snapshot
 from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing.chain import Chain
-from edgesvm.preprocessing.window_features import WindowFeatures
+from edgesvm.preprocessing.raw_features import RawFeatures
 
 HELP = """\
 Show what a snapshot or a checkpoint holds: format version, learner, every parameter, labels, counts
@@ -132,10 +132,10 @@ def parameters(model: Model) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _parts(model: Model) -> tuple[WindowFeatures | None, Learner | None]:
+def _parts(model: Model) -> tuple[RawFeatures | None, Learner | None]:
     if isinstance(model, Chain):
         return model.windows_, model.learner_
-    return (model, None) if isinstance(model, WindowFeatures) else (None, model)
+    return (model, None) if isinstance(model, RawFeatures) else (None, model)
 
 
 def _described(data: bytes, model: Model, path: str) -> dict[str, Any]:

@@ -68,6 +68,7 @@ class NoveltySettings:
     alarm: str  # K/N
     then: str  # "nothing", "normal" or "all": what to learn while watching
     residual: int | None = None  # the channel that the others are to explain
+    clock: str | None = None  # "host" or "sample": who knows the time
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> NoveltySettings:
@@ -131,9 +132,9 @@ def add_to(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--memory",
-        default="16KiB",
+        default="64KiB",
         metavar="BYTES",
-        help="memory budget, windows included, such as 65536 or 64KiB; default 16KiB",
+        help="memory budget, windows included, such as 16384 or 16KiB; default 64KiB",
     )
     group.add_argument(
         "--learner",
@@ -146,5 +147,13 @@ def add_to(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="watch channel N against what the other channels say of it, counted from 0, -1 the "
         "last: finds a fault that moves it within its usual range",
+    )
+    group.add_argument(
+        "--clock",
+        nargs="?",
+        choices=("host", "sample"),
+        const="host",
+        help="look at samples by the hour of the week, in this computer's local time; sample: in "
+        "that of the last number of each sample, in seconds since Monday 0:00, as in a replay",
     )
     parameters.add_set(group)

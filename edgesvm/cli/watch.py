@@ -34,6 +34,7 @@ from edgesvm.link import Link
 from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
+from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.series.virtual_sensor import VirtualSensor
 from edgesvm.watcher import Watcher
 
@@ -46,6 +47,7 @@ says when, how strange, and which features stand out.
   edgesvm watch /dev/ttyUSB0 --checkpoint pump.ckpt     goes on after a restart, without learning
   edgesvm watch /dev/ttyUSB0 --json >alarms.jsonl       a JSON line for each alarm
   edgesvm watch /dev/ttyUSB0 --residual 3               channel 3 against what the others say of it
+  edgesvm watch /dev/ttyUSB0 --clock --learn 21d        what is usual at this hour of the week
 
 Let the machine run well while it learns, in all its states: what it does then is normal. Then
 nothing is learned any more (--then says otherwise). The node is told too: the answer to each
@@ -84,11 +86,17 @@ class WatchSettings:
         arguments.different([*settings.out.files, *settings.saving.files])
         if settings.novelty.residual is not None and settings.windows.window is not None:
             raise ValueError("--residual is of samples, and --window of raw signals: give one")
+        others = settings.novelty.residual is not None or settings.windows.window is not None
+        if settings.novelty.clock is not None and others:
+            raise ValueError("--clock is of samples: leave out --window and --residual")
         return settings
 
     def contradicted(self, model: Any) -> list[tuple[str, str]]:
         """What a loaded model has that these options contradict, and the options."""
         found = self.windows.contradicted(model)
+        by_clock = isinstance(model, Chain) and isinstance(model.windows_, ClockFeatures)
+        if by_clock != (self.novelty.clock is not None):
+            found.append(("--clock", "none") if by_clock else ("no --clock", "--clock"))
         asked, has = self.novelty.residual, isinstance(model, VirtualSensor)
         if asked is None:
             return [*found, (f"--residual {model.target}", "none")] if has else found
@@ -139,6 +147,7 @@ def watch(settings: WatchSettings) -> int:
             learns=settings.novelty.then != "nothing",
             answers=settings.answers or link.binary,
             journal=journal,
+            time_of_week=time_of_week if settings.novelty.clock == "host" else None,
         )
         report = watch_report.Report(watcher, as_json=settings.show.json)
         status.say(report.opening(source) + out_options.bytes_told(journal))
@@ -188,6 +197,7 @@ def _model(
     assert link.schema is not None  # open
     n_inputs, period_us = link.schema.n_features, link.schema.nominal_us
     windows, novelty = settings.windows, settings.novelty
+    n_inputs += novelty.clock == "host"
     model: Any
     model, source = settings.saving.loaded(
         checkpoint,
@@ -208,13 +218,13 @@ def _model(
         return sensor.fitted_into(novelty.memory, n_inputs).allocate(n_inputs), None
 
     def chain(kind: str) -> Any:
-        return windows.chain(
-            novelty.new_learner(rows, kind),
-            n_inputs,
-            novelty.memory,
-            period_us=period_us,
-            fixed="max_vectors" in novelty.parameters,
-        )
+        learner, fixed = novelty.new_learner(rows, kind), "max_vectors" in novelty.parameters
+        if novelty.clock is None:
+            return windows.chain(
+                learner, n_inputs, novelty.memory, period_us=period_us, fixed=fixed
+            )
+        chain = Chain(windows=ClockFeatures(dtype=learner.dtype), learner=learner)
+        return chain.fitted_into(novelty.memory, n_inputs, fixed=fixed)
 
     try:
         model = chain(novelty_options.DEFAULT_KIND)
@@ -224,6 +234,14 @@ def _model(
         status.say(f"{error}; {novelty_options.SMALLER_KIND} instead")
         model = chain(novelty_options.SMALLER_KIND)
     return model.allocate(n_inputs), None
+
+
+def time_of_week() -> float:
+    """Seconds since Monday 0:00, local time."""
+    now = time.time()
+    at = time.localtime(now)
+    minutes = (24 * at.tm_wday + at.tm_hour) * 60 + at.tm_min
+    return 60.0 * minutes + min(at.tm_sec, 59) + now % 1  # a leap second is none
 
 
 def _measured_rate(link: Link, signals: Signals) -> float:

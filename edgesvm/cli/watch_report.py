@@ -33,7 +33,7 @@ class Report:
         self._watcher, self._as_json = watcher, as_json
         self._started = time.monotonic()
         self.names = watcher.names
-        self._row = "window" if watcher.windows is not None else "sample"
+        self._row = "window" if watcher.of_windows else "sample"
         self._was_watching = watcher.watching
         self._told: Episode | None = None
 

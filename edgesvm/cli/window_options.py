@@ -131,7 +131,7 @@ class WindowSettings:
         found = []
         for option, value in self.given().items():
             name = option[2:].replace("-", "_")
-            if isinstance(model, Learner):
+            if isinstance(model, Learner) or not hasattr(model.windows_, "bands"):
                 found.append((f"no {option}", f"{option} {value}"))
             elif not _same(model, name, value):
                 found.append((f"{option} {_held(model, name)}", f"{option} {value}"))
@@ -180,7 +180,7 @@ def add_to(command: argparse.ArgumentParser, *, always: bool = False, labels: bo
 
 def _held(chain: Chain, name: str) -> object:
     """The value of an option, as one would give it."""
-    windows = chain.windows_
+    windows: Any = chain.windows_
     if name == "bands":
         return ",".join(f"{lo:g}-{hi:g}" for lo, hi in windows._bands)
     return chain.label if name == "label_of" else getattr(windows, name)
@@ -190,7 +190,7 @@ def _same(chain: Chain, name: str, value: Any) -> bool:
     """Whether this value of an option gives the windows that `chain` has."""
     if name == "label_of":
         return value == chain.label
-    held = chain.windows_
+    held: Any = chain.windows_
     asked = replace(held, **{name: value})
     return all(
         getattr(asked, of) == getattr(held, of)

@@ -19,7 +19,6 @@ from edgesvm.learner import Learner
 from edgesvm.learners.multiclass import Multiclass, OneVsOne
 from edgesvm.learners.wrapper import Shell
 from edgesvm.preprocessing.fourier_features import FourierFeatures
-from edgesvm.preprocessing.window_features import WindowFeatures
 
 
 @dataclass(frozen=True)
@@ -134,22 +133,25 @@ def table() -> dict[str, Any]:
     return json.loads((files("edgesvm.export") / "costs.json").read_text(encoding="utf-8"))
 
 
-def predicted(
-    learner: Learner, n_features: int, core: str, *, windows: WindowFeatures | None = None
-) -> Cost | None:
+def ahead_of(model: Any) -> str:
+    """What is ahead of a chain's learner; "" of a learner."""
+    windows = getattr(model, "windows_", None)
+    patterns = ", patterns" if getattr(windows, "_patterns", None) else ""
+    return "" if windows is None else f"{type(windows).__name__}{patterns}"
+
+
+def predicted(learner: Learner, n_features: int, core: str, *, ahead: str = "") -> Cost | None:
     """What a model costs on a core whose instructions were counted; None if a part was not.
 
-    `windows`: those ahead, of which code and stack count; instructions are those of a window that
+    `ahead`: what makes its rows, with its code and stack; instructions are those of a window that
     is complete.
     """
     decide = learn = 0.0
     code = stack = 0
     within = [LEAST_FACTOR, LEAST_FACTOR]
     counted = table()["cores"].get(core, {})
-    ahead = []
-    if windows is not None:
-        ahead = [Part("WindowFeatures" + (", patterns" if windows._patterns else ""), (1,))]
-    for part in [*ahead, *parts(learner, n_features)]:
+    before = [Part(ahead, (1,))] if ahead else []
+    for part in [*before, *parts(learner, n_features)]:
         entry = counted.get(part.kind)
         if entry is None:
             return None

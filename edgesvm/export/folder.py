@@ -13,7 +13,7 @@ from edgesvm.export.fixed import Fixed
 from edgesvm.export.glue import glue
 from edgesvm.export.sources import Model, header, source
 from edgesvm.export.texts import WRITTEN, byte_h, read
-from edgesvm.export.units import untranslated, window_features
+from edgesvm.export.units import raw_features, untranslated
 from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
 
@@ -143,7 +143,7 @@ def that_decides(model: Learner | Chain, prefix: str) -> Fixed | Model:
         raise ValueError("the model has not learned a sample: there is nothing to decide by")
     made = Fixed.of(learner, prefix) or in_flash(learner, prefix)
     if isinstance(model, Chain):
-        windows = window_features(model.windows_, model.n_features_in_)
+        windows = raw_features(model.windows_, model.n_features_in_)
         made = replace(made, title=repr(model), windows=windows)
     return made
 

@@ -10,7 +10,15 @@ from typing import Any
 from edgesvm.export import windows
 from edgesvm.export.boards import BOARDS, CORES, Board
 from edgesvm.export.compiled import compiled
-from edgesvm.export.costs import LEAST_FACTOR, Cost, Part, instructions, predicted, table
+from edgesvm.export.costs import (
+    LEAST_FACTOR,
+    Cost,
+    Part,
+    ahead_of,
+    instructions,
+    predicted,
+    table,
+)
 from edgesvm.export.fixed import Fixed, table_bytes
 from edgesvm.export.flash import work
 from edgesvm.export.folder import export, that_decides
@@ -173,8 +181,7 @@ def estimated(made: Fixed | Model, learner: Learner | Chain, key: str) -> Cost |
     counted_as, inner = CORES[key].counted_as, learner_in(learner)
     if isinstance(made, Fixed):
         return None if made.windows is not None else tables(made, counted_as)
-    windows = learner.windows_ if isinstance(learner, Chain) else None
-    return predicted(inner, inner.n_features_in_, counted_as, windows=windows)
+    return predicted(inner, inner.n_features_in_, counted_as, ahead=ahead_of(learner))
 
 
 def tables(model: Fixed, core: str) -> Cost | None:

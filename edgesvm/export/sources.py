@@ -10,14 +10,14 @@ import numpy as np
 
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray, rule
 from edgesvm.contract.labels import Labels
-from edgesvm.export.costs import predicted
+from edgesvm.export.costs import ahead_of, predicted
 from edgesvm.export.texts import WRITTEN
 from edgesvm.export.units import (
     Unit,
     number,
+    raw_features,
     units_of,
     untranslated,
-    window_features,
 )
 from edgesvm.learner import Learner, learner_in
 from edgesvm.persist.format import CRC_BYTES
@@ -92,7 +92,7 @@ class Model:
             inner = empty.learner_
             more |= {
                 "base": plan.offsets["learner"],
-                "windows": window_features(model.windows_, n_features),
+                "windows": raw_features(model.windows_, n_features),
                 "is_last": model.label == "last",
             }
         else:
@@ -100,8 +100,7 @@ class Model:
             empty = inner = built.like_new().allocate(width, classes=classes)
         if getattr(core, "layout", None) != getattr(inner.core, "layout", None):
             raise ValueError("the model has no room yet for one of its classes: teach it first")
-        windows = model.windows_ if isinstance(model, Chain) else None
-        cost = predicted(built, width, "M3", windows=windows)
+        cost = predicted(built, width, "M3", ahead=ahead_of(model))
         if plan.total > LARGEST_ARENA:
             raise ValueError(f"an arena of {plan.total:,} bytes is too large for 32-bit indices")
         return cls(
@@ -442,7 +441,7 @@ def source(model: Model) -> str:
         parts.append('#include "edgesvm/probable.h"')
     if model.windows is not None:
         parts.append(
-            "#define ESVM_WINDOWS(f) WindowFeatures_##f\n"
+            f"#define ESVM_WINDOWS(f) {model.windows.name}_##f\n"
             f"#define ESVM_AT_WINDOWS {model.plan.offsets['windows']}\n"
             f"#define ESVM_LAST {int(model.is_last)}\n"
             f"#define ESVM_ONE_CLASS {int(model.is_novelty)}\n"
@@ -573,8 +572,8 @@ def soundness(model: Model) -> str:
         at = model.plan.offsets["windows"] - model.base
         votes = f"(const int64_t *)(self - {model.base}), ESVM_CLASSES, {len(model.labels)}"
         lines += [
-            f"!WindowFeatures_fault(self + {at})",
-            f"!WindowFeatures_votes_fault(self, {votes})",
+            f"!{model.windows.name}_fault(self + {at})",
+            f"!{model.windows.name}_votes_fault(self, {votes})",
         ]
     return text + SOUND.format(p=p, asked="\n        && ".join(lines))
 

@@ -20,6 +20,7 @@ from edgesvm.learners.fourier.constants import FIRST_TILT
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.learners.regression.constants import FIRST_AMPLITUDES
 from edgesvm.learners.wrapper import Shell, Wrapper
+from edgesvm.preprocessing.raw_features import RawFeatures
 from edgesvm.preprocessing.window_features import WindowFeatures
 
 
@@ -55,7 +56,7 @@ class Unit:
         return mapped if name == "mapped" else name
 
 
-def name_of(learner: Learner) -> str:
+def name_of(learner: Learner | RawFeatures) -> str:
     """The class in C: one of all that share a core."""
     return getattr(learner, "_compiled", Learner).__name__.removesuffix("Core")
 
@@ -99,13 +100,21 @@ def units_of(learner: Learner, core: Any, labels: tuple[Any, ...]) -> list[Unit]
     return [*inside, Unit(name, macros, beside=BESIDE.get(name, nothing)(core))]
 
 
-def window_features(windows: WindowFeatures, n_channels: int) -> Unit:
-    """The windows ahead of a chain's learner."""
+def raw_features(windows: RawFeatures, n_channels: int) -> Unit:
+    """What is ahead of a chain's learner."""
+    name = name_of(windows)
+    macros = numbers(name, windows._core) | {"n_features": n_channels}
+    macros |= {what: getattr(windows._core, what) for what in ("window", "hop", "n_windows")}
+    if isinstance(windows, WindowFeatures):
+        macros |= bands_of(windows)
+    return Unit(name, macros, plan=windows.plan(n_channels))
+
+
+def bands_of(windows: WindowFeatures) -> dict[str, Any]:
     codes, bands = windows._codes, windows._filters
     sections = [section for _, both in bands for section in both]
     patterns = [pattern for level in windows._patterns for pattern in level]
-    macros = numbers("WindowFeatures", windows._core) | {
-        "n_features": n_channels,
+    return {
         "MOST_BANDS": max(len(bands), 1),
         "CODES": table_of([int(code) for code in codes] or [0]),
         "CENTERS": table([center for center, _ in bands] or [0.0]),
@@ -115,7 +124,6 @@ def window_features(windows: WindowFeatures, n_channels: int) -> Unit:
         "NORMAL": table([pattern.normal for pattern in patterns] or [0.0]),
         "WANTED": table([pattern.wanted for pattern in patterns] or [0.0]),
     }
-    return Unit("WindowFeatures", macros, plan=windows.plan(n_channels))
 
 
 # -- numbers ---------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def source(windows: Unit | None) -> list[str]:
     return [
         attributes(windows, windows.plan),
         f'#include "edgesvm/{windows.header}"',
-        "#define ESVM_WINDOWS(f) WindowFeatures_##f\n#define ESVM_AT_WINDOWS 0",
+        f"#define ESVM_WINDOWS(f) {windows.name}_##f\n#define ESVM_AT_WINDOWS 0",
         '#include "edgesvm/windows.h"',
     ]
 

@@ -97,7 +97,7 @@ class WatchLookout(Lookout):
             "last_score": plain(w.score),
             "alarm": w.episode is not None,
             "alarms": [self._alarm(episode) for episode in reversed(self._alarms)],
-            "is_window": w.windows is not None,
+            "is_window": w.of_windows,
         }
 
     def _alarm(self, episode: Episode) -> dict[str, Any]:

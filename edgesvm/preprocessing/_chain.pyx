@@ -12,7 +12,7 @@ from libc.string cimport memset
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport Labels
 from edgesvm.core.status cimport NOT_FINITE, UNKNOWN_LABEL, Status
-from edgesvm.preprocessing._window_features cimport WindowFeaturesCore
+from edgesvm.preprocessing._raw_features cimport RawFeaturesCore
 
 from edgesvm.budget import check_numbers
 from edgesvm.errors import CorruptModelError
@@ -29,12 +29,12 @@ cdef class ChainCore:
     Parameters
     ----------
     votes : ndarray in the arena
-    windows : WindowFeaturesCore
+    windows : RawFeaturesCore
     learner : LearnerCore, of as many features as a row has
     last : bool, whether the last sample decides alone
     owner : str
     """
-    cdef readonly WindowFeaturesCore windows
+    cdef readonly RawFeaturesCore windows
     cdef readonly LearnerCore learner
     cdef object array, learn, answer
     cdef str owner

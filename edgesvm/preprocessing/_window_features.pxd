@@ -2,10 +2,7 @@
 
 from libc.stdint cimport int8_t, int32_t, int64_t
 
-from edgesvm.contract.guard cimport Guard
-from edgesvm.core.arena cimport Arena
-
-cimport numpy as cnp
+from edgesvm.preprocessing._raw_features cimport RawFeaturesCore
 
 cpdef enum Feature:     # of a channel, in the order of a row
     MEAN
@@ -35,11 +32,6 @@ cdef enum:
     SPAN = 9            # values that a pattern weighs
 
 
-cdef struct Counts:     # the first four arrays of the arena
-    int64_t n_pushed, n_rows, n_dropped
-    int64_t n_run       # samples since the first, or since the last gap
-
-
 cdef struct Moments:    # of the samples of one channel in one window
     double mean
     double m2, m3, m4   # sums of (x - mean)^2, ^3 and ^4
@@ -62,21 +54,12 @@ cdef struct Section:    # y[i] = b (x[i] - x[i-2]) - a1 y[i-1] - a2 y[i-2]
     double b, a1, a2
 
 
-cdef class WindowFeaturesCore:
-    cdef readonly Arena arena
-    cdef readonly Guard guard
-    cdef readonly dict views
-    cdef readonly object dtype
-    cdef readonly str owner
-    cdef readonly int64_t n_channels
-    cdef readonly int64_t window, hop
-    cdef readonly object row            # (n_features_out,): the last complete window's features
+cdef class WindowFeaturesCore(RawFeaturesCore):
     cdef readonly double rate           # Hz
-    cdef readonly int64_t n_windows     # that overlap
     cdef readonly int64_t n_streams     # channels, and the magnitude behind them
     cdef readonly int64_t n_pairs
-    cdef readonly int n_bands, n_codes, typenum
-    cdef readonly bint is_float32, has_magnitude
+    cdef readonly int n_bands, n_codes
+    cdef readonly bint has_magnitude
     cdef readonly int n_levels          # of the pyramids
     cdef readonly int n_pattern_levels, n_patterns  # those with patterns, and patterns of each
     cdef readonly bint averages         # roughness and turns over the streams
@@ -86,7 +69,6 @@ cdef class WindowFeaturesCore:
     cdef double[MOST_PATTERNS] wanted   # share of its values that should be above its bias
     cdef double[MOST_BANDS] centers     # Hz
     cdef Section[2 * MOST_BANDS] sections
-    cdef Counts *counts
     cdef double *sample                 # (n_streams,): TMP
     cdef double *squares                # (n_streams, n_bands): TMP, of the filtered sample
     cdef double *delays                 # (n_streams, n_bands, 2, 2): of the filters
@@ -102,14 +84,8 @@ cdef class WindowFeaturesCore:
     cdef double *swing                  # the same shape: sums of absolute values in the window at 0
     cdef double *inverse                # the same: sums over windows of 1 / the mean absolute value
     cdef int32_t *above                 # (n_windows, n_pattern_levels, n_patterns): how many are
-    cdef void *out                      # (n_features_out,)
 
-    cdef bint is_too_large(self, const void *x) noexcept nogil
-    cdef const char *fault(self) noexcept nogil
     cdef const char *patterns_fault(self) noexcept nogil
-    cdef const char *votes_fault(
-        self, const int64_t *votes, int64_t n_classes, int64_t n_labels) noexcept nogil
-    cdef bint take(self, const void *x) noexcept nogil
     cdef void read(self, const void *x) noexcept nogil
     cdef void settle(self) noexcept nogil
     cdef void filter(self) noexcept nogil
@@ -133,5 +109,3 @@ cdef class WindowFeaturesCore:
     cdef void teach(self, int64_t slot, int64_t start) noexcept nogil
     cdef double feature(
         self, int code, const Moments *of, const double *power) noexcept nogil
-    cdef cnp.ndarray as_row(self, x)
-    cdef char *array(self, str name) except NULL

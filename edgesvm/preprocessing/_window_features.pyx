@@ -21,21 +21,15 @@ samples k hop to k hop + window - 1 and the place k mod n_windows.
 """
 
 from libc.math cimport fabs, fmax, fmin, sqrt
+from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memmove, memset
 
 from edgesvm.core.linalg cimport entry, put
+from edgesvm.preprocessing._raw_features cimport RawFeaturesCore
 
-import numpy as np
+cdef double LARGEST
+from edgesvm.preprocessing.constants import LARGEST
 
-from edgesvm.budget import check_numbers
-from edgesvm.contract.inputs import as_floats
-from edgesvm.core.status import Status
-from edgesvm.errors import CorruptModelError, refusal
-
-cnp.import_array()
-
-LARGEST = 1e15          # then every feature of a window is finite, in float32 too
-cdef double MOST = LARGEST
 N_TEACH = 16            # windows from which biases are learned
 cdef int TEACHING = N_TEACH
 cdef double TOP = 16777216.0     # 2^24, the largest value of a channel while biases are learned
@@ -46,14 +40,12 @@ cdef double STEP = 4.0          # of the recursion, in harmonic means of mean ab
 cdef double MOST_BIAS = 1073741824.0    # 2^30
 
 
-cdef class WindowFeaturesCore:
-    """State and step, on `arena` as laid out by `plan`.
+cdef class WindowFeaturesCore(RawFeaturesCore):
+    """State and step. The public class has checked the parameters.
 
     Parameters
     ----------
-    plan : MemoryPlan
-    arena : Arena
-    n_channels, window, hop : int
+    *common, **raw : as for `RawFeaturesCore`
     rate : float, Hz
     codes : list of Feature, of each channel
     bands : list of (center in Hz, two sections)
@@ -61,23 +53,13 @@ cdef class WindowFeaturesCore:
     patterns : list of levels; of each pattern the three places, the quantile of the normal
         distribution that its bias begins at, and the share of values that should be above
     averages : bool
-    dtype : numpy.dtype
-    owner : str
-    guard : Guard
     """
 
-    def __init__(
-        self, plan, Arena arena, *, n_channels, window, hop, rate, codes, bands, magnitude,
-        patterns, averages, dtype, owner, Guard guard not None
-    ):
-        self.arena, self.guard, self.owner = arena, guard, owner
-        self.views = plan.cut(arena.memory)
-        self.dtype = np.dtype(dtype)
-        self.typenum = self.dtype.num
-        self.is_float32 = self.typenum == cnp.NPY_FLOAT32
-        self.n_channels, self.window, self.hop, self.rate = n_channels, window, hop, rate
+    def __init__(self, *common, rate, codes, bands, magnitude, patterns, averages, **raw):
+        super().__init__(*common, **raw)
+        self.rate = rate
         self.has_magnitude = magnitude
-        self.n_windows, self.n_streams, self.n_bands = self.views["power"].shape
+        self.n_streams, self.n_bands = self.views["squares"].shape
         self.n_pairs = self.views["products"].shape[1]
         self.n_levels, self.averages = self.views["levels"].shape[1], averages
         self.n_pattern_levels = len(patterns)
@@ -93,7 +75,6 @@ cdef class WindowFeaturesCore:
             self.centers[i] = center
             for j, (b, a1, a2) in enumerate(both):
                 self.sections[2 * i + j] = Section(b=b, a1=a1, a2=a2)
-        self.counts = <Counts *> arena.at(0, sizeof(Counts))
         self.sample = <double *> self.array("sample")
         self.squares = <double *> self.array("squares")
         self.delays = <double *> self.array("delays")
@@ -109,24 +90,8 @@ cdef class WindowFeaturesCore:
         self.swing = <double *> self.array("swing")
         self.inverse = <double *> self.array("inverse")
         self.above = <int32_t *> self.array("above")
-        self.out = self.array("row")
-        self.row = self.views["row"].view()
-        self.row.flags.writeable = False
-
-    cdef char *array(self, str name) except NULL:
-        """First byte of the plan's array `name`."""
-        view = self.views[name]
-        cdef int64_t offset = <char *> cnp.PyArray_DATA(view) - self.arena.base
-        return self.arena.at(offset, view.nbytes)
 
     # -- one sample --------------------------------------------------------------------------------
-
-    cdef bint is_too_large(self, const void *x) noexcept nogil:
-        cdef int64_t c
-        for c in range(self.n_channels):
-            if not fabs(entry(self.is_float32, x, c)) <= MOST:
-                return True
-        return False
 
     cdef bint take(self, const void *x) noexcept nogil:
         """Take in a sample that is not too large; whether it completes a window."""
@@ -443,66 +408,12 @@ cdef class WindowFeaturesCore:
             return dominant(power, self.centers, self.n_bands)
         return centroid(power, self.centers, self.n_bands)
 
-    # -- entry points ------------------------------------------------------------------------------
-
-    cdef cnp.ndarray as_row(self, x):
-        cdef cnp.ndarray row
-        if isinstance(x, cnp.ndarray):
-            row = x
-            if (cnp.PyArray_ISCARRAY_RO(row) and cnp.PyArray_TYPE(row) == self.typenum
-                    and cnp.PyArray_NDIM(row) == 1 and cnp.PyArray_SIZE(row) == self.n_channels):
-                return row
-        return as_floats(x, self.dtype, 1, self.n_channels, self.owner)
-
-    def push(self, x):
-        cdef cnp.ndarray row
-        self.guard.begin()
-        try:
-            row = self.as_row(x)
-            if self.is_too_large(cnp.PyArray_DATA(row)):
-                raise refusal(Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, ())
-            return self.row if self.take(cnp.PyArray_DATA(row)) else None
-        finally:
-            self.guard.end()
-
-    def push_many(self, cnp.ndarray X not None, cnp.ndarray out not None):
-        """Push rows of X, C-contiguous and of this dtype; the features of complete windows go into
-        `out`. A row that is too large is refused, and all others with it."""
-        cdef int64_t i, n_rows = 0
-        cdef int64_t size = self.n_channels * cnp.PyArray_ITEMSIZE(X)
-        cdef const char *x = <const char *> cnp.PyArray_DATA(X)
-        self.guard.begin()
-        try:
-            for i in range(len(X)):
-                if self.is_too_large(x + i * size):
-                    raise refusal(Status.NOT_FINITE, f"{self.owner}: row {i}", self.dtype, ())
-            for i in range(len(X)):
-                if self.take(x + i * size):
-                    out[n_rows] = self.row
-                    n_rows += 1
-            return out
-        finally:
-            self.guard.end()
-
-    def break_off(self):
-        """Drop the open windows; the next sample is the first of a new run."""
-        cdef int64_t newest, k
-        self.guard.begin()
-        try:
-            if self.counts.n_run:
-                newest = (self.counts.n_run - 1) // self.hop
-                for k in range(max(newest - self.n_windows + 1, 0), newest + 1):
-                    self.counts.n_dropped += self.counts.n_run < k * self.hop + self.window
-            self.counts.n_run = 0
-        finally:
-            self.guard.end()
-
     cdef const char *fault(self) noexcept nogil:
         """As a learner's."""
-        cdef Counts *of = self.counts
+        cdef const char *fault = RawFeaturesCore.fault(self)
         cdef int64_t i
-        if max(of.n_run, max(of.n_rows, of.n_dropped)) > of.n_pushed:
-            return b"the snapshot's counts are not those of a stream"
+        if fault != NULL:
+            return fault
         for i in range(self.n_streams * self.n_bands):
             if self.squares[i] < 0.0:
                 return b"the snapshot has a negative square"
@@ -525,7 +436,7 @@ cdef class WindowFeaturesCore:
             if not -CLIP <= self.latest[i] <= CLIP:
                 return b"the snapshot has a value that no pattern can have"
         for i in range(self.n_channels if n else 0):
-            if self.scales[i].unit < 0.0 or not fabs(self.scales[i].origin) <= MOST:
+            if self.scales[i].unit < 0.0 or not fabs(self.scales[i].origin) <= LARGEST:
                 return b"the snapshot has a scale that no channel can have"
         for i in range(n):
             if self.swing[i] < 0.0 or self.inverse[i] < 0.0:
@@ -534,28 +445,6 @@ cdef class WindowFeaturesCore:
             if not 0 <= self.above[i] <= self.window:
                 return b"the snapshot counts more values than a window has"
         return NULL
-
-    cdef const char *votes_fault(
-        self, const int64_t *votes, int64_t n_classes, int64_t n_labels
-    ) noexcept nogil:
-        """The same of votes on the labels of the windows, (n_windows, n_classes)."""
-        cdef int64_t k, slot, left
-        for k in range(self.n_windows):
-            left = self.window
-            for slot in range(n_classes):
-                if votes[k * n_classes + slot] > left:
-                    return b"the snapshot has more votes than a window has samples"
-                left -= votes[k * n_classes + slot]
-                if slot >= n_labels and votes[k * n_classes + slot]:
-                    return b"the snapshot has votes for a label that it does not have"
-        return NULL
-
-    def check(self):
-        """CorruptModelError if no stream of samples can have left these bytes."""
-        check_numbers(self.views)
-        cdef const char *fault = self.fault()
-        if fault != NULL:
-            raise CorruptModelError(fault.decode())
 
 
 cdef inline double filtered(double x, const Section *by, double *delay) noexcept nogil:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.persist.format import Snapshot
 from edgesvm.persist.saved import Composed
 from edgesvm.preprocessing._chain import ChainCore
+from edgesvm.preprocessing.raw_features import RawFeatures
 from edgesvm.preprocessing.window_features import WindowFeatures
 
 __all__ = ["Chain"]
@@ -37,8 +38,8 @@ class Chain(Composed):
 
     Parameters
     ----------
-    windows : WindowFeatures, default WindowFeatures()
-        Only its parameters are used.
+    windows : WindowFeatures or ClockFeatures, default WindowFeatures()
+        Only its parameters are used. Behind `ClockFeatures` each sample is a window.
     learner : Learner, default ByteSVM()
         Of the same dtype. Only its parameters are used. One that learns without labels, such as
         `KernelNovelty`, learns every window, and labels are ignored.
@@ -49,7 +50,7 @@ class Chain(Composed):
 
     Attributes
     ----------
-    windows_ : WindowFeatures
+    windows_ : WindowFeatures or ClockFeatures
         For its counts and names, in this memory.
     learner_ : Learner
         For its counts and predictions of rows, in this memory.
@@ -76,7 +77,7 @@ class Chain(Composed):
     (155, True, True)
     """
 
-    windows: WindowFeatures | None = None
+    windows: RawFeatures | None = None
     learner: Learner | None = None
     label: str = "majority"
 
@@ -89,14 +90,14 @@ class Chain(Composed):
 
     # -- memory ------------------------------------------------------------------------------------
 
-    def _parts(self) -> tuple[WindowFeatures, Learner]:
+    def _parts(self) -> tuple[RawFeatures, Learner]:
         """Unused copies of both."""
-        windows = WindowFeatures() if self.windows is None else self.windows
+        windows: Any = WindowFeatures() if self.windows is None else self.windows
         learner = ByteSVM() if self.learner is None else self.learner
-        if not isinstance(windows, WindowFeatures) or not isinstance(learner, Learner):
+        if not isinstance(windows, RawFeatures) or not isinstance(learner, Learner):
             raise ValueError(
-                f"windows={self.windows!r}, learner={self.learner!r}: give a WindowFeatures and a"
-                " learner, such as ByteSVM()"
+                f"windows={self.windows!r}, learner={self.learner!r}: give WindowFeatures or"
+                " ClockFeatures, and a learner, such as ByteSVM()"
             )
         if learner.regresses:
             raise ValueError(
@@ -106,7 +107,7 @@ class Chain(Composed):
         if windows.dtype != learner.dtype:
             raise ValueError(f"dtype: {windows.dtype} windows, but {learner.dtype} in the learner")
         one_of("label", self.label, "majority", "last")
-        return replace(windows), learner.wrapped().like_new()
+        return windows.like_new(), learner.wrapped().like_new()
 
     def plan(self, n_channels: int) -> MemoryPlan:
         """The arrays needed, and their total in bytes. Nothing is allocated.
@@ -186,7 +187,7 @@ class Chain(Composed):
         return self
 
     def _adopt(
-        self, arena: Arena, votes: np.ndarray, windows: WindowFeatures, learner: Learner
+        self, arena: Arena, votes: np.ndarray, windows: RawFeatures, learner: Learner
     ) -> None:
         self.windows_, self.learner_ = windows, learner
         self._arena, self._label = arena, self.label
@@ -288,7 +289,7 @@ class Chain(Composed):
         ndarray of shape (n_windows,), labels; nothing of the chain changes, and the windows of X
         have memory of their own
         """
-        apart = replace(self.windows_).allocate(self.windows_._core.n_channels)
+        apart = self.windows_.apart()
         return self.learner_.predict(apart.push_many(X), n_jobs)
 
     def gap(self) -> None:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from edgesvm.budget import MemoryPlan
-from edgesvm.contract.engine import of_engine
-from edgesvm.contract.guard import Guard
-from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.contract.registry import also_loaded, registered_name
-from edgesvm.core.arena import Arena
-from edgesvm.errors import CorruptModelError
+from edgesvm.contract.registry import also_loaded
 from edgesvm.learner import DTYPES, MAX_FEATURES
-from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
-from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing._window_features import Feature, WindowFeaturesCore
 from edgesvm.preprocessing.bands import N_SECTIONS, as_bands, as_text, butterworth
 from edgesvm.preprocessing.patterns import Pattern, patterns
+from edgesvm.preprocessing.raw_features import COUNTS, RawFeatures
 
 __all__ = ["WindowFeatures"]
 
@@ -44,7 +36,7 @@ MAX_RATE = 1e12
 
 @also_loaded
 @dataclass(kw_only=True, eq=False)
-class WindowFeatures(Saved):
+class WindowFeatures(RawFeatures):
     """Features of windows of raw samples: one row of numbers from `window` samples, every `hop`
     samples, whatever the window's length in the same bytes.
 
@@ -174,12 +166,6 @@ class WindowFeatures(Saved):
     dtype: str = "float32"
 
     _compiled: ClassVar[type[Any]] = WindowFeaturesCore
-    _engine: ClassVar[str] = "compiled"  # or "reference", in NumPy, for tests and readers
-
-    def __post_init__(self) -> None:
-        self._guard = Guard(type(self).__name__)
-        self._core: Any = None
-        self._params: dict[str, Any] = {}  # those that the core was built with
 
     # -- what a row holds --------------------------------------------------------------------------
 
@@ -226,10 +212,6 @@ class WindowFeatures(Saved):
                 f"window={self.window}, hop={self.hop}: {self._n_windows:,} windows overlap, at"
                 f" most {MAX_OVERLAP:,} may"
             )
-
-    @property
-    def _n_windows(self) -> int:
-        return math.ceil(self.window / self.hop)
 
     def names(
         self, n_channels: int | None = None, channels: Sequence[str] | None = None
@@ -291,10 +273,9 @@ class WindowFeatures(Saved):
         n_patterns = of_patterns[0] * of_patterns[1]
         n_levels = max([*OF_LEVELS.values(), of_patterns[0]]) if n_course or n_patterns else 0
         n_scaled = n_channels if n_patterns else 0
-        counts = [(name, "i8", ()) for name in ("n_pushed", "n_rows", "n_dropped", "n_run")]
         return MemoryPlan.of(
             [
-                *counts,
+                *COUNTS,
                 ("sample", "f8", (n_streams,)),
                 ("squares", "f8", (n_streams, n_bands)),
                 ("delays", "f8", (n_streams, n_bands, N_SECTIONS, 2)),
@@ -314,194 +295,33 @@ class WindowFeatures(Saved):
             ]
         )
 
-    def allocate(self, n_channels: int, buffer: Any = None) -> WindowFeatures:
-        """Allocate the planned bytes, and forget what was pushed. Nothing is allocated later.
-
-        Parameters
-        ----------
-        n_channels : int
-            Numbers in a raw sample.
-        buffer : writable contiguous buffer, optional
-            At least ``plan(n_channels).total`` bytes, aligned to 8; used instead of new memory.
-
-        Raises
-        ------
-        MemoryBudgetError
-            The buffer is too small; ``.required`` is the number of bytes needed.
-        """
-        plan = self.plan(n_channels)
-        plan.check_buffer(buffer, f"{self!r} with {n_channels} channels")
-        self._adopt(plan, Arena(plan.total, buffer), int(n_channels))
-        return self
-
-    def _adopt(self, plan: MemoryPlan, arena: Any, n_channels: int) -> None:
-        with self._guard:
-            self._core = self._build(plan, arena, n_channels)
-            self._params = {
-                "window": int(self.window),
-                "hop": int(self.hop),
-                "rate": float(self.rate),
-                "bands": as_text(self._bands),
-                "features": ",".join(self._features),
-                "dtype": self.dtype,
-            }
+    @property
+    def _written(self) -> dict[str, Any]:
+        return {
+            "window": int(self.window),
+            "hop": int(self.hop),
+            "rate": float(self.rate),
+            "bands": as_text(self._bands),
+            "features": ",".join(self._features),
+            "dtype": self.dtype,
+        }
 
     @property
     def _filters(self) -> list[tuple[float, Any]]:
         """Of each band: its center in Hz, and the coefficients of its two sections."""
         return [((lo + hi) / 2, butterworth(lo, hi, float(self.rate))) for lo, hi in self._bands]
 
-    def _build(self, plan: MemoryPlan, arena: Arena, n_channels: int) -> Any:
-        return of_engine(self._compiled, self._engine)(
-            plan,
-            arena,
-            n_channels=n_channels,
-            window=int(self.window),
-            hop=int(self.hop),
-            rate=float(self.rate),
-            codes=self._codes,
-            bands=self._filters,
-            magnitude="magnitude" in self._features,
-            patterns=self._patterns,
-            averages=n_channels > MOST_APART,
-            dtype=self.dtype,
-            owner=type(self).__name__,
-            guard=self._guard,
-        )
-
-    @property
-    def core(self) -> Any:
-        if self._core is None:
-            raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
-        return self._core
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the arena in bytes; 0 before ``allocate``."""
-        return 0 if self._core is None else self._core.arena.nbytes
-
-    @property
-    def arena(self) -> Arena:
-        """The memory; ``bytes(windows.arena)`` is the whole state."""
-        return self.core.arena
-
-    def reset(self) -> WindowFeatures:
-        """Forget what was pushed, and keep the memory."""
-        with self._guard:
-            if self._core is not None:
-                self._core.arena.memory[:] = 0
-        return self
-
-    # -- samples -----------------------------------------------------------------------------------
-
-    def push(self, x: ArrayLike) -> np.ndarray | None:
-        """Take in one raw sample. Returns the features of the window that it completes, if any.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_channels,)
-            With the dtype of the parameters no allocator call is made. Anything else is converted.
-
-        Returns
-        -------
-        None, or ndarray of shape (n_features_out,)
-            Read-only, in the arena: the next window overwrites it.
-
-        Raises
-        ------
-        SampleRefused
-            A value is NaN, infinite or beyond 1e15; nothing has changed. If the sample is lost for
-            good, call `gap`.
-        """
-        core = self._core
-        if core is None:
-            first = as_floats(x, np.dtype(self.dtype), 1, None, type(self).__name__)
-            core = self.allocate(len(first))._core
-        return core.push(x)
-
-    def push_many(self, X: ArrayLike) -> np.ndarray:
-        """Take in rows in order: the same as `push`, one by one.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_channels)
-
-        Returns
-        -------
-        ndarray of shape (n_windows, n_features_out)
-            A row for each window that was completed, new memory.
-
-        Raises
-        ------
-        SampleRefused
-            As `push`, and names the row; none of the rows was taken in.
-        """
-        n_channels = None if self._core is None else self._core.n_channels
-        rows = as_floats(X, np.dtype(self.dtype), 2, n_channels, type(self).__name__)
-        core = self.allocate(rows.shape[1])._core if self._core is None else self._core
-        with self._guard:
-            at = int(core.views["n_run"])
-            n_windows = self._n_complete(core, at + len(rows)) - self._n_complete(core, at)
-            out = np.empty((n_windows, len(core.row)), core.dtype)
-            return core.push_many(rows, out)
-
-    @staticmethod
-    def _n_complete(core: Any, n: int) -> int:
-        """Windows that are complete after n samples."""
-        return 0 if n < core.window else (n - core.window) // core.hop + 1
-
-    def gap(self) -> None:
-        """Samples are missing here: drop the windows that are open, and count them. The next sample
-        is the first of new windows."""
-        self.core.break_off()
-
-    @property
-    def n_pushed_(self) -> int:
-        return int(self.core.views["n_pushed"])
-
-    @property
-    def n_rows_(self) -> int:
-        return int(self.core.views["n_rows"])
-
-    @property
-    def n_dropped_(self) -> int:
-        return int(self.core.views["n_dropped"])
-
-    # -- save and load -----------------------------------------------------------------------------
-
-    @property
-    def n_classes_allocated(self) -> int:
-        return 0
-
-    def snapshot(self) -> Snapshot:
-        core = self.core
-        memory = core.arena.memory.data
-        named = self._described()
-        return Snapshot(named.learner, named.params, core.n_channels, (), False, memory)
-
-    def _described(self) -> Wrapped:
-        """Class name and parameters."""
-        return Wrapped(registered_name(type(self)), self._params)
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._guard:
-            own = "_core", "_guard", "_params"
-            state = {name: value for name, value in self.__dict__.items() if name not in own}
-            return state if self._core is None else {**state, "_saved": pack(self.snapshot())}
+    def _core_params(self, n_channels: int) -> dict[str, Any]:
+        return {
+            "rate": float(self.rate),
+            "codes": self._codes,
+            "bands": self._filters,
+            "magnitude": "magnitude" in self._features,
+            "patterns": self._patterns,
+            "averages": n_channels > MOST_APART,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        saved = state.pop("_saved", None)
-        self.__dict__.update(state)
-        self.__post_init__()
-        if saved is not None:
-            built = type(self)._of_snapshot(unpack(saved))
-            self._guard, self._core, self._params = built._guard, built._core, built._params
-            self.features = built.features  # the default of another build is another list
-
-    def _load(
-        self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
-    ) -> None:
-        if labels or closed:
-            raise CorruptModelError("the snapshot has labels, but windows have none")
-        self._adopt(plan, arena, n_features)
-        self._core.check()
+        super().__setstate__(state)
+        if self._core is not None:
+            self.features = self._params["features"]  # another build has another default

@@ -140,6 +140,41 @@ def test_windows_that_are_never_complete_are_told():
     assert "still learning: nothing was watched" in errors
 
 
+def by_the_clock(n=2000):
+    """Noise, and the time of a sample every quarter of an hour; one channel is off for a while"""
+    hours = np.arange(n) / 4
+    X = np.random.default_rng(0).standard_normal((n, 3)).astype(np.float32)
+    X[:, 0] = np.sin(2 * np.pi * hours / 24) + 0.1 * X[:, 0]
+    X[1800:, 0] *= -1
+    X[:, 2] = hours % 168 * 3600
+    return X
+
+
+def test_the_clock_is_in_the_samples_or_the_hosts(tmp_path):
+    """A sine that is turned over is within its range, and strange at this hour."""
+    save, options = (
+        str(tmp_path / "clock.esvm"),
+        ("--learn", "1200", "--learner", "gaussian", "--json"),
+    )
+    for clock, width in (("sample", 3), ("host", 4)):
+        node = FrameNode(Table(by_the_clock()), rate=RATE, label_mode="none")
+        words = (*options, "--clock", clock, "--alarm-rate", "0.001", "--save", save, "--fresh")
+        stop = has("alarm" if clock == "sample" else "watching")
+        code, lines, errors = watched(node, *words, until=stop)
+        assert code == (3 if clock == "sample" else 0), errors
+        chain = load(save)
+        assert chain.n_features_in_ == width and len(chain.windows_.names()) == 4 * (width - 1)
+        if clock == "sample":
+            alarm = json.loads(lines[1])
+            assert 1800 <= alarm["sequence"] < 1820
+            assert next(iter(alarm["features"])) == "x0_residual"
+    now, at = time.localtime(), chain.windows_._core.views["clock"][0]
+    assert abs(at - (24 * now.tm_wday + now.tm_hour) * 3600 - 60 * now.tm_min) < 600 or at < 600
+    node = FrameNode(Table(by_the_clock()), rate=RATE, label_mode="none")
+    code, _, errors = watched(node, "--save", save, until=lambda edge: False)
+    assert code == 2 and "--clock" in errors
+
+
 def test_a_model_with_labels_is_not_watched_with(tmp_path):
     X = well_then_worn()
     labelled = str(tmp_path / "labelled.esvm")
@@ -161,6 +196,7 @@ def test_wrong_options_are_one_line_and_a_usage(capsys):
         (["--alarm", "5/3"], "give K/N"),
         (["--hop", "10"], "give --window"),
         (["--alarm-rate", "2/year"], "alarm rate"),
+        (["--clock", "--window", "100"], "--clock is of samples"),
     ):
         try:
             code = main(["watch", "socket://127.0.0.1:9", "--wait", "1", *words])

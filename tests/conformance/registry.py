@@ -33,12 +33,14 @@ from edgesvm import (
     ByteSVM,
     Calibrated,
     Chain,
+    ClockFeatures,
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
     FourierRLS,
     FourierSVM,
     FourierSVR,
+    GaussianNovelty,
     IncrementalDecrementalSVM,
     IncrementalSVM,
     KernelNovelty,
@@ -66,6 +68,7 @@ from edgesvm.catalogue import CATALOGUE
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
+from edgesvm.preprocessing.constants import WEEK
 
 LABELS = (-1, 1, 4, 9)  # of a stream, as many as an entry has classes
 DTYPES = ("float32", "float64")
@@ -248,28 +251,30 @@ class Registered:
 
 @dataclass(frozen=True)
 class RegisteredRaw:
-    """`WindowFeatures`, or the `Chain` of them and a learner: what takes raw samples."""
+    """`WindowFeatures` or `ClockFeatures`, or the `Chain` of them and a learner: what takes raw
+    samples."""
 
     name: str
     windows: Mapping[str, Any]
     learner: Learner | None = None  # None: windows alone
     label: str = "majority"
+    kind: type[Any] = WindowFeatures
     n_features: int = 3  # channels
     n_classes: int = 2
     dtypes: tuple[str, ...] = DTYPES
 
     @property
     def family(self) -> tuple[Any, ...]:
-        return (WindowFeatures if self.learner is None else Chain,)
+        return (self.kind if self.learner is None else Chain,)
 
     def make(self, dtype: str = "float32", engine: str = "compiled", **changes: Any) -> Any:
         """New ones that hold nothing yet."""
-        params = {"rate": 100.0, "dtype": dtype, **self.windows, **changes}
+        params = {"dtype": dtype, **self.windows, **changes}
         if self.learner is None:
-            return on(engine, WindowFeatures)(**params)
+            return on(engine, self.kind)(**params)
         learner = self.learner.like_new()
         learner.set_params(**{k: dtype for k in learner.get_params() if k.endswith("dtype")})
-        windows = WindowFeatures(**params)
+        windows = self.kind(**params)
         return on(engine, Chain)(windows=windows, learner=learner, label=self.label)
 
     def stream(self, n: int, dtype: str = "float32", seed: int = 1) -> tuple[np.ndarray, Any]:
@@ -278,7 +283,15 @@ class RegisteredRaw:
         y = np.repeat(rng.integers(0, self.n_classes, n // 30 + 1), 30)[:n]
         tone = np.sin(2 * np.pi * np.array([3, 12, 25])[y] * np.arange(n) / 100.0)
         noise = rng.standard_normal((n, self.n_features))
-        return (tone[:, None] + 0.3 * noise + np.arange(self.n_features)).astype(dtype), y
+        return self.timed(
+            (tone[:, None] + 0.3 * noise + np.arange(self.n_features)).astype(dtype)
+        ), y
+
+    def timed(self, X: np.ndarray) -> np.ndarray:
+        """Raw samples, the last channel the time where that is wanted: one every half hour."""
+        if self.kind is ClockFeatures:
+            X[:, -1] = 1800 * np.arange(len(X)) % WEEK
+        return X
 
     def pushed(self, model: Any, X: np.ndarray, y: Any) -> list[bytes]:
         """Push raw samples; what came back of each complete window, as bytes."""
@@ -969,28 +982,31 @@ if "EDGESVM_ENTRIES" in os.environ:
 
 BY_NAME = {entry.name: entry for entry in REGISTERED}
 
+OF_BANDS = {"rate": 100.0, "bands": "2-9,9-30"}
 # Windows of raw samples, alone and with a learner behind. Some overlap, and some leave gaps.
 RAW = [
-    RegisteredRaw("WindowFeatures", {"window": 20, "hop": 8, "bands": "2-9,9-30"}),
+    RegisteredRaw("WindowFeatures", {"window": 20, "hop": 8, **OF_BANDS}),
+    RegisteredRaw("WindowFeatures-all", {"window": 16, "hop": 16, **OF_BANDS, "features": "all"}),
     RegisteredRaw(
-        "WindowFeatures-all",
-        {"window": 16, "hop": 16, "bands": "2-9,9-30", "features": "all"},
+        "WindowFeatures-apart",
+        {"window": 7, "hop": 10, "rate": 100.0, "features": "std,crest"},
     ),
-    RegisteredRaw("WindowFeatures-rocket", {"window": 36, "hop": 7, "features": "rocket"}),
-    RegisteredRaw("WindowFeatures-apart", {"window": 7, "hop": 10, "features": "std,crest"}, None),
     RegisteredRaw(
-        "Chain", {"window": 20, "hop": 8, "bands": "2-9,9-30"}, Standardized(learner=StreamSVM())
+        "WindowFeatures-rocket", {"window": 36, "hop": 7, "rate": 100.0, "features": "rocket"}
     ),
+    RegisteredRaw("ClockFeatures", {}, kind=ClockFeatures),
+    RegisteredRaw("Chain", {"window": 20, "hop": 8, **OF_BANDS}, Standardized(learner=StreamSVM())),
+    RegisteredRaw("Chain-clock", {}, GaussianNovelty(warm_up=5), kind=ClockFeatures),
     RegisteredRaw(
         "Chain-last",
-        {"window": 16, "hop": 5, "bands": "9-30"},
+        {"window": 16, "hop": 5, "rate": 100.0, "bands": "9-30"},
         Standardized(learner=OneVsOne(learner=StreamSVM(), n_classes=3)),
         label="last",
         n_classes=3,
     ),
     RegisteredRaw(
         "Chain-KernelNovelty",
-        {"window": 12, "hop": 12, "features": "std,skewness,magnitude"},
+        {"window": 12, "hop": 12, "rate": 100.0, "features": "std,skewness,magnitude"},
         KernelNovelty(max_vectors=5, warm_up=5),
     ),
 ]

@@ -146,7 +146,7 @@ def test_samples_of_another_shape_leave_no_trace(subject):
 def live_through(subject, X, y):
     """Push all; every sample is taken in, and all that comes back is finite. Where features are too
     large to be squared, the learner behind refuses the window by name, and goes on."""
-    model = subject.make().allocate(3)
+    model, X = subject.make().allocate(3), subject.entry.timed(X)
     found, refused = [], 0
     for at in range(len(X)):
         try:
@@ -185,6 +185,8 @@ def test_a_clipped_sensor_is_lived_through(subject, limit):
 @each_of("subject")
 def test_after_a_gap_windows_are_those_of_a_stream_that_begins_there(subject):
     """As many windows are dropped as were begun and not complete; none spans the gap."""
+    if subject.entry.kind is edgesvm.ClockFeatures:
+        return  # what is usual at an hour goes on behind a gap
     X, y = subject.stream(300)
     window, hop = (subject.entry.windows[name] for name in ("window", "hop"))
     for at in (1, 55, 150):
@@ -213,7 +215,7 @@ def test_after_a_gap_windows_are_those_of_a_stream_that_begins_there(subject):
 
 
 def rows_of(subject):
-    return {"rate": 100.0, "dtype": subject.dtype, **subject.entry.windows}
+    return {"dtype": subject.dtype, **subject.entry.windows}
 
 
 def test_every_kind_is_in_the_list():

@@ -245,7 +245,7 @@ def test_every_parameter_hostile(compiled, saved):
     for value in ODD_VALUES:
         for params in with_each_set(snapshot.params, value):
             refused += is_refused_or_works(compiled, pack(replace(snapshot, params=params)))
-    assert refused > len(ODD_VALUES)
+    assert refused >= len(ODD_VALUES)
     for params in ({}, {**snapshot.params, "self": 1}, {**snapshot.params, "": 1}):
         is_refused_or_works(compiled, pack(replace(snapshot, params=params)))
 

@@ -43,6 +43,7 @@ def test_names_on_the_command_line_are_unique():
 def test_what_is_no_learner_has_names_of_its_own():
     assert {name: list(signature(kind).parameters) for name, kind in OTHERS.items()} == {
         "WindowFeatures": ["window", "hop", "rate", "bands", "features", "dtype"],
+        "ClockFeatures": ["dtype"],
         "Chain": ["windows", "learner", "label"],
         "Forecaster": ["learner", "ahead", "lags", "season"],
         "VirtualSensor": ["target", "regressor", "learner"],

@@ -12,7 +12,9 @@ from on_host import at
 
 from edgesvm import (
     Chain,
+    ClockFeatures,
     FourierSVM,
+    GaussianNovelty,
     KernelNovelty,
     KernelStreamSVM,
     OneVsRest,
@@ -214,3 +216,45 @@ def test_a_chain_that_learns_no_more_answers_as_the_host(dtype, learner, classes
     assert memory.tobytes() == bytes(apart.arena)
     assert bytes(chain.arena) == before
     assert len(answered) > 1
+
+
+@each("dtype, learner", [("float32", GaussianNovelty), ("float64", KernelNovelty)])
+def test_a_chain_knows_the_hour_as_the_host(dtype, learner, tmp_path):
+    """Of five weeks, with a clock that is set back, gaps, samples that are refused, and spikes."""
+    chain = Chain(windows=ClockFeatures(dtype=dtype), learner=learner(dtype=dtype)).allocate(3)
+    library, memory = compiled(chain, tmp_path)
+    rng = np.random.default_rng(0)
+    hours = np.cumsum(rng.choice([0.0, 0.25, -0.25, 1.0, 50.0], N, p=[0.1, 0.7, 0.05, 0.14, 0.01]))
+    X = np.column_stack([np.sin(hours / 24 * 2 * np.pi), rng.normal(0, 1e4, N), hours % 168 * 3600])
+    X[:, :2] += rng.normal(0, 0.1, (N, 2))
+    X[rng.random(N) < 0.01, 0] = 1e12
+    X[rng.random(N) < 0.01, 2] = np.nan
+    predicted, score, refused = np.zeros(1, np.int32), np.zeros(1), 0
+    for i, x in enumerate(X.astype(dtype)):
+        if i in GAPS:
+            library.gap(at(memory))
+            chain.gap()
+        status = library.push(at(memory), at(x), -1, at(predicted), at(score))
+        try:
+            answer = chain.push(x)
+        except SampleRefused:
+            refused += 1
+            assert status == 2
+            continue
+        if answer[0] is not None:
+            assert (chain.learner_.classes_[predicted[0]], score[0]) == answer
+    assert refused > 10 and chain.windows_.visits_.max() > 2
+    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+    chain.save(tmp_path / "end.esvm")
+    saved = np.frombuffer((tmp_path / "end.esvm").read_bytes(), np.uint8).copy()
+    library.restart(at(memory))
+    assert library.restore(at(memory), at(saved), len(saved)) == 0
+    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+    (tmp_path / "decides").mkdir()
+    library, memory = library_of(chain, tmp_path / "decides", FOR_INFERENCE, "--inference")
+    apart = ClockFeatures(dtype=dtype).allocate(3)  # a board begins without any hour
+    for x in X[~np.isnan(X).any(axis=1)][:500].astype(dtype):
+        index = library.push(at(memory), at(x), at(score))
+        answer = chain.learner_.predict_with_score(apart.push(x))
+        assert (chain.learner_.classes_[index], score[0]) == answer
+    assert memory.tobytes() == bytes(apart.arena)

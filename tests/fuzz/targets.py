@@ -46,7 +46,7 @@ from edgesvm.link.recording import HEADER_BYTES
 from edgesvm.persist.format import unpack
 from edgesvm.persist.store import describe, restore
 from edgesvm.preprocessing.chain import Chain
-from edgesvm.preprocessing.window_features import WindowFeatures
+from edgesvm.preprocessing.raw_features import RawFeatures
 
 TESTS = Path(__file__).parents[1]
 MAX_ARENA = 1 << 20
@@ -227,7 +227,7 @@ def snapshot(data: bytes) -> None:
             continue
         if learner.nbytes > MAX_ARENA:
             continue
-        if isinstance(learner, Chain | WindowFeatures):
+        if isinstance(learner, Chain | RawFeatures):
             x = np.full(unpack(file).n_features, 0.25, np.float32)
             with contextlib.suppress(SampleRefused):  # the learner behind may refuse, as below
                 for _ in range(10):

@@ -18,6 +18,7 @@ from edgesvm import (
     BatchSVR,
     ByteSVM,
     Calibrated,
+    ClockFeatures,
     CoreVectorMachine,
     Forgetron,
     FourierFeatures,
@@ -225,6 +226,7 @@ def evaluated(shape, sizes):
         shape.replace("bytes of a part", "part")
         .replace("rest bytes", "4 * rest")
         .replace("8 p", "8 * p")
+        .replace("4 c", "4 * c")
         .replace("/", "//")
     )
     up = {"up": lambda n: math.ceil(n / 16) * 16}
@@ -475,6 +477,18 @@ def test_scoring_of_many_classes(kind, labels):
     assert np.abs(model.decision_function(X) - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
+def same_arrays(plan, head, sizes):
+    rows = rows_after(head)
+    assert [array.name for array in plan.arrays] == [name.strip("`") for name, *_ in rows]
+    for array, (name, kind, shape, _) in zip(plan.arrays, rows, strict=True):
+        assert array.dtype == np.dtype("float32" if kind == "real" else TYPES[kind]), name
+        assert array.shape == evaluated(shape, sizes), name
+
+
+def test_arena_of_the_clock():
+    same_arrays(ClockFeatures().plan(5), "| clock array | type | shape | holds |", {"c": 4})
+
+
 @each(
     "features, n_streams, pairs, levels",
     [
@@ -489,10 +503,6 @@ def test_arena_of_windows(features, n_streams, pairs, levels):
     sizes = {"S": n_streams, "B": 2, "w": 4, "pairs": pairs, "row": len(windows.names(5))}
     has_patterns = levels["K"] > 0
     sizes |= levels | {"H": 10 if levels["L"] else 0, "C": 5 * has_patterns, "T": int(has_patterns)}
-    rows = rows_after("| window array | type | shape | holds |")
-    assert [array.name for array in plan.arrays] == [name.strip("`") for name, *_ in rows]
-    for array, (name, kind, shape, _) in zip(plan.arrays, rows, strict=True):
-        assert array.dtype == np.dtype("float32" if kind == "real" else TYPES[kind]), name
-        assert array.shape == evaluated(shape, sizes), name
+    same_arrays(plan, "| window array | type | shape | holds |", sizes)
     saved = windows.allocate(5).snapshot().params
     assert f"`WindowFeatures` are {' '.join(f'`{name}`' for name in saved)}:" in TEXT

@@ -172,7 +172,7 @@ def test_one_block_as_planned():
 
 def test_wrong_parameters_and_snapshots(tmp_path):
     for params, message in (
-        ({"windows": Standardized()}, "give a WindowFeatures"),
+        ({"windows": Standardized()}, "give WindowFeatures"),
         ({"learner": WINDOWS}, "such as ByteSVM"),
         ({"windows": WindowFeatures(dtype="float64")}, "dtype"),
         ({"label": "first"}, "label='first'"),

@@ -7,7 +7,7 @@ import numpy as np
 from edgesvm.contract.inputs import as_floats
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
-from edgesvm.preprocessing._window_features import LARGEST
+from edgesvm.preprocessing.constants import LARGEST
 
 NORMAL = 1  # class index of a window without a label, where there are no labels
 

@@ -7,7 +7,8 @@ import numpy as np
 from edgesvm.contract.inputs import as_floats
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
-from edgesvm.preprocessing._window_features import LARGEST, N_TEACH, Feature
+from edgesvm.preprocessing._window_features import N_TEACH, Feature
+from edgesvm.preprocessing.constants import LARGEST
 
 TOP, CLIP, MOST_BIAS = 2.0**24, 2.0**27, 2.0**30
 N_ROUGH, N_TURNING = 6, 4

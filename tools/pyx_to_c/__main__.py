@@ -28,6 +28,7 @@ CLASSES = [
     ("edgesvm.learners._multiclass", "MulticlassCore"),
     ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),
     ("edgesvm.preprocessing._window_features", "WindowFeaturesCore"),
+    ("edgesvm.preprocessing._clock_features", "ClockFeaturesCore"),
     ("edgesvm.learners.papers.online._perceptron", "PerceptronCore"),
     ("edgesvm.learners.papers.online._passive_aggressive", "PassiveAggressiveCore"),
     ("edgesvm.learners.papers.online._pegasos", "PegasosCore"),

@@ -1,0 +1,148 @@
+"""ClockFeatures: samples against their level and against what is usual at this hour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from edgesvm.budget import MemoryPlan
+from edgesvm.contract.params import one_of, whole
+from edgesvm.contract.registry import also_loaded
+from edgesvm.learner import DTYPES, MAX_FEATURES
+from edgesvm.preprocessing._clock_features import ClockFeaturesCore
+from edgesvm.preprocessing.constants import HOURS
+from edgesvm.preprocessing.raw_features import COUNTS, RawFeatures
+
+__all__ = ["ClockFeatures"]
+
+OF_A_CHANNEL = ("value", "level", "difference", "residual")
+LEAST = 2  # numbers in a sample: a channel and the time
+
+
+@also_loaded
+@dataclass(kw_only=True, eq=False)
+class ClockFeatures(RawFeatures):
+    """What a sample is against the clock, so that a machine with the rhythm of a day or a week is
+    normal in all of it: a row for each sample, to be learned by a learner of what is normal.
+
+    Each channel gives four numbers: its value; the level, value minus slow mean; the difference to
+    the sample before; and the residual, value minus what is usual at this hour of the week, in
+    deviations.
+
+    Parameters
+    ----------
+    dtype : {"float32", "float64"}, default "float32"
+        Of the samples and of the rows.
+
+    Attributes
+    ----------
+    n_pushed_, n_rows_ : int
+        Samples taken; as many rows.
+    visits_ : ndarray of shape (168,), uint8
+        How often each hour of the week has been seen to its end, at most 255; Monday 0:00 first.
+
+    Notes
+    -----
+    The last number of a sample is the time, in seconds since Monday 0:00 of the local clock, 0 to
+    604,800; others are refused, as are NaN and values beyond 1e15. In float32 a second is exact.
+
+    The slow mean is of some twelve hours. A value counts for it, and for its hour, as at most 8
+    times the usual distance from the slow mean. When an hour ends, mean and deviation of its
+    samples become the n-th part, and at least an eighth, of what the hour has, after n visits; they
+    count as at most 3 deviations. So a strange sample or hour moves little, and another rhythm is
+    usual after some weeks. What is usual is that of the hour of the week once it was seen
+    twice; before that the same hours of all days together; and before two of these, the slow mean.
+    The residual is in deviations, for which the usual distance from the slow mean counts as a
+    quarter of a visit, and at most 16.
+
+    A clock that is set back, as at the end of summer time, lets the hour go on until it is another
+    one; a step ahead, or days without samples, begin another hour. What was missed is not usual.
+    After a `gap` the first difference is 0.
+
+    Bytes, with c channels besides the time: 240 + 728 c + 4 c s, s = 4 or 8: the hours of a channel
+    are 168 pairs of 16 bits.
+
+    * Cutting the stream into calls of `push` and `push_many` in another way changes no bit.
+    * A refused sample changes no bit.
+    * Saving, loading and continuing equals never stopping.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import Chain, ClockFeatures, GaussianNovelty
+    >>> hours = np.arange(0, 5 * 168, 0.25)
+    >>> at_work = (hours % 24 >= 8) & (hours % 24 < 17) & (hours % 168 < 120)
+    >>> noise = np.random.default_rng(0).normal(0, 0.1, len(hours))
+    >>> X = np.column_stack([at_work + noise, hours % 168 * 3600]).astype(np.float32)
+    >>> chain = Chain(windows=ClockFeatures(), learner=GaussianNovelty()).allocate(n_channels=2)
+    >>> chain.windows_.nbytes
+    984
+    >>> answers = [chain.push(x) for x in X]
+    >>> on_sunday = np.float32([1.0, 155 * 3600])
+    >>> chain.push(np.float32([0.0, 155 * 3600]))[0], chain.push(on_sunday)[0]
+    (1, -1)
+    """
+
+    dtype: str = "float32"
+
+    _compiled: ClassVar[type[Any]] = ClockFeaturesCore
+
+    def names(
+        self, n_channels: int | None = None, channels: Sequence[str] | None = None
+    ) -> list[str]:
+        """Names of the numbers in a row, in order: ``"x0_value"``, ``"x0_level"``,
+        ``"x0_difference"``, ``"x0_residual"``, ``"x1_value"`` and so on.
+
+        Parameters
+        ----------
+        n_channels : int, optional
+            With the time. Needed before ``allocate``.
+        channels : sequence of str, optional
+            Names of the channels besides the time, instead of x0, x1 and so on.
+        """
+        if channels is None:
+            n_channels = self.core.n_channels if n_channels is None else n_channels
+            channels = [f"x{c}" for c in range(n_channels - 1)]
+        return [f"{channel}_{name}" for channel in channels for name in OF_A_CHANNEL]
+
+    def apart(self) -> Any:
+        """As in the base; they know the same hours."""
+        apart = super().apart()
+        apart.arena.memory[:] = self.arena.memory
+        apart.gap()
+        return apart
+
+    def plan(self, n_channels: int) -> MemoryPlan:
+        """The arrays needed, and their total in bytes. Nothing is allocated.
+
+        Parameters
+        ----------
+        n_channels : int
+            Numbers in a sample, the time included.
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of range.
+        """
+        one_of("dtype", self.dtype, *DTYPES)
+        c = whole("n_channels", n_channels, LEAST, MAX_FEATURES // len(OF_A_CHANNEL)) - 1
+        return MemoryPlan.of(
+            [
+                *COUNTS,
+                ("clock", "f8", (5,)),
+                ("channels", "f8", (c, 7)),
+                ("codes", "i2", (c, HOURS, 2)),
+                ("visits", "u1", (HOURS,)),
+                ("row", self.dtype, (len(OF_A_CHANNEL) * c,)),
+            ]
+        )
+
+    @property
+    def _written(self) -> dict[str, Any]:
+        return {"dtype": self.dtype}
+
+    @property
+    def visits_(self) -> Any:
+        return self.core.views["visits"].copy()
