@@ -45,6 +45,7 @@ class NoveltyCoreRef(ReferenceCore):
         self.rate, self.warm_up = rate, warm_up
         self.learns_all, self.until = learns_all, until
         self.looks_back, self.only_looks_on = "lately" in self.views, False
+        self.takes_as_normal = False
 
     def score(self, z):
         """How strange a sample is, in deviations."""
@@ -69,6 +70,9 @@ class NoveltyCoreRef(ReferenceCore):
         v, x64 = self.views, x.astype(float)
         if not np.isfinite(x @ x) or not np.isfinite(v["spread"] + (x64 - v["mean"]) ** 2).all():
             return Status.NOT_FINITE
+        if self.takes_as_normal:
+            self.learn_kept(x64)
+            return Status.CHANGED
         if self.looks_back and self.repeats_itself(x):
             return Status.UNCHANGED
         frozen = self.only_looks_on or 0 < self.until <= self.n_kept
@@ -85,12 +89,15 @@ class NoveltyCoreRef(ReferenceCore):
             self.look_back(alarm)
         if resting or (alarm and not self.learns_all):
             return Status.UNCHANGED
-        delta = x64 - v["mean"]
-        v["mean"] += delta / (self.n_kept + 1)
-        v["spread"] += delta * (x64 - v["mean"])
-        if self.n_kept >= SETTLED:
-            self.learn_scaled(self.scaled(x64, self.n_kept + 1))
+        self.learn_kept(x64)
         return Status.CHANGED
+
+    def learn_kept(self, x):
+        delta = x - self.views["mean"]
+        self.views["mean"] += delta / (self.n_kept + 1)
+        self.views["spread"] += delta * (x - self.views["mean"])
+        if self.n_kept >= SETTLED:
+            self.learn_scaled(self.scaled(x, self.n_kept + 1))
 
     def repeats_itself(self, x):
         v = self.views

@@ -159,6 +159,10 @@ cdef class NoveltyCore(LearnerCore):
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
+        if self.takes_as_normal:
+            self.learn_kept(x)
+            self.wipe()
+            return CHANGED
         if self.looks_back and self.repeats_itself(x):
             return UNCHANGED
         if self.looks_back and self.has_lost() and not self.is_frozen():
@@ -174,13 +178,17 @@ cdef class NoveltyCore(LearnerCore):
         if self.looks_back and self.n_kept() >= self.warm_up:
             self.look_back(alarm)
         if not resting and (self.learns_all or not alarm):
-            self.keep(x)
-            if self.n_kept() >= SETTLED:
-                self.scale(x, self.n_kept() + 1, False)
-                self.learn_scaled()
+            self.learn_kept(x)
             status = CHANGED
         self.wipe()
         return status
+
+    cdef void learn_kept(self, const void *x) noexcept nogil:
+        """Take x into scales and model."""
+        self.keep(x)
+        if self.n_kept() >= SETTLED:
+            self.scale(x, self.n_kept() + 1, False)
+            self.learn_scaled()
 
     cdef bint can_keep(self, const void *x) noexcept nogil:
         """Whether the statistics stay finite with x."""
