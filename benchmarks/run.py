@@ -63,6 +63,7 @@ STUDIES = (
     "regression/table",
     "regression/intervals",
     "regression/ahead",
+    "asking/labels",
     "fourier/features",
     "novelty/table",
     "novelty/drift",
