@@ -33,9 +33,10 @@ class Asker:
     """Spends so many questions a time on the rows about which a model is least sure.
 
     A row is asked about if its margin is below a bound, which falls at each such question and rises
-    in the time between two that were ordered, so that they come as often as ordered; for a while
-    unused ones are kept, for later. Other questions are drawn at random, whatever the margin: at
-    first most, then a fifth. Only those are a fair sample of the rows, by which to judge a model.
+    with time, so that they come as often as ordered; up to 12 that found no row are kept for later.
+    Others are drawn at random, whatever the margin: at first most, then a fifth. Only those are a
+    fair sample of the rows, by which to judge a model.
+    `benchmarks/results/asking_labels.md` compares it with other rules.
 
     Parameters
     ----------
@@ -199,6 +200,14 @@ class Questions:
         if not self.is_open(number):
             raise NotTaught(f"question {number:,} has an answer, or is no longer kept")
         return self.ring.entry(number)
+
+    def answer(self, number: int, label: int) -> None:
+        """Note the answer to a question."""
+        entry = self.ring.entry(number)
+        if int(entry["flags"]) & AT_RANDOM and entry["has_prediction"]:
+            self.drawn.add(label, entry["predicted"].item())
+        self.ring.label(number, label)
+        self.answered += 1
 
     def newest(self) -> int:
         """Number of the newest question without an answer.

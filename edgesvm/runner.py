@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgesvm.asking import AT_RANDOM, Questions
 from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.errors import NotTaught, SampleRefused
@@ -21,6 +20,7 @@ from edgesvm.regression import Estimate, Estimates
 from edgesvm.remarks import Facts, Remarks
 
 if TYPE_CHECKING:
+    from edgesvm.asking import Questions
     from edgesvm.drift.watch import DriftWatch
     from edgesvm.preprocessing.chain import Chain
 
@@ -338,10 +338,7 @@ class Runner:
             raise NotTaught("nothing is asked: see --ask")
         entry = questions.question(number)
         places = self._teach_entry(entry, label, questions.epoch(number))
-        questions.ring.label(number, label)
-        questions.answered += 1
-        if int(entry["flags"]) & AT_RANDOM and entry["has_prediction"]:
-            questions.drawn.add(label, entry["predicted"].item())
+        questions.answer(number, label)
         return list({*places, (questions.ring, number)})
 
     def _teach_entry(

@@ -70,7 +70,7 @@ class Teaching(ABC):
     def __init__(self, learner: Learner) -> None:
         self.before = Before(learner)
         self.taught = 0
-        self.n = 0  # rows that `undo` would forget
+        self.n: int | None = None
         self._learned_before = 0
 
     def asked(self, body: dict[str, Any]) -> Work:
@@ -128,20 +128,21 @@ class Teaching(ABC):
     def _keep(self, learned: int) -> None:
         """Keep the learner's state, at which it has learned so many rows."""
         self.before.keep()
-        self.n, self._learned_before = 0, learned
+        self.n, self._learned_before = None, learned
 
     def _count(self, n: int) -> None:
         """Count n more rows as taught by this request."""
-        self.n += n
+        self.n = (self.n or 0) + n
         self.taught += n
 
     def _undone(self, learned: int) -> dict[str, int]:
         """Go back to the state that was kept; `learned` is how many rows have been by now."""
-        if not self.n:
+        if self.n is None:
             raise NotTaught("there is nothing to undo")
         told = {"undone": self.n, "forgotten": learned - self._learned_before - self.n}
         self.before.restore()
-        self._count(-self.n)
+        self.taught -= self.n
+        self.n = None
         return told
 
 
@@ -156,8 +157,8 @@ class RunTeaching(Teaching):
     ----------
     taught : int
         Rows taught, but for those undone.
-    n : int
-        Rows that `undo` would forget.
+    n : int or None
+        Rows that `undo` would forget; None if there is nothing to undo.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -235,7 +236,7 @@ class RunTeaching(Teaching):
                 refused[str(why)] += 1
             if n % AT_ONCE == 0:
                 yield
-        if not self.n:
+        if self.n is None:
             raise NotTaught(next(iter(refused)))
         return {"taught": self.n, "refused": dict(refused)}
 
@@ -292,7 +293,7 @@ class WatchTeaching(Teaching):
         yield
 
     def undo(self) -> Work:
-        told = self._undone(self._watcher.learned + self.n)
+        told = self._undone(self._watcher.learned + (self.n or 0))
         self._watcher.take_back(self._number, told["undone"])
         return told
         yield

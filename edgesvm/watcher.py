@@ -380,8 +380,7 @@ class Watcher:
             self._learn_normal(rows)
         except ValueError as error:
             raise NotTaught(str(error)) from error
-        questions.ring.label(number, label)
-        questions.answered += 1
+        questions.answer(number, label)
         self.marked += len(rows)
         return len(rows)
 

@@ -215,7 +215,7 @@ def test_a_false_alarm_is_learned_and_does_not_alarm_again(kind):
     assert (learner.predict(rest) == -1).all() and watcher.counters()["asked"] == 1
     assert done(teaching.asked({"question": number, "label": -1})) == {"taught": 0, "refused": {}}
     assert bytes(learner.arena) == before
-    watcher.take_back(number, 0)
+    assert done(teaching.undo()) == {"undone": 0, "forgotten": 0}
     told = done(teaching.asked({"question": number, "label": 1}))
     assert told["taught"] == watcher.marked == len(watcher.questions.rows(number)) > 20
     assert learner.offset_ == threshold

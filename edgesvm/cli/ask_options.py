@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.learners.novelty.alarm_rate import SECONDS
 from edgesvm.outputs.names import port_name
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ def add_to(group: argparse._ActionsContainer, *, alarms: bool = False) -> None:
 
 def _rate(text: str) -> float:
     """``10/day`` as questions a second."""
+    from edgesvm.learners.novelty.alarm_rate import SECONDS
+
     count, _, unit = text.partition("/")
     try:
         asked = float(count) / SECONDS[unit]
@@ -67,10 +68,12 @@ def questions(per_second: float | None, learner: Learner) -> Questions | None:
     return Questions(learner, Asker(per_second) if per_second else None)
 
 
-def bytes_told(*rings: Questions | None) -> str:
-    """How many bytes the questions take, for the first line of a report."""
-    n_bytes = sum(one.nbytes for one in rings if one is not None)
-    return f"; questions {format_bytes(n_bytes)}" if n_bytes else ""
+def bytes_told(*jobs: Any) -> str:
+    """How many bytes the questions and the copy of each learner for the undo take, for the first
+    line of a report."""
+    asking = [(job.questions, job.learner) for job in jobs if job.questions is not None]
+    n_bytes = sum(questions.nbytes + learner.nbytes for questions, learner in asking)
+    return f"; questions and undo {format_bytes(n_bytes)}" if n_bytes else ""
 
 
 class Person:

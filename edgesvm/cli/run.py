@@ -231,7 +231,7 @@ def _ports(
     for one, link, (model, saver, drift) in zip(settings.ports, links, learned, strict=True):
         ports.append(served(settings, one, link, model, status, saver=saver, drift=drift))
     kept = out_options.bytes_told(*(one.job.journal for one in ports))
-    kept += ask_options.bytes_told(*(one.job.questions for one in ports))
+    kept += ask_options.bytes_told(*(one.job for one in ports))
     if not several:
         n_features = ports[0].job.model.n_features_in_
         status.say(

@@ -151,7 +151,7 @@ def watch(settings: WatchSettings) -> int:
             questions=questions,
         )
         report = watch_report.Report(watcher, as_json=settings.show.json)
-        kept = out_options.bytes_told(journal) + ask_options.bytes_told(questions)
+        kept = out_options.bytes_told(journal) + ask_options.bytes_told(watcher)
         status.say(report.opening(source) + kept)
         saver = settings.saving.saver(checkpoint, model, status.say)
         tell = status.say if settings.out.takes_stdout else status.event

@@ -210,7 +210,7 @@ const rowsOf = (n) => `${whole(n)} ${n === 1 ? "row" : "rows"}`;
 
 function done(told, label) {
   if (told.undone !== undefined) {
-    return `${rowsOf(told.undone)} forgotten again` + (told.forgotten ? `, and ${rowsOf(told.forgotten)} learned since.` : ".");
+    return (told.undone ? `${rowsOf(told.undone)} forgotten again` : "Answer taken back") + (told.forgotten ? `, and ${rowsOf(told.forgotten)} learned since.` : ".");
   }
   const others = Object.values(told.refused).reduce((a, b) => a + b, 0);
   const as = status.kind === "watch" ? "normal" : label;
@@ -222,8 +222,8 @@ function drawHand(s) {
     const n = s.open_rows?.[option.value];
     if (n !== undefined) option.textContent = `${option.textContent.split(" (")[0]} (${rowsOf(n)})`;
   }
-  $("undo").hidden = !s.undo;
-  $("undo").textContent = `Undo: forget ${rowsOf(s.undo)} again`;
+  $("undo").hidden = s.undo === null;
+  $("undo").textContent = s.undo ? `Undo: forget ${rowsOf(s.undo)} again` : "Undo the last answer";
   const answers = s.kind === "watch" ? [["normal", 1], ["not normal", -1]] : s.classes.map((label) => [String(label), label]);
   const now = JSON.stringify([s.questions, answers]);
   if ($("questions").dataset.now === now) return; // a button under the finger stays
