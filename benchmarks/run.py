@@ -64,6 +64,7 @@ STUDIES = (
     "regression/intervals",
     "regression/ahead",
     "asking/labels",
+    "asking/marked",
     "fourier/features",
     "novelty/table",
     "novelty/drift",
