@@ -64,6 +64,8 @@ STUDIES = (
     "regression/table",
     "regression/intervals",
     "regression/ahead",
+    "asking/labels",
+    "asking/marked",
     "fourier/features",
     "novelty/table",
     "novelty/drift",

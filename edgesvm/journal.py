@@ -122,11 +122,20 @@ class Journal:
         entry: np.void = self._ring[place % len(self._ring)].copy()
         return entry
 
-    def label(self, place: int, label: float) -> None:
-        """Note the label of an entry that came without one. For the writer's thread."""
+    def label(self, place: int, label: float | None) -> None:
+        """Note the label of an entry that came without one; None takes it back. For the writer's
+        thread."""
         at = place % len(self._ring)
-        self._columns["label"][at] = label
-        self._columns["has_label"][at] = True  # last, as readers may be other threads
+        self._columns["label"][at] = 0 if label is None else label
+        self._columns["has_label"][at] = label is not None  # last: readers may be other threads
+
+    def flag(self, place: int, flags: int) -> None:
+        """Add flags to an entry. For the writer's thread."""
+        self._columns["flags"][place % len(self._ring)] |= flags
+
+    def has(self, place: int) -> bool:
+        """Whether the entry at `place` is still there."""
+        return max(0, self.written - self.capacity) <= place < self.written
 
     def since(self, place: int) -> tuple[np.ndarray, int]:
         """Entries from `place` on, oldest first, and how many more were lost.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from edgesvm.regression import Estimate, Estimates
 from edgesvm.remarks import Facts, Remarks
 
 if TYPE_CHECKING:
+    from edgesvm.asking import Questions
     from edgesvm.drift.watch import DriftWatch
     from edgesvm.preprocessing.chain import Chain
 
@@ -59,6 +60,8 @@ class Runner:
         Of this learner: told whether it is wrong about each sample just before it learns it.
     journal : Journal, optional
         Each answer is written there too, for others to read.
+    questions : Questions, optional
+        Of the rows without a label those that its asker chooses are put there.
     season : int, default 0
         As of `RegressionScore`.
     clock : callable
@@ -88,6 +91,7 @@ class Runner:
         max_labels_per_second: float | None = None,
         drift: DriftWatch | None = None,
         journal: Journal | None = None,
+        questions: Questions | None = None,
         season: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -96,6 +100,7 @@ class Runner:
         self.link = link
         self.learner = learner
         self.answers, self.drift, self.journal = answers, drift, journal
+        self.questions = questions
         self.score, self.forecasts = scored_by(learner, window, season), Forecasts()
         self._estimates = Estimates(learner) if learner.regresses else None
         self._next = -1  # number of the sample that follows the last one
@@ -210,6 +215,8 @@ class Runner:
             flags = ABSTAIN if predicted is None else 0
             if label is None:
                 self._wait(x, sequence, predicted)
+                if self.questions is not None:
+                    self._ask(self.questions, x, sequence, predicted, value)
             else:
                 if self.link.late is not None:
                     self.link.late.labelled(sequence)
@@ -248,6 +255,24 @@ class Runner:
         else:
             self.link.late.wait(x.astype(np.float32, copy=False), sequence, predicted)
 
+    def _ask(
+        self, questions: Questions, x: np.ndarray, sequence: int, predicted: Any, value: float
+    ) -> None:
+        """Ask a person about a row that was predicted, if it is worth a question."""
+        assert questions.asker is not None
+        if asked := questions.asker.asks(lambda: self._margin(x)):
+            questions.add(x, sequence, predicted, value, asked, epoch=self.link.epochs)
+
+    def _margin(self, x: np.ndarray) -> float:
+        """How sure the learner is of its answer: how far it is from the next."""
+        if not self._fitted:
+            return 0.0
+        values = self.learner.decision_one(x)
+        if np.ndim(values) == 0:
+            return abs(float(values))
+        first, second = np.sort(values)[:-3:-1]
+        return float(first - second)
+
     def _learn_late(self) -> None:
         """Learn and score the samples whose labels have arrived; each was predicted on arrival."""
         while self.link.late is not None and (late := self.link.take_labelled()) is not None:
@@ -256,15 +281,22 @@ class Runner:
                 self._learn(x, late.label, late.weight, late.predicted)
             except SampleRefused as refused:
                 self._count_refused(refused)
-            if self.journal is not None and (at := self.journal.find(late.sequence)) is not None:
-                self.journal.label(at, late.label)
+            self._note(late.sequence, late.label)
 
-    def teach(self, sequence: int, label: float) -> None:
+    def _note(self, sequence: int, label: float) -> list[tuple[Journal, int]]:
+        """Note the label of a row wherever the row is kept; returns the journals and places."""
+        kept = [self.journal, None if self.questions is None else self.questions.ring]
+        found = [(one, one.find(sequence)) for one in kept if one is not None]
+        places = [(journal, place) for journal, place in found if place is not None]
+        for journal, place in places:
+            journal.label(place, label)
+        return places
+
+    def teach(self, sequence: int, label: float) -> list[tuple[Journal, int]]:
         """Learn an earlier row with a label that did not come over the wire, and score the
         prediction made when it arrived. Call it between two steps.
 
-        The row is the newest of this number in the journal; where late labels are on, it is one
-        that waits for its label. It counts as learned from now on.
+        The row is the newest of this number in the journal. It counts as learned from now on.
 
         Parameters
         ----------
@@ -272,12 +304,17 @@ class Runner:
             The sample's sequence number; of a window, that of its last sample.
         label : int, or float for a regressor
 
+        Returns
+        -------
+        list of (Journal, int)
+            Where the row is kept, and now has its label.
+
         Raises
         ------
         NotTaught
-            The row has a label, is gone, was refused, or no longer waits; the learner refuses the
-            label; or there were too many labels in the last second. Nothing has changed, but that a
-            waiting row whose label the learner refuses counts as refused.
+            The row has a label, is gone or was refused; the learner refuses the label; or there
+            were too many labels in the last second. Nothing has changed, but that a waiting row
+            whose label the learner refuses counts as refused.
         """
         place = None if self.journal is None else self.journal.find(sequence)
         if self.journal is None or place is None:
@@ -287,34 +324,55 @@ class Runner:
             raise NotTaught(f"row {sequence:,} has the label {entry['label'].item()} already")
         if int(entry["flags"]) & REJECTED:
             raise NotTaught(f"row {sequence:,} was refused: a value is too large")
+        return self._teach_entry(entry, label)
+
+    def answer(self, number: int, label: int) -> list[tuple[Journal, int]]:
+        """Learn the row of a question as `teach` does, with the answer for its label.
+
+        Raises
+        ------
+        NotTaught
+            As `teach`; or the question is no longer kept, or has an answer.
+        """
+        if (questions := self.questions) is None:
+            raise NotTaught("nothing is asked: see --ask")
+        entry = questions.question(number)
+        places = self._teach_entry(entry, label, questions.epoch(number))
+        questions.answer(number, label)
+        return list({*places, (questions.ring, number)})
+
+    def _teach_entry(
+        self, entry: np.void, label: float, epoch: int | None = None
+    ) -> list[tuple[Journal, int]]:
+        """Teach the row of an entry of a journal, which may wait for its label; `epoch` is that of
+        its number, of which there may be another row by now."""
         if self._is_over_rate():
             raise NotTaught("too many labels a second: see --max-labels-per-second")
+        late, sequence = self.link.late, int(entry["sequence"])
+        is_last = epoch is None or epoch == self.link.epochs
+        waits = is_last and late is not None and late.claim(sequence) is not None
         predicted = self._predicted_in(entry) if entry["has_prediction"] else None
         try:
-            if self.link.late is None:
-                self._teach(entry["x"], label, 1.0, predicted)
-                self._unlabelled -= 1
-            else:
-                self._teach_waiting(sequence, label)
+            self._teach(entry["x"], label, 1.0, predicted)
         except SampleRefused as refused:
+            if waits:
+                self._count_refused(refused)
             raise NotTaught(str(refused)) from refused
-        self.journal.label(place, label)
+        self._unlabelled -= not waits
+        return self._note(sequence, label) if is_last else []
+
+    def take_back(self, places: Iterable[tuple[Journal, int]], n: int) -> None:
+        """Count n rows that were taught as unlabelled again, at these places too."""
+        for journal, place in places:
+            if journal.has(place):
+                journal.label(place, None)
+        self.learned -= n
+        self._unlabelled += n
 
     def _predicted_in(self, entry: np.void) -> Any:
         """The prediction in an entry of the journal."""
         value = entry["predicted"].item()
         return value if self._estimates is None else (value, *entry[["low", "high"]].item())
-
-    def _teach_waiting(self, sequence: int, label: float) -> None:
-        """Teach a row that waits for its label."""
-        assert self.link.late is not None
-        if (late := self.link.late.claim(sequence)) is None:
-            raise NotTaught(f"row {sequence:,} no longer waits for a label: see --late-labels")
-        try:
-            self._teach(late.x.astype(self._dtype, copy=False), label, 1.0, late.predicted)
-        except SampleRefused as refused:
-            self._count_refused(refused)
-            raise
 
     def _count_refused(self, refused: SampleRefused) -> bool:
         """Count a refused sample. Returns whether only its label was wrong."""
@@ -382,6 +440,7 @@ class Runner:
             "taken": self.taken,
             **{fate: getattr(self, fate) for fate in FATES},
             **far_out(self.learner),
+            **({} if self.questions is None else self.questions.counters()),
             **self.link.counters,
         }
 

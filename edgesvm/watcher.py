@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgesvm.asking import ASKED, NOBODY, Questions
 from edgesvm.core.status import Status
-from edgesvm.errors import SampleRefused
+from edgesvm.errors import NotTaught, SampleRefused
 from edgesvm.journal import Journal
 from edgesvm.learner import learner_in
 from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE, NoveltyLearner
@@ -27,6 +28,7 @@ __all__ = ["Episode", "Watcher"]
 
 # A threshold that fewer rows have set is no threshold.
 LEAST_LEARNED = 100
+PASSES = 20  # over the rows of a false alarm, at most
 COUNTS = (
     *("taken", "rows", "in_windows", "late", "refused_value"),
     *("learned", "not_learned", "watched", "strange", "stuck", "lost", "alarms"),
@@ -53,6 +55,8 @@ class Episode:
         The highest score in it.
     began, ended : float
         By the watcher's clock, seconds; `ended` is None while it lasts.
+    question : int or None
+        Its number among the watcher's questions, if it is one.
     """
 
     kind: str
@@ -64,6 +68,7 @@ class Episode:
     highest: float
     began: float
     ended: float | None = None
+    question: int | None = None
 
 
 class Watcher:
@@ -91,6 +96,9 @@ class Watcher:
     journal : Journal, optional
         Each answered row is written there too, for others to read; without a prediction while it
         learns.
+    questions : Questions, optional
+        The rows of alarms are kept there, each alarm a question; and those that its asker chooses,
+        which are nearest to the threshold.
     clock : callable
         Monotonic clock, in seconds.
     time_of_week : callable, optional
@@ -110,6 +118,8 @@ class Watcher:
         Rows, by whether the learner changed.
     remarks : Remarks
         On the learner, looked through about every 1,000 samples.
+    marked : int
+        Rows learned as normal because somebody said so; see `answer`.
     watched, strange, stuck, lost, alarms : int
         Rows since the watching began; those of them beyond the threshold; rows in which a feature
         was stuck; times that the learner got lost; and alarms of all kinds.
@@ -124,6 +134,7 @@ class Watcher:
         learns: bool = False,
         answers: bool = True,
         journal: Journal | None = None,
+        questions: Questions | None = None,
         clock: Callable[[], float] = time.monotonic,
         time_of_week: Callable[[], float] | None = None,
     ) -> None:
@@ -136,9 +147,11 @@ class Watcher:
         self.learner = learner
         self.learn_s = learn_s
         self.learns, self.answers, self.journal = learns, answers, journal
+        self.questions = questions
         self.taken = self.rows = self.in_windows = self.refused_value = 0
         self.learned = self.not_learned = self.watched = 0
         self.strange = self.stuck = self.lost = self.alarms = 0
+        self.marked = 0
         self.episode: Episode | None = None
         self.score = 0.0  # of the last row
         self._ended: Episode | None = None
@@ -292,6 +305,8 @@ class Watcher:
         self.learned += changed
         self.not_learned += not changed
         self._watch(row, watching and label == STRANGE, threshold, sequence)
+        if watching and self.questions is not None:
+            self._keep(self.questions, row, sequence, label, value)
         if not watching and self.learn_s is not None:
             self._end_learning()
         flags = (TRAINED if changed else 0) | (0 if watching else ABSTAIN)
@@ -338,6 +353,74 @@ class Watcher:
             return "lost"
         return "strange" if self.learner.alarm_on_ else None
 
+    def _keep(
+        self, questions: Questions, row: np.ndarray, sequence: int, label: int, value: float
+    ) -> None:
+        """Keep a row that somebody may be asked about."""
+        episode, asker, of = self.episode, questions.asker, NOBODY
+        if episode is not None and episode.kind == "stuck":
+            return
+        flags = 0
+        if episode is not None and episode.row == self.rows:  # it begins
+            flags = ASKED | ALARM
+        elif episode is not None:
+            n = self.rows - episode.row  # of a long one fewer and fewer: others may come
+            if label == NORMAL or episode.question is None or n % (1 << max(n.bit_length() - 3, 0)):
+                return
+            of = episode.question
+        elif label == NORMAL:
+            flags = 0 if asker is None else asker.asks(lambda: abs(value))
+            if not flags:
+                return
+        place = questions.add(row, sequence, label, value, flags, of=of)
+        if episode is not None and flags:
+            episode.question = place
+            questions.add_before(place, self.learner.n_strange_lately_ - 1)
+
+    def answer(self, number: int, label: int) -> int:
+        """Take somebody's answer to a question: 1, it was normal, or -1, it was not. What was
+        normal is learned as such, all rows of an alarm that are kept. Call it between two steps.
+
+        Returns
+        -------
+        int
+            How many rows were learned.
+
+        Raises
+        ------
+        NotTaught
+            The question is no longer kept or has an answer, or the learner cannot learn; nothing
+            has changed.
+        """
+        if (questions := self.questions) is None:
+            raise NotTaught("nothing is asked: see --ask")
+        questions.question(number)
+        rows = questions.rows(number) if label == NORMAL else []
+        try:
+            self._learn_normal(rows)
+        except ValueError as error:
+            raise NotTaught(str(error)) from error
+        questions.answer(number, label)
+        self.marked += len(rows)
+        return len(rows)
+
+    def _learn_normal(self, rows: list[np.ndarray]) -> None:
+        """Learn rows as normal until none of them is strange: once, a few among thousands may
+        change little."""
+        for _ in range(PASSES):
+            for row in rows:
+                self.learner.learn_normal(row)
+            if not any(self.learner.predict_one(row) == STRANGE for row in rows):
+                return
+
+    def take_back(self, number: int, n: int) -> None:
+        """Count a question as without an answer again, and its n rows as not learned."""
+        assert self.questions is not None
+        if self.questions.ring.has(number):
+            self.questions.ring.label(number, None)
+        self.questions.answered -= 1
+        self.marked -= n
+
     def _shares(self, row: np.ndarray, stuck: list[int]) -> NDArray[np.float64]:
         if not stuck:
             return self.learner.shares_one(row)
@@ -352,6 +435,8 @@ class Watcher:
     def counters(self) -> dict[str, Any]:
         """The counters of the watch and of the link, in one dict."""
         own = {name: getattr(self, name) for name in COUNTS}
+        if self.questions is not None:
+            own |= {"marked": self.marked, **self.questions.counters()}
         if self.windows is not None and self._samples is not None:
             own["windows_dropped"] = self.windows.n_dropped_ - self._dropped_before
             own["gaps"] = self._samples.gaps

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-te
 
 
 def commands():
-    blocks = re.findall(r"```\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```\w*\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     return [line for block in blocks for line in block.splitlines() if line[:8] == "edgesvm "]
 
 
@@ -74,7 +74,7 @@ def test_every_command_of_the_page_does_what_it_says(tmp_path):
     finally:
         broker.stop()
         secure.stop()
-    assert len(commands()) == 12
+    assert len(commands()) == 14
     files = {file.name for file in tmp_path.iterdir()}
     assert files >= {"predictions.jsonl", "copy.jsonl", "both.jsonl", "plant.esvm"}
     assert sum(name.endswith(".esvm") for name in files) == 3

@@ -138,8 +138,9 @@ def test_protocol(run_page):
 
 
 def command_lines(page: Path) -> list[str]:
-    blocks = re.findall(r"```\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    return [line for block in blocks for line in block.splitlines() if line.startswith("edgesvm ")]
+    blocks = re.findall(r"```(\w*)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    plain = [line for kind, block in blocks if not kind for line in block.splitlines()]
+    return [line for line in plain if line.startswith("edgesvm ")]
 
 
 @each("page", [page for page in PAGES if command_lines(page)], ids=name)

@@ -16,6 +16,7 @@ from edgesvm.learner import Learner, learner_in
 from edgesvm.outputs.names import port_name
 
 if TYPE_CHECKING:
+    from edgesvm.asking import Questions
     from edgesvm.journal import Journal
     from edgesvm.outputs.lines import When
     from edgesvm.outputs.output import Output
@@ -200,8 +201,11 @@ class OutSettings:
         report: Callable[[str], None],
         *,
         alarms: bool = False,
+        asked: Mapping[str, Questions | None] | None = None,
+        heard: Callable[[str | None, str], str] | None = None,
     ) -> Outputs:
-        """Begin to pass on the answers in the journals, given by their ports' names.
+        """Begin to pass on the answers in the journals, and the questions, given by their ports'
+        names; `heard` is told what comes back.
 
         Raises
         ------
@@ -217,10 +221,12 @@ class OutSettings:
 
         topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
         sinks = [self._open(text, topics, alarms=alarms) for text in self.out]
+        for sink in sinks:
+            sink.heard = heard
         there = {name: one for name, one in journals.items() if one is not None}
-        return Outputs(
-            [Output(sink, there, self.out_when or When(1), report=report) for sink in sinks]
-        )
+        rings = {name: one.ring for name, one in (asked or {}).items() if one is not None}
+        when = self.out_when or When(1)
+        return Outputs([Output(sink, there, when, asked=rings, report=report) for sink in sinks])
 
     def _open(self, text: str, topics: Mapping[str, str], *, alarms: bool) -> Sink:
         """The sink of an option. A kind's module is imported only for it."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from edgesvm.budget import format_bytes, parse_bytes
 from edgesvm.cli import (
     arguments,
+    ask_options,
     decision_options,
     drift_options,
     headroom,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from edgesvm.persist import Checkpoint
     from edgesvm.persist.checkpointing import Checkpointer
     from edgesvm.preprocessing.chain import Chain
+    from edgesvm.teaching import RunTeaching
 
 HELP = """\
 Learn from the sensor on PORT: predict each sample, learn it, send the answer.
@@ -124,6 +126,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="rolling accuracy of N samples; default 1000",
     )
     looking_on.add_to(shown)
+    ask_options.add_to(shown)
     window_options.add_to(command)
     drift_options.add_to(command)
     out_options.add_to(command)
@@ -171,11 +174,18 @@ def run(settings: RunSettings) -> int:
         for port in ports:
             port.ask_rate()
         journals = {one.link.name: one.job.journal for one in ports}
-        outs = settings.out.start(journals, status.say)
+        teachings = _teachings(settings, ports)
+        person = None if settings.ask is None else ask_options.Person(teachings)
+        outs = settings.out.start(
+            journals,
+            status.say,
+            asked={one.link.name: one.job.questions for one in ports},
+            heard=None if person is None else person.hear,
+        )
         started = time.monotonic()
         names = [one.name for one in settings.ports]
         lookouts = {
-            name: functools.partial(_lookout, port.job)
+            name: functools.partial(_lookout, port.job, teachings.get(port.link.name))
             for name, port in zip(names, ports, strict=True)
         }
         progress = functools.partial(run_report.progress, ports, started)
@@ -184,9 +194,14 @@ def run(settings: RunSettings) -> int:
             with settings.show.at(lookouts, status) as looks:
                 for name, port in zip(names, ports, strict=True):
                     port.look = looks.get(name, port.look)
+                if person is not None:
+                    for port, turn in zip(ports, person.turns(), strict=True):
+                        port.look = server.both(port.look, turn)
                 server.serve(ports, progress, signals=signals, status=status, service=service)
         finally:  # whatever ended it, save the models and report
             service.stopping()
+            if person is not None:
+                person.close()
             told = _end(settings, ports, status, started, outs.end)
     del room
     server.check(told)
@@ -216,6 +231,7 @@ def _ports(
     for one, link, (model, saver, drift) in zip(settings.ports, links, learned, strict=True):
         ports.append(served(settings, one, link, model, status, saver=saver, drift=drift))
     kept = out_options.bytes_told(*(one.job.journal for one in ports))
+    kept += ask_options.bytes_told(*(one.job for one in ports))
     if not several:
         n_features = ports[0].job.model.n_features_in_
         status.say(
@@ -289,6 +305,7 @@ def served(
         "max_labels_per_second": settings.max_labels_per_second,
         "drift": drift,
         "journal": settings.out.journal(model),
+        "questions": ask_options.questions(settings.ask, learner_in(model)),
         "season": 0 if link.schema is None else season_of_day(link.schema.nominal_us),
     }
     if isinstance(model, Learner):
@@ -297,21 +314,33 @@ def served(
         from edgesvm.window_runner import WindowRunner
 
         runner = WindowRunner(link, model, **asked)
-    checked = False
+    checked, news = False, run_report.questions_of(runner)
 
     def after() -> None:
         nonlocal checked
         checked = checked or (runner.learned > 0 and decision_options.check_labels(runner.learner))
+        where = f"{link.name}: " if len(settings.ports) > 1 else ""
         for line in runner.remarks.news():
-            status.say(f"{f'{link.name}: ' if len(settings.ports) > 1 else ''}note: {line}")
+            status.say(f"{where}note: {line}")
+        for line in news():
+            status.say(f"{where}{line}")
 
     return Served(runner, port.link, status, saver=saver, after=after, rest=runner.handle_waiting)
 
 
-def _lookout(runner: Runner) -> Lookout:
+def _teachings(settings: RunSettings, ports: Sequence[Served]) -> dict[str, RunTeaching]:
+    """What takes labels by hand, of each port, where somebody can give them."""
+    if settings.ask is None and settings.show.http is None:
+        return {}
+    from edgesvm.teaching import RunTeaching
+
+    return {port.link.name: RunTeaching(port.job) for port in ports}
+
+
+def _lookout(runner: Runner, teaching: RunTeaching | None) -> Lookout:
     from edgesvm.page.run_lookout import RunLookout
 
-    return RunLookout(runner)
+    return RunLookout(runner, teaching)
 
 
 def _end(

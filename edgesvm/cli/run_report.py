@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from edgesvm.cli import out_options, score_words
@@ -48,6 +48,23 @@ def _windows(runner: Runner) -> str:
     return f"{runner.windows:,} windows, {runner.windows_dropped:,} dropped  "
 
 
+def questions_of(runner: Runner) -> Callable[[], Iterator[str]]:
+    """Gives a line for each question since its last call."""
+    place = 0
+
+    def news() -> Iterator[str]:
+        nonlocal place
+        if runner.questions is None or place == runner.questions.ring.written:
+            return
+        entries, lost = runner.questions.ring.since(place)
+        for number, entry in enumerate(entries, start=place + lost):
+            said = entry["predicted"].item() if entry["has_prediction"] else "nothing yet"
+            yield f"question {number:,}: what was number {entry['sequence']:,}? predicted {said}"
+        place += lost + len(entries)
+
+    return news
+
+
 def summary(ports: Sequence[Served], seconds: float) -> dict[str, Any]:
     """All results, for a JSON line: of the port, or of each by its URL."""
     told = {}
@@ -82,9 +99,18 @@ def _summary(runner: Runner, seconds: float) -> dict[str, Any]:
         "remarks": runner.remarks.look(),
         **runner.probability_summary(),
         **({} if runner.drift is None else {"drift": runner.drift.summary()}),
+        **_drawn(runner),
         "counters": runner.counters(),
         "broken_identities": runner.check_identities(),
     }
+
+
+def _drawn(runner: Runner) -> dict[str, Any]:
+    """The score at the rows that a person was asked about at random, if any was."""
+    if runner.questions is None:
+        return {}
+    drawn = runner.questions.drawn
+    return {"drawn": {"predicted": drawn.n, "accuracy": drawn.accuracy}}
 
 
 def words(summary: dict[str, Any]) -> list[str]:
@@ -124,6 +150,14 @@ def _words(summary: dict[str, Any]) -> str:
         lines.append(
             f"{n_late:,} samples without a label in time: {c['expired']:,} waited too long, "
             f"{c['waiting']:,} still waiting"
+        )
+    if "asked" in c:
+        lines.append(f"{c['asked']:,} questions, {c['answered']:,} answered")
+    if summary.get("drawn", {}).get("predicted"):
+        drawn = summary["drawn"]
+        lines.append(
+            f"of the {drawn['predicted']:,} answered that were drawn at random "
+            f"{100 * drawn['accuracy']:.0f} % were predicted right, as of all rows"
         )
     lines += _of_all(summary | {"log_lost": c.get("log_lost", 0)})
     if c["over_rate"]:

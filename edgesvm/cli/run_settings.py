@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 
 from edgesvm.budget import parse_bytes
-from edgesvm.cli import arguments, learner_options
+from edgesvm.cli import arguments, ask_options, learner_options
 from edgesvm.cli.drift_options import DriftSettings
 from edgesvm.cli.learner_options import LearnerSettings
 from edgesvm.cli.link_options import LinkSettings
@@ -22,7 +22,7 @@ FILES = ("save", "checkpoint", "checkpoint_second")
 # Options that say how this host learns, which a board that learns does not need.
 OF_THE_HOST = (
     *("text", "auto", "key", "learner", "set", "window", "checkpoint", "set_rate", "range"),
-    *("late_labels", "max_labels_per_second", "http", "live", "out", "regress"),
+    *("late_labels", "max_labels_per_second", "http", "live", "out", "regress", "ask"),
 )
 
 
@@ -54,6 +54,8 @@ class RunSettings:
         What to do when the node has changed its number of features: "stop" or "restart".
     last : int
         Samples of the rolling accuracy.
+    ask : float or None
+        Questions to a person, a second.
     fetch_every : float or None
         Seconds between two snapshots of the board that learns; None: this host does.
     windows, drift, out, show
@@ -66,6 +68,7 @@ class RunSettings:
     max_labels_per_second: float | None
     other_width: str
     last: int
+    ask: float | None
     fetch_every: float | None
     windows: WindowSettings
     drift: DriftSettings
@@ -93,6 +96,7 @@ class RunSettings:
             show=arguments.read(ShowSettings, options),
         )
         learner_options.check_regress(options)
+        ask_options.check(options)
         if len(settings.ports) > 1 and settings.show.live:
             raise ValueError("--live shows one port; give one, or --http for a page of each")
         if len(settings.ports) > 1 and settings.other_width == "restart":

@@ -260,6 +260,16 @@ class Served:
         self._asked_rate = None
 
 
+def both(first: Callable[[], object], second: Callable[[], object]) -> Callable[[], None]:
+    """One call after the other."""
+
+    def called() -> None:
+        first()
+        second()
+
+    return called
+
+
 def _least(*numbers: int | None) -> int | None:
     return min((n for n in numbers if n is not None), default=None)
 

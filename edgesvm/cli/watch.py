@@ -10,6 +10,7 @@ from typing import Any
 from edgesvm.budget import MemoryBudgetError
 from edgesvm.cli import (
     arguments,
+    ask_options,
     headroom,
     link_options,
     looking_on,
@@ -29,6 +30,7 @@ from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, stop_signals
 from edgesvm.cli.window_options import WindowSettings
+from edgesvm.learner import learner_in
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 from edgesvm.link import Link
 from edgesvm.page.watch_lookout import WatchLookout
@@ -36,6 +38,7 @@ from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.series.virtual_sensor import VirtualSensor
+from edgesvm.teaching import WatchTeaching
 from edgesvm.watcher import Watcher
 
 HELP = """\
@@ -70,10 +73,12 @@ class WatchSettings:
     saving: SavingSettings
     out: OutSettings
     show: ShowSettings
+    ask: float | None = None  # questions a second, besides those about alarms
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> WatchSettings:
         """Raises ValueError if the options contradict each other."""
+        ask_options.check(options)
         settings = cls(
             link=LinkSettings.of(options, url=options.port, regress=None),
             answers=options.answers,
@@ -82,6 +87,7 @@ class WatchSettings:
             saving=SavingSettings.of(options),
             out=OutSettings.of(options),
             show=arguments.read(ShowSettings, options),
+            ask=options.ask,
         )
         arguments.different([*settings.out.files, *settings.saving.files])
         if settings.novelty.residual is not None and settings.windows.window is not None:
@@ -120,6 +126,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     shown = command.add_argument_group("what is shown")
     link_options.add_report(shown)
     looking_on.add_to(shown)
+    ask_options.add_to(shown, alarms=True)
     window_options.add_to(command, labels=False)
     out_options.add_to(command)
     command.set_defaults(act=act)
@@ -140,6 +147,7 @@ def watch(settings: WatchSettings) -> int:
     ):
         model, source = _model(settings, link, checkpoint, signals, status)
         journal = settings.out.journal(model)
+        questions = ask_options.questions(settings.ask, learner_in(model))
         watcher = Watcher(
             link,
             model,
@@ -148,9 +156,11 @@ def watch(settings: WatchSettings) -> int:
             answers=settings.answers or link.binary,
             journal=journal,
             time_of_week=time_of_week if settings.novelty.clock == "host" else None,
+            questions=questions,
         )
         report = watch_report.Report(watcher, as_json=settings.show.json)
-        status.say(report.opening(source) + out_options.bytes_told(journal))
+        kept = out_options.bytes_told(journal) + ask_options.bytes_told(watcher)
+        status.say(report.opening(source) + kept)
         saver = settings.saving.saver(checkpoint, model, status.say)
         tell = status.say if settings.out.takes_stdout else status.event
 
@@ -161,16 +171,30 @@ def watch(settings: WatchSettings) -> int:
                 status.say(f"note: {line}")
 
         port = server.Served(watcher, settings.link, status, saver=saver, after=news)
-        outs = settings.out.start({link.name: journal}, status.say, alarms=True)
+        by_hand = questions is not None or settings.show.http is not None
+        teaching = WatchTeaching(watcher) if by_hand else None
+        person = ask_options.Person({link.name: teaching}) if teaching and questions else None
+        outs = settings.out.start(
+            {link.name: journal},
+            status.say,
+            alarms=True,
+            asked={link.name: questions},
+            heard=None if person is None else person.hear,
+        )
         service.ready()
         try:
-            with settings.show.at({link.name: lambda: WatchLookout(watcher)}, status) as looks:
+            lookouts = {link.name: lambda: WatchLookout(watcher, teaching)}
+            with settings.show.at(lookouts, status) as looks:
                 port.look = looks.get(link.name, port.look)
+                if person is not None:
+                    port.look = server.both(port.look, *person.turns())
                 server.serve(
                     [port], report.progress, signals=signals, status=status, service=service
                 )
         finally:  # whatever ended it, save the model and report
             service.stopping()
+            if person is not None:
+                person.close()
             status.end()
             try:
                 saved_model.save_all([(model, settings.saving, saver)])

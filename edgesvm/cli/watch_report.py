@@ -75,6 +75,7 @@ class Report:
         if self._as_json:
             event: dict[str, Any] = {"event": "alarm", "alarm": number, "kind": e.kind}
             event |= {self._row: e.row, "sequence": e.sequence}
+            event |= {} if e.question is None else {"question": e.question}
             event |= {"score": e.score, "threshold": e.threshold, "features": self._standing_out(e)}
             return json.dumps({"time": _now(), **event})
         features = ", ".join(f"{name} {share:.0%}" for name, share in self._standing_out(e).items())
@@ -174,6 +175,11 @@ def words(summary: dict[str, Any]) -> str:
         lines.insert(0, "still learning: nothing was watched")
     if c["refused_value"]:
         lines.append(f"{c['refused_value']:,} samples refused: a value is too large")
+    if c.get("asked"):
+        lines.append(
+            f"{c['asked']:,} questions, {c['answered']:,} answered; {c['marked']:,} rows learned "
+            "as normal by hand"
+        )
     lines += score_words.remarks(summary)
     lines += out_options.words(summary)
     if c.get("log_lost"):

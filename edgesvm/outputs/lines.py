@@ -44,6 +44,13 @@ def line(port: str, entry: np.void) -> Line:
     return Line(port, json.dumps(told))
 
 
+def question(port: str, entry: np.void, number: int) -> Line:
+    """A question to a person, an entry of the ring of `Questions`, as a line: as of an answer, and
+    `question`, its number."""
+    told = json.loads(line(port, entry).text)
+    return Line(port, json.dumps({"question": number, **told}), is_question=True)
+
+
 def _interval(entry: np.void) -> dict[str, Any]:
     """The ends of a predicted target's interval; empty for a class."""
     ends = [name for name in ("low", "high") if name in (entry.dtype.names or ())]

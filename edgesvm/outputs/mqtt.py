@@ -20,6 +20,7 @@ from edgesvm.outputs.sink import Line, Sink
 ANSWER_S = 5.0  # a broker that does not answer for so long counts as gone
 KEEPALIVE_S = 30
 IN_FLIGHT = 64
+UNDO = '{"undo": true}'
 PORTS = {"mqtt": 1883, "mqtts": 8883}
 
 
@@ -35,6 +36,10 @@ class Mqtt(Sink):
     With ``mqtts://`` the broker's certificate must be for its host, and by an authority that this
     machine knows or whose certificate is in ``?ca=FILE``. ``?cert=FILE&key=FILE`` is this client's
     own, for brokers that ask for one.
+
+    Questions to a person go to TOPIC/question. Where answers are heard, each message to
+    TOPIC/answer is one, and what came of it goes to TOPIC/answered; Home Assistant has a text for
+    it.
 
     Parameters
     ----------
@@ -104,6 +109,10 @@ class Mqtt(Sink):
         self._client.connect(self._host, self._port, keepalive=KEEPALIVE_S)
         if not self._wait(self._client.is_connected, ANSWER_S):
             raise TimeoutError("the broker does not answer")
+        if self.heard is not None:
+            self._client.on_message = self._hear
+            for topic in self._all_topics:
+                self._client.subscribe(f"{topic}/answer", qos=1)
         told = [self._publish(*message, retain=True) for message in self._introduction()]
         if not self._wait(lambda: all(map(self._is_confirmed, told)), ANSWER_S):
             raise TimeoutError("the broker does not answer")
@@ -111,6 +120,18 @@ class Mqtt(Sink):
     def _connected(self, client: Any, data: Any, flags: Any, reason: Any, more: Any) -> None:
         if reason.is_failure:
             self._refusal = f"the broker refuses: {reason}"
+
+    def _hear(self, client: Any, data: Any, message: Any) -> None:
+        topic = message.topic.removesuffix("/answer")
+        name = topic.removeprefix(f"{self._topic}/") if self._topics else None
+        assert self.heard is not None
+        if not message.retain:  # an old one would answer another question
+            said = self.heard(name, message.payload.decode(errors="replace"))
+            self._publish(f"{topic}/answered", said, retain=False)
+
+    @property
+    def _all_topics(self) -> list[str]:
+        return list(self._topics.values()) or [self._topic]
 
     @property
     def _status(self) -> str:
@@ -120,8 +141,10 @@ class Mqtt(Sink):
         """What Home Assistant is told, and that the device is there."""
         told = []
         if self._discovery:
-            for topic in self._topics.values() or [self._topic]:
-                for kind, entity, config in entities(topic, self._status, alarms=self._alarms):
+            asks = self.heard is not None
+            for topic in self._all_topics:
+                shown = entities(topic, self._status, alarms=self._alarms, asks=asks)
+                for kind, entity, config in shown:
                     where = f"{self._discovery}/{kind}/{slug(topic)}/{entity}/config"
                     told.append((where, json.dumps(config)))
         return [*told, (self._status, "online")]
@@ -135,7 +158,11 @@ class Mqtt(Sink):
 
     def send(self, lines: list[Line]) -> int:
         told = [
-            self._publish(self._topics.get(line.port, self._topic), line.text, retain=False)
+            self._publish(
+                self._topics.get(line.port, self._topic) + "/question" * line.is_question,
+                line.text,
+                retain=False,
+            )
             for line in lines
         ]
 
@@ -228,7 +255,9 @@ def tls_context(
     return context
 
 
-def entities(topic: str, status: str, *, alarms: bool) -> list[tuple[str, str, dict[str, Any]]]:
+def entities(
+    topic: str, status: str, *, alarms: bool, asks: bool = False
+) -> list[tuple[str, str, dict[str, Any]]]:
     """What Home Assistant shows of a topic: kind, name and configuration of each entity."""
     name = slug(topic)
     common = {
@@ -247,6 +276,13 @@ def entities(topic: str, status: str, *, alarms: bool) -> list[tuple[str, str, d
         shown.append(("binary_sensor", "alarm", {**on, "device_class": "problem"}))
     else:
         shown.append(("sensor", "predicted", {"value_template": "{{ value_json.predicted }}"}))
+    if asks:
+        question = {"value_template": "{{ value_json.question }}"}
+        shown += [
+            ("sensor", "question", {**question, "state_topic": f"{topic}/question"}),
+            ("text", "answer", {"command_topic": f"{topic}/answer"}),
+            ("button", "undo", {"command_topic": f"{topic}/answer", "payload_press": UNDO}),
+        ]
     return [
         (kind, entity, {"name": entity, "unique_id": f"edgesvm_{name}_{entity}", **common, **own})
         for kind, entity, own in shown

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.asking import ASKED
 from edgesvm.journal import Journal
-from edgesvm.outputs.lines import When, line
-from edgesvm.outputs.sink import Sink
+from edgesvm.outputs.lines import When, line, question
+from edgesvm.outputs.sink import Line, Sink
 
 POLL_S = 0.05  # how often a journal is looked at
 BATCH = 64  # lines given to a sink at a time
@@ -25,13 +26,31 @@ FLUSH_S, CLOSE_S, LATE_S = 1.0, 0.5, 0.5
 class Source:
     """A journal, and the place up to which it was read."""
 
-    def __init__(self, port: str, journal: Journal) -> None:
+    def __init__(self, port: str, journal: Journal, when: When) -> None:
         self.port, self.journal, self.place = port, journal, 0
         self.before: np.void | None = None
+        self._when = when
 
     @property
     def waiting(self) -> int:
         return self.journal.written - self.place
+
+    def wanted(self, entries: np.ndarray) -> np.ndarray:
+        """Indices of those to pass on."""
+        return self._when.wanted(entries, self.place, self.before)
+
+    def line(self, entries: np.ndarray, i: int) -> Line:
+        return line(self.port, entries[i])
+
+
+class Asked(Source):
+    """A ring of questions."""
+
+    def wanted(self, entries: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(entries["flags"] & ASKED)
+
+    def line(self, entries: np.ndarray, i: int) -> Line:
+        return question(self.port, entries[i], self.place + i)
 
 
 class Output:
@@ -50,6 +69,8 @@ class Output:
         By the name of the port.
     when : When
         Which answers are wanted.
+    asked : mapping of str to Journal, optional
+        The rings of the questions, which are all passed on.
     report : callable
         Is told, in a line, that the sink failed or is back; from the thread.
 
@@ -68,11 +89,13 @@ class Output:
         journals: Mapping[str, Journal],
         when: When,
         *,
+        asked: Mapping[str, Journal] | None = None,
         report: Callable[[str], None],
     ) -> None:
-        self.sink, self._when, self._report = sink, when, report
+        self.sink, self._report = sink, report
         self.sent = self.skipped = self.lost = self.failed = 0
-        self._sources = [Source(port, journal) for port, journal in journals.items()]
+        self._sources = [Source(port, journal, when) for port, journal in journals.items()]
+        self._sources += [Asked(port, ring, when) for port, ring in (asked or {}).items()]
         self._stop = threading.Event()
         self._deadline = float("inf")
         self._pause = PAUSE_FIRST_S
@@ -130,10 +153,10 @@ class Output:
         entries = entries[:BATCH]
         if not len(entries):
             return False
-        wanted = self._when.wanted(entries, source.place, source.before)
+        wanted = source.wanted(entries)
         n_sent = 0
         if len(wanted):
-            n_sent = self.sink.send([line(source.port, entries[i]) for i in wanted])
+            n_sent = self.sink.send([source.line(entries, i) for i in wanted.tolist()])
         done = len(entries) if n_sent == len(wanted) else int(wanted[n_sent])
         if done:
             source.before = entries[done - 1]

@@ -10,6 +10,7 @@ from collections import deque
 from edgesvm.outputs.sink import Line, Sink
 
 CLIENTS = 16
+LINE_BYTES = 4096  # of an answer
 SEND_BYTES = 64 * 1024  # what the kernel keeps for a client, about
 
 
@@ -20,13 +21,14 @@ class _Client:
         self.connection = connection
         self.lines: deque[bytes] = deque(maxlen=capacity)
         self.rest = b""  # of the line that is being sent
+        self.said = b""  # of the line that comes
 
 
 class Server(Sink):
     """Streams lines to every client that connects, from then on.
 
-    A client that reads too slowly loses the oldest lines that wait for it. What clients send is
-    ignored.
+    A client that reads too slowly loses the oldest lines that wait for it. Where answers are heard,
+    each line of a client is one, and it is told what came of it; else what clients send is ignored.
 
     Parameters
     ----------
@@ -113,9 +115,10 @@ class Server(Sink):
         self._selector.register(connection, selectors.EVENT_READ, client)
 
     def _listens(self, client: _Client) -> bool:
-        """Throw away what a client sends; False if it is gone."""
+        """Take what a client sends; False if it is gone."""
         try:
-            if client.connection.recv(4096):
+            if data := client.connection.recv(4096):
+                self._hear(client, data)
                 return True
         except BlockingIOError:
             return True
@@ -123,6 +126,18 @@ class Server(Sink):
             pass  # reset: gone, as at the end of its stream
         self._drop(client)
         return False
+
+    def _hear(self, client: _Client, data: bytes) -> None:
+        if self.heard is None:
+            return
+        *whole, client.said = (client.said + data).split(b"\n")
+        client.said = client.said[-LINE_BYTES:]
+        for text in whole:
+            said = self.heard(None, text.decode(errors="replace"))
+            client.lines.append(said.encode() + b"\n")
+        if whole:
+            both = selectors.EVENT_READ | selectors.EVENT_WRITE
+            self._selector.modify(client.connection, both, client)
 
     def _write(self, client: _Client) -> None:
         """Send as much as the client takes, and ask to be woken for the rest."""

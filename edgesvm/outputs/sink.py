@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 
 class Line(NamedTuple):
-    """One answer on its way out.
+    """One answer on its way out, or a question to a person.
 
     port : the node's port; text : a JSON object, without the end of the line.
     """
 
     port: str
     text: str
+    is_question: bool = False
 
     def encoded(self) -> bytes:
         return self.text.encode() + b"\n"
@@ -27,9 +29,13 @@ class Sink(ABC):
     ----------
     name : str
         As the user gave it, without a password.
+    heard : callable or None
+        Is told what came back through the sink, if it can: the short name of the port, or None, and
+        a text; it returns the answer to that. Set before `open`.
     """
 
     name: str
+    heard: Callable[[str | None, str], str] | None = None
 
     @abstractmethod
     def open(self) -> None:

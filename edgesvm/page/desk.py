@@ -6,11 +6,12 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from edgesvm.teaching import Work
+
 Made = TypeVar("Made")
-Work = Generator[None, None, Any]  # yields between two portions; returns the answer
 
 STATUS_EVERY_S = 0.25
 SNAPSHOT_EVERY_S = 1.0

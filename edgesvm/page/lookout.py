@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from edgesvm import __version__
+from edgesvm.asking import ASKED
 from edgesvm.budget import MemoryPlan
 from edgesvm.journal import Journal
 from edgesvm.link import Link
@@ -19,6 +20,7 @@ from edgesvm.page.history import History
 from edgesvm.page.numbers import plain
 from edgesvm.persist.format import pack
 from edgesvm.remarks import Remarks
+from edgesvm.teaching import Teaching
 
 SHOWN = 14  # predictions in a status
 SCORES = 240  # scores in a status
@@ -37,6 +39,8 @@ class Lookout(ABC):
         Of the answers.
     history : History
     remarks : Remarks
+    teaching : Teaching
+        Carries out what is asked for.
     clock : callable
         Monotonic clock, in seconds.
 
@@ -56,9 +60,10 @@ class Lookout(ABC):
         history: History,
         remarks: Remarks,
         *,
+        teaching: Teaching,
         clock: Callable[[], float],
     ) -> None:
-        self.remarks = remarks
+        self.remarks, self.teaching = remarks, teaching
         self.model, self.link, self.journal, self.history = model, link, journal, history
         self._ends = ("low", "high") if journal.targets else ()
         self.statuses = 0
@@ -118,8 +123,12 @@ class Lookout(ABC):
             "remarks": dict(self.remarks.held),
             "memory": self._memory(),
             "history": self.history.as_dict(),
-            "predictions": self._predictions(entries[-SHOWN:][::-1]),
+            "predictions": self._predictions(
+                entries[-SHOWN:][::-1], reversed(range(self.journal.written))
+            ),
             "scores": [plain(score) for score in self._scores(entries)],
+            "questions": self._open_questions(),
+            "undo": self.teaching.n,
             **self.own(),
         }
 
@@ -129,12 +138,19 @@ class Lookout(ABC):
         scores: list[float | None] = entries["score"].tolist()
         return scores
 
-    def _predictions(self, entries: np.ndarray) -> list[dict[str, Any]]:
-        """The last answers, newest first; `place` is that of the journal."""
-        last = self.journal.written - 1
+    def _open_questions(self) -> list[dict[str, Any]]:
+        """Those without an answer that are kept, newest first; `place` is the number."""
+        if (questions := self.teaching.questions) is None:
+            return []
+        entries, lost = questions.ring.since(0)
+        at = np.flatnonzero((entries["flags"] & ASKED != 0) & ~entries["has_label"])[::-1]
+        return self._predictions(entries[at], (lost + at).tolist())
+
+    def _predictions(self, entries: np.ndarray, places: Iterable[int]) -> list[dict[str, Any]]:
+        """Answers, at these places of their journal."""
         return [
             {
-                "place": last - back,
+                "place": place,
                 "time": round(float(e["time"]), 3),
                 "sequence": int(e["sequence"]),
                 "predicted": e["predicted"].item() if e["has_prediction"] else None,
@@ -143,7 +159,7 @@ class Lookout(ABC):
                 "label": e["label"].item() if e["has_label"] else None,
                 "refused": bool(e["flags"] & REJECTED),
             }
-            for back, e in enumerate(entries)
+            for place, e in zip(places, entries, strict=False)
         ]
 
     def _memory(self) -> dict[str, Any]:
@@ -151,7 +167,10 @@ class Lookout(ABC):
         shown = [
             ("last predictions", self.journal.nbytes),
             ("history of this page", self.history.nbytes),
+            ("model before the last labels", self.teaching.before.nbytes),
         ]
+        if self.teaching.questions is not None:
+            shown.append(("questions", self.teaching.questions.nbytes))
         parts = {"model": self._plan, "link": self.link.memory(), "page": shown}
         return {
             "total": self.model.nbytes + self.link.nbytes + sum(n for _, n in shown),

@@ -172,21 +172,26 @@ function drawClasses(classes) {
   const now = classes.join();
   if ($("classes").dataset.now === now) return;
   $("classes").dataset.now = now;
-  show("classes", ...classes.map((label) => {
-    const button = el("button", { type: "button", "data-label": label }, String(label));
-    button.addEventListener("click", () => teach(label));
-    return button;
-  }));
+  show("classes", ...classes.map((label) => pressed(String(label), () => teach(label), { "data-label": label })));
 }
 
 // Labels.
 
-async function teach(label) {
+function pressed(text, act, attributes = {}) {
+  const button = el("button", { type: "button", ...attributes }, text);
+  button.addEventListener("click", act);
+  return button;
+}
+
+function teach(label) {
   const seconds = Number($("span").value);
   const last = status.predictions[0];
   if (!seconds && !last) { say("There is no row yet.", true); return; }
-  if (!token) { say("Giving labels needs the token that was printed at the start.", true); $("token").focus(); return; }
-  const body = seconds ? { label, seconds } : { label, sequence: last.sequence, place: last.place };
+  post(seconds ? { label, seconds } : { label, sequence: last.sequence, place: last.place });
+}
+
+async function post(body) {
+  if (!token) { say("This needs the token that was printed at the start.", true); $("token").focus(); return; }
   say("…");
   try {
     const response = await fetch("label", {
@@ -194,12 +199,41 @@ async function teach(label) {
       headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` }, body: JSON.stringify(body) });
     const told = await response.json();
     if (response.status === 401) useToken("");
-    if (!response.ok) { say(`Not learned: ${told.error}.`, true); return; }
-    const others = Object.values(told.refused).reduce((a, b) => a + b, 0);
-    say(`${whole(told.taught)} ${told.taught === 1 ? "row" : "rows"} learned as ${label}` + (others ? `, ${whole(others)} not: ${Object.keys(told.refused)[0]}.` : "."));
+    if (!response.ok) { say(`Nothing was changed: ${told.error}.`, true); return; }
+    say(done(told, body.label));
   } catch (error) {
     say(`No answer: ${error.message}`, true);
   }
+}
+
+const rowsOf = (n) => `${whole(n)} ${n === 1 ? "row" : "rows"}`;
+
+function done(told, label) {
+  if (told.undone !== undefined) {
+    return (told.undone ? `${rowsOf(told.undone)} forgotten again` : "Answer taken back") + (told.forgotten ? `, and ${rowsOf(told.forgotten)} learned since.` : ".");
+  }
+  const others = Object.values(told.refused).reduce((a, b) => a + b, 0);
+  const as = status.kind === "watch" ? "normal" : label;
+  return (told.taught ? `${rowsOf(told.taught)} learned as ${as}` : "Noted") + (others ? `, ${whole(others)} not: ${Object.keys(told.refused)[0]}.` : ".");
+}
+
+function drawHand(s) {
+  for (const option of $("span").options) {
+    const n = s.open_rows?.[option.value];
+    if (n !== undefined) option.textContent = `${option.textContent.split(" (")[0]} (${rowsOf(n)})`;
+  }
+  $("undo").hidden = s.undo === null;
+  $("undo").textContent = s.undo ? `Undo: forget ${rowsOf(s.undo)} again` : "Undo the last answer";
+  const answers = s.kind === "watch" ? [["normal", 1], ["not normal", -1]] : s.classes.map((label) => [String(label), label]);
+  const now = JSON.stringify([s.questions, answers]);
+  if ($("questions").dataset.now === now) return; // a button under the finger stays
+  $("questions").dataset.now = now;
+  const said = { 1: "normal", "-1": "strange" };
+  const alarms = new Set((s.alarms ?? []).map((alarm) => alarm.question));
+  show("questions", ...s.questions.filter((q) => !alarms.has(q.place)).map((q) => el("div", { class: "alarm-card" },
+    el("b", {}, `What was it at ${atTime(q.time)}, number ${whole(q.sequence)}?`),
+    el("div", {}, `predicted ${s.kind === "watch" ? said[q.predicted] ?? "–" : q.predicted ?? "–"}, score ${short(q.score)}`),
+    el("div", { class: "buttons" }, ...answers.map(([text, label]) => pressed(text, () => post({ question: q.place, label })))))));
 }
 
 function say(text, bad = false) {
@@ -231,11 +265,21 @@ function drawWatch(s) {
   chart("watch-chart", h.time, [h.score, h.threshold], { low: Math.min(0, ...scores), high });
   const cut = scores.some((v) => v > high) ? ", cut off at the top" : "";
   legend("watch-legend", ["highest score" + cut, "threshold: strange above it"]);
+  drawAlarms(s);
+  show("scores-title", "Scores of the last " + rows);
+}
+
+function drawAlarms(s) {
+  const now = JSON.stringify([s.counters.alarms, s.alarms.map((alarm) => [alarm.on, alarm.highest, alarm.question])]);
+  if ($("alarms").dataset.now === now) return; // a button under the finger stays
+  $("alarms").dataset.now = now;
   show("alarms", el("p", {}, `${whole(s.counters.alarms)} so far`), ...s.alarms.map((alarm) => el("div", { class: alarm.on ? "alarm-card on" : "alarm-card" },
     el("b", {}, `${atTime(alarm.time)}, ${alarm.kind}, ${alarm.on ? "still on" : `over after ${lasted(alarm.seconds)}`}`),
     el("div", {}, `score up to ${short(alarm.highest)}, threshold ${short(alarm.threshold)}`),
-    el("div", {}, "stands out: " + alarm.features.map((f) => `${f.name} ${Math.round(100 * f.share)} %`).join(", ")))));
-  show("scores-title", "Scores of the last " + rows);
+    el("div", {}, "stands out: " + alarm.features.map((f) => `${f.name} ${Math.round(100 * f.share)} %`).join(", ")),
+    ...(alarm.question === null ? [] : [el("div", { class: "buttons" },
+      pressed("false alarm", () => post({ question: alarm.question, label: 1 })),
+      pressed("true alarm", () => post({ question: alarm.question, label: -1 })))]))));
 }
 
 // Both.
@@ -287,6 +331,7 @@ function draw() {
   $("learner").textContent = s.learner;
   $("version").textContent = `edgesvm ${s.version}`;
   if (s.kind === "run") drawRun(s); else drawWatch(s);
+  drawHand(s);
   show("rate", s.rate === null ? "–" : whole(s.rate));
   chart("rate-chart", s.history.time, [s.history.rate], { low: 0 });
   $("samples").textContent = `${whole(s.samples)} samples, ${whole(s.counters.learned)} rows learned` + (s.counters.taught ? `, ${whole(s.counters.taught)} of them with a label given here` : "");
@@ -329,6 +374,7 @@ if (location.hash.length > 1) {
   useToken(sessionStorage.getItem("token") ?? "");
 }
 $("token-form").addEventListener("submit", (event) => { event.preventDefault(); useToken($("token").value); say("Token noted."); });
+$("undo").addEventListener("click", () => post({ undo: true }));
 $("other").addEventListener("submit", (event) => { event.preventDefault(); teach(Number($("label").value)); });
 window.addEventListener("resize", () => { if (status) draw(); });
 ask();

@@ -1,25 +1,20 @@
-"""What a run shows, and labels given by hand."""
+"""What a run shows."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from edgesvm.errors import NotTaught
 from edgesvm.journal import Journal
-from edgesvm.link.frames import REJECTED
-from edgesvm.page.desk import Work
 from edgesvm.page.history import History
 from edgesvm.page.lookout import Lookout
 from edgesvm.page.numbers import plain
 from edgesvm.runner import Runner
+from edgesvm.teaching import RunTeaching
 
-AT_ONCE = 16  # rows taught between two steps
 ROWS = 1024
+SPANS = (1, 5, 15, 60)  # seconds that the page can label at once
 ACCURACIES = ("accuracy", "larger_class", "label_before")
 ERRORS = ("mae", "mean_so_far", "value_before")  # of a regressor
 
@@ -31,13 +26,20 @@ class RunLookout(Lookout):
     ----------
     runner : Runner
         Gets a journal of the last 1,024 rows if it has none.
+    teaching : RunTeaching, optional
+        Of labels given by hand.
     clock : callable
         Monotonic clock, in seconds.
     """
 
     kind = "run"
 
-    def __init__(self, runner: Runner, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        teaching: RunTeaching | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         if runner.journal is None:
             learner = runner.learner
             runner.journal = Journal(
@@ -45,23 +47,25 @@ class RunLookout(Lookout):
             )
         names = ERRORS if runner.learner.regresses else ACCURACIES
         history = History(["rate", *names])
+        teaching = RunTeaching(runner) if teaching is None else teaching
         super().__init__(
-            runner.model, runner.link, runner.journal, history, runner.remarks, clock=clock
+            runner.model,
+            runner.link,
+            runner.journal,
+            history,
+            runner.remarks,
+            teaching=teaching,
+            clock=clock,
         )
         self._runner = runner
-        self.taught = 0
+        self._teaching = teaching
 
     @property
     def taken(self) -> int:
         return self._runner.taken
 
-    @property
-    def takes_numbers(self) -> bool:
-        """Whether labels are targets."""
-        return bool(self._runner.learner.regresses)
-
     def counters(self) -> dict[str, Any]:
-        return {**self._runner.counters(), "taught": self.taught}
+        return {**self._runner.counters(), "taught": self.teaching.taught}
 
     def figures(self) -> dict[str, float | None]:
         score = self._runner.score
@@ -92,52 +96,8 @@ class RunLookout(Lookout):
             "drift": None if runner.drift is None else runner.drift.summary(),
             "classes": classes,
             "is_window": runner.model is not learner,
-            "waits": runner.link.late is not None,
+            "open_rows": {str(s): len(self._teaching.open_rows(s)) for s in SPANS},
         }
-
-    def label(self, label: float, sequence: int, place: int) -> Work:
-        """Teach the row that was shown at this place; returns how many were learned.
-
-        Raises
-        ------
-        NotTaught
-            See `Runner.teach`; or the node has restarted, and the number is another row's now.
-        """
-        if self.journal.find(sequence) not in {place, None}:
-            raise NotTaught(f"the node has restarted: number {sequence:,} is another row by now")
-        self._runner.teach(sequence, label)
-        self.taught += 1
-        return {"taught": 1, "refused": {}}
-        yield
-
-    def label_last(self, label: float, seconds: float) -> Work:
-        """Teach the rows without a label that came in the last so many seconds, a few between two
-        steps; returns how many were learned, and why others were not.
-
-        Raises
-        ------
-        NotTaught
-            There are none, or none could be learned.
-        """
-        entries, _ = self.journal.since(0)
-        open_rows = ~entries["has_label"] & ((entries["flags"] & REJECTED) == 0)
-        recent = entries["time"] >= time.time() - seconds
-        sequences = entries["sequence"][open_rows & recent]
-        if not len(sequences):
-            raise NotTaught(f"no row without a label came in the last {seconds:g} s")
-        taught, refused = 0, Counter[str]()
-        for n, sequence in enumerate(np.unique(sequences).tolist(), start=1):
-            try:
-                self._runner.teach(sequence, label)
-                taught += 1
-                self.taught += 1
-            except NotTaught as why:
-                refused[str(why)] += 1
-            if n % AT_ONCE == 0:
-                yield
-        if not taught:
-            raise NotTaught(next(iter(refused)))
-        return {"taught": taught, "refused": dict(refused)}
 
 
 def _confusion(counts: dict[Any, dict[Any, int]]) -> dict[str, Any]:

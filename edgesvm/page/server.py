@@ -30,7 +30,6 @@ from edgesvm.page import metrics
 from edgesvm.page.desk import SNAPSHOT_EVERY_S, STATUS_EVERY_S, Board, Busy, Errands
 from edgesvm.page.limiter import Limiter, client_of
 from edgesvm.page.lookout import Lookout
-from edgesvm.page.run_lookout import RunLookout
 from edgesvm.persist.checkpointing import start_thread
 
 WORKERS = 8
@@ -40,7 +39,6 @@ BODY_BYTES = 4 * 1024
 REQUEST_S = 5.0  # for a whole request to arrive, and as long again for the answer to be read
 DRAIN_BYTES = 1 << 20
 STALLED_S = 10.0  # without a turn of the loop
-MOST_SECONDS = 3600.0
 # Requests a second, and at once: of a client, which is told when it asks for more; and connections
 # of all clients together, of which others wait in the system.
 OF_A_CLIENT = 20.0, 100
@@ -392,25 +390,15 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(snapshot, "application/octet-stream", named)
 
     def _label(self) -> None:
-        """Teach a row, or those of the last seconds."""
+        """Teach, answer or undo."""
         self._check_token()
-        lookout = self._desk.lookout
-        if not isinstance(lookout, RunLookout):
-            raise Refused(HTTPStatus.NOT_FOUND, "a watch learns without labels")
-        asked = self._body()
-        if lookout.takes_numbers:
-            label: float = _number(asked, "label")
-        else:
-            label = _integer(asked, "label", -0x8000, 0x7FFF)
-        if "seconds" in asked:
-            work = lookout.label_last(label, _seconds(asked))
-        else:
-            sequence = _integer(asked, "sequence", 0, 0xFFFFFFFF)
-            work = lookout.label(label, sequence, _integer(asked, "place", 0, 1 << 62))
+        teaching, asked = self._desk.lookout.teaching, self._body()
         try:
-            answer = self._desk.errands.ask(work)
+            answer = self._desk.errands.ask(teaching.asked(asked))
         except NotTaught as why:
             raise Refused(HTTPStatus.CONFLICT, str(why)) from why
+        except ValueError as wrong:
+            raise Refused(HTTPStatus.BAD_REQUEST, str(wrong)) from wrong
         self._send(json.dumps(answer).encode(), "application/json")
 
     def _check_token(self) -> None:
@@ -474,27 +462,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
-
-
-def _integer(asked: dict[str, Any], name: str, least: int, most: int) -> int:
-    value = asked.get(name)
-    if type(value) is not int or not least <= value <= most:
-        raise Refused(HTTPStatus.BAD_REQUEST, f"{name} must be an integer from {least} to {most}")
-    return value
-
-
-def _number(asked: dict[str, Any], name: str) -> float:
-    value: Any = asked.get(name)
-    if type(value) not in {int, float} or not abs(value) < math.inf:
-        raise Refused(HTTPStatus.BAD_REQUEST, f"{name} must be a number")
-    return float(value)
-
-
-def _seconds(asked: dict[str, Any]) -> float:
-    value = asked["seconds"]
-    if type(value) not in {int, float} or not 0 < value <= MOST_SECONDS:
-        raise Refused(HTTPStatus.BAD_REQUEST, f"seconds must be > 0 and <= {MOST_SECONDS:g}")
-    return float(value)
 
 
 def _file(name: str) -> bytes:

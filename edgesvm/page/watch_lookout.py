@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from edgesvm.asking import Questions
 from edgesvm.journal import Journal
 from edgesvm.page.history import History
 from edgesvm.page.lookout import Lookout
 from edgesvm.page.numbers import plain
+from edgesvm.teaching import WatchTeaching
 from edgesvm.watcher import Episode, Watcher
 
 ROWS = 512
@@ -26,20 +28,35 @@ class WatchLookout(Lookout):
     Parameters
     ----------
     watcher : Watcher
-        Gets a journal of the last 512 rows if it has none.
+        Gets a journal of the last 512 rows if it has none, and the rows of its alarms are kept.
+    teaching : WatchTeaching, optional
+        Of answers given by hand.
     clock : callable
         Monotonic clock, in seconds.
     """
 
     kind = "watch"
 
-    def __init__(self, watcher: Watcher, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        watcher: Watcher,
+        teaching: WatchTeaching | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         learner = watcher.learner
         if watcher.journal is None:
             watcher.journal = Journal(learner.n_features_in_, ROWS, dtype=learner.dtype)
+        if watcher.questions is None:
+            watcher.questions = Questions(learner)
         history = History(["rate", "score", "threshold"], highest=["score"])
         super().__init__(
-            watcher.model, watcher.link, watcher.journal, history, watcher.remarks, clock=clock
+            watcher.model,
+            watcher.link,
+            watcher.journal,
+            history,
+            watcher.remarks,
+            teaching=WatchTeaching(watcher) if teaching is None else teaching,
+            clock=clock,
         )
         self._watcher = watcher
         self._alarms: deque[Episode] = deque(maxlen=ALARMS)
@@ -51,7 +68,7 @@ class WatchLookout(Lookout):
         return self._watcher.taken
 
     def counters(self) -> dict[str, Any]:
-        return self._watcher.counters()
+        return {**self._watcher.counters(), "taught": self.teaching.taught}
 
     @property
     def _threshold(self) -> float | None:
@@ -78,8 +95,8 @@ class WatchLookout(Lookout):
             return [None] * len(entries)
         return [threshold - value for value in entries["score"].tolist()]
 
-    def _predictions(self, entries: np.ndarray) -> list[dict[str, Any]]:
-        answers = super()._predictions(entries)
+    def _predictions(self, entries: np.ndarray, places: Iterable[int]) -> list[dict[str, Any]]:
+        answers = super()._predictions(entries, places)
         for answer, score in zip(answers, self._scores(entries), strict=True):
             answer["score"] = plain(score)
         return answers
@@ -100,6 +117,13 @@ class WatchLookout(Lookout):
             "is_window": w.of_windows,
         }
 
+    def _question(self, episode: Episode) -> int | None:
+        """Its number, while an answer is of use."""
+        questions, number = self._watcher.questions, episode.question
+        if questions is None or number is None or not questions.is_open(number):
+            return None
+        return number
+
     def _alarm(self, episode: Episode) -> dict[str, Any]:
         now, wall = self.clock(), time.time()
         order = np.argsort(-episode.shares, kind="stable")[:NAMED].tolist()
@@ -109,6 +133,7 @@ class WatchLookout(Lookout):
             "on": episode.ended is None,
             "kind": episode.kind,
             "sequence": episode.sequence,
+            "question": self._question(episode),
             "score": plain(episode.score),
             "threshold": plain(episode.threshold),
             "highest": plain(episode.highest),

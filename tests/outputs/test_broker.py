@@ -6,14 +6,19 @@ import signal
 import socket
 import threading
 
+import numpy as np
 import pytest
 from each import each
 from outgoing import Broker, answers, certificate, output, until, write
 
+from edgesvm.asking import ASKED
+from edgesvm.journal import Journal
 from edgesvm.outputs import mqtt
 from edgesvm.outputs import output as module
+from edgesvm.outputs.lines import When
 from edgesvm.outputs.mqtt import Mqtt, entities
 from edgesvm.outputs.names import slug
+from edgesvm.outputs.output import Output
 
 if os.environ.get("EDGESVM_BROKER") == "required":
     import paho.mqtt.client as paho
@@ -264,3 +269,33 @@ def test_urls_that_cannot_be_are_refused():
         with pytest.raises(ValueError, match=reason):
             Mqtt(url, alarms=False)
     assert slug("/dev/plant/pump 1") == "dev_plant_pump_1"
+
+
+def test_questions_go_out_and_answers_come_back(broker, listen):
+    """With several ports each has its topics; a retained message is no answer."""
+    listener, heard = listen(), []
+
+    def hear(port, text):
+        heard.append((port, text))
+        return json.dumps({"taught": len(heard)})
+
+    one = sink(broker, topics={"p": "tty0", "q": "tty1"})
+    one.heard = hear
+    listener._client.publish("pump/tty1/answer", "old", qos=1, retain=True).wait_for_publish(60)
+    ring = Journal(2, 8)
+    for flags in (0, ASKED):
+        ring.add(7 + bool(flags), predicted=1, score=0.5, flags=flags, label=None, x=np.zeros(2))
+    out = Output(one, {"p": answers(3)}, When(1), asked={"q": ring}, report=lambda line: None)
+    try:
+        assert until(lambda: listener.of("pump/tty1/question"))
+        (question,) = map(json.loads, listener.of("pump/tty1/question"))
+        assert question["question"] == 1 and question["sequence"] == 8
+        assert len(listener.of("pump/tty0")) == 3 and not listener.of("pump/tty1")
+        listener._client.publish("pump/tty1/answer", '{"question": 1, "label": 0}', qos=1)
+        assert until(lambda: listener.of("pump/tty1/answered") == ['{"taught": 1}'])
+        assert heard == [("tty1", '{"question": 1, "label": 0}')]
+        text = json.loads(listen().kept("homeassistant/text/pump_tty1/answer/config"))
+        assert text["command_topic"] == "pump/tty1/answer"
+    finally:
+        out.stop()
+    assert (out.sent, out.skipped, out.lost) == (4, 1, 0)

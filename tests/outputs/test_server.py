@@ -93,3 +93,26 @@ def test_a_name_shows_the_address_and_another_is_bound():
         pytest.skip(f"no IPv6 here: {error}")
     assert server.name == f"socket:[::1]:{server.port}"
     server.close(0.0)
+
+
+def test_lines_of_a_client_are_heard_and_answered_to_it_alone():
+    journal, server, heard = answers(0, 1000), Server("127.0.0.1", 0, 1000), []
+
+    def hear(port, text):
+        heard.append((port, text))
+        return f"heard {text}"
+
+    server.heard = hear
+    with output(server, journal):
+        one, other = client(server), client(server)
+        assert until(lambda: server.clients == 2)
+        one.sendall(b'{"undo"')
+        one.sendall(b": true}\n1\n" + b"x" * 100_000)
+        with one.makefile("rb") as lines:
+            assert [next(lines), next(lines)] == [b'heard {"undo": true}\n', b"heard 1\n"]
+        write(journal, 1)
+        assert until(lambda: len(server._clients) == 2)
+        assert max(len(client.said) for client in server._clients.values()) <= 4096
+    assert heard == [(None, '{"undo": true}'), (None, "1")]
+    assert numbers(other) == [0]
+    one.close()

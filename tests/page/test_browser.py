@@ -146,8 +146,15 @@ def test_a_watch_shows_its_threshold_and_what_stood_out_in_an_alarm(browser, tmp
     with node(*sensor) as port, command(tmp_path, "watch", port, *learning) as url:
         browser.open(url)
         until(lambda: browser.text("#phase").startswith(("Learning", "Watching", "Alarm")))
-        assert browser.run("return document.querySelector('#teach').hidden")
+        assert browser.run("return document.querySelector('#classes').offsetHeight") == 0
         until(lambda: "x1" in browser.text("#alarms"))
+        browser.run("[...document.querySelectorAll('#alarms button')].at(-2).click()")
+        until(lambda: "learned as normal" in browser.text("#answer"))
+        until(lambda: number(browser, "marked") == number(browser, "taught") > 0)
+        until(lambda: browser.text("#undo").startswith("Undo: forget"))
+        browser.click("#undo")
+        until(lambda: "forgotten again" in browser.text("#answer"))
+        until(lambda: number(browser, "marked") == 0)
         assert "threshold" in browser.text("#watch-legend")
         drawn = "return document.querySelectorAll('#watch-chart path').length"
         assert browser.run(drawn) == 2 and browser.errors() == []

@@ -121,6 +121,7 @@ def test_every_loss_has_words_and_every_word_a_counter():
     known |= Watcher(other, windows).counters()
     known |= {"taught": 0, "drifts": 0, "resets": 0, "downtime_seconds": 0}
     known |= {"bad_tag": 0, "replayed": 0}  # with a key
+    known |= {"asked": 0, "answered": 0, "marked": 0}  # with questions
     known |= {"n_missing": 0}  # of a learner that fills them in
     unknown = sorted({*words.LOSSES, *words.OTHERS, *words.GAUGES} - {*known})
     assert unknown == []

@@ -11,7 +11,8 @@ import pytest
 from fake_port import Clock
 from served_page import PATIENCE_S, TOKEN, Served
 
-from edgesvm import StreamSVM, load
+from edgesvm import GaussianNovelty, StreamSVM, load
+from edgesvm.asking import Asker, Questions
 from edgesvm.page import server
 from edgesvm.page.desk import STATUS_EVERY_S, Board, Busy, Errands
 from edgesvm.page.limiter import Limiter
@@ -147,6 +148,62 @@ def test_nothing_is_changed_without_the_token_or_from_another_page(served):
         assert served.ask("/healthz", headers={"Host": host})[0] == 200, host
     own = f"http://127.0.0.1:{served.server.port}"
     assert served.post(good, Origin=own)[0] == 200
+
+
+def test_a_question_is_shown_answered_and_undone(served):
+    served.runner.questions = Questions(served.runner.learner, Asker(1e-9))
+    served.send(X[:2], Y[:2])
+    served.send(X[2:3])
+    told = served.status_with(samples=3)
+    (question,) = told["questions"]
+    assert (question["place"], question["sequence"], question["predicted"]) == (0, 2, 1)
+    assert told["undo"] is None and told["open_rows"]["60"] == 1
+    before = state(served)
+    assert served.post({"question": 1, "label": 0}) == (
+        409,
+        {"error": "question 1 has an answer, or is no longer kept"},
+    )
+    assert served.post({"undo": True})[0] == 409
+    assert served.post({"question": 0, "label": 0}) == (200, {"taught": 1, "refused": {}})
+    assert served.runner.learner.n_seen_ == 3 and served.runner.unlabelled == 0
+    served.send(X[3:4])
+    told = served.status_with(samples=4)
+    assert told["questions"] == [] and told["undo"] == 1 and told["open_rows"]["60"] == 1
+    assert served.post({"undo": True}) == (200, {"undone": 1, "forgotten": 0})
+    assert state(served)[0] == before[0] and served.runner.unlabelled == 2
+
+
+def test_a_false_alarm_is_marked_on_the_page_of_a_watch():
+    served = Served(watched=GaussianNovelty(warm_up=500))
+    try:
+        rng = np.random.default_rng(0)
+        usual, strange = rng.standard_normal((600, 2)), rng.normal([9, 0], 1, (10, 2))
+        served.send(np.float32(np.vstack([usual, strange])))
+        alarm = served.status_with(samples=610)["alarms"][0]
+        learner = served.runner.learner
+        before = bytes(learner.arena)
+        assert (learner.predict(np.float32(strange)) == -1).all()
+        for wrong in ({"label": 1}, {"label": 1, "seconds": 5}, {"question": alarm["question"]}):
+            assert served.post(wrong)[0] == 400, wrong
+        assert served.post({"question": alarm["question"], "label": 0})[0] == 409
+        asked = {"question": alarm["question"], "label": 1}
+        assert served.post(asked, Authorization=None)[0] == 401
+        told = served.post(asked)
+        assert (
+            told == (200, {"taught": served.runner.marked, "refused": {}}) and told[1]["taught"] > 5
+        )
+        assert (learner.predict(np.float32(strange)) == 1).all()
+        served.send(usual[:1])
+        status = served.status_with(samples=611)
+        assert status["alarms"][0]["question"] is None and status["undo"] == told[1]["taught"]
+        memory = {part["name"]: part["bytes"] for part in status["memory"]["page"]}
+        assert memory["questions"] == served.runner.questions.nbytes
+        assert memory["model before the last labels"] == learner.nbytes
+        assert served.post({"undo": True})[1]["undone"] == told[1]["taught"]
+        assert bytes(learner.arena) == before and served.runner.marked == 0
+        assert served.runner.check_identities() == []
+    finally:
+        served.close()
 
 
 def talk(served, data, end=True):

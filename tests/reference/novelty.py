@@ -54,6 +54,7 @@ class NoveltyCoreRef(ReferenceCore):
         self.calm = min(max(CALM / rate, LEAST_CALM), MOST_CALM)
         self.apart = min(max(APART / rate, LEAST_CALM), MOST_APART)
         self.looks_back, self.only_looks_on = "values" in self.views, False
+        self.takes_as_normal = False
 
     def score(self, z):
         """How strange a sample is, in deviations."""
@@ -87,6 +88,9 @@ class NoveltyCoreRef(ReferenceCore):
         v, x64 = self.views, x.astype(float)
         if not np.isfinite(x @ x) or not np.isfinite(v["spread"] + (x64 - v["mean"]) ** 2).all():
             return Status.NOT_FINITE
+        if self.takes_as_normal:
+            self.learn_kept(x64)
+            return Status.CHANGED
         if self.looks_back and self.repeats_itself(x):
             return Status.UNCHANGED
         self.ask_former(x64)
@@ -97,12 +101,7 @@ class NoveltyCoreRef(ReferenceCore):
         self.control(warm, self.turn(warm, judged), judged)
         rests = strange or v["alarm"][ON]
         if not self.frozen and (not warm or self.learns_all or not rests):
-            delta = x64 - v["mean"]
-            v["n_kept"][...] += 1
-            v["mean"] += delta / self.n_kept
-            v["spread"] += delta * (x64 - v["mean"])
-            if self.n_kept > SETTLED:
-                self.learn_scaled(self.scaled(x64, self.n_kept))
+            self.learn_kept(x64)
             status = Status.CHANGED
         if v["alarm"][SHARE] > LOST:
             self.start_over()
@@ -192,6 +191,14 @@ class NoveltyCoreRef(ReferenceCore):
         for name in self.model:
             one, other = self.views[name], self.views[FORMER + name]
             one[...], other[...] = other.copy(), one.copy()
+
+    def learn_kept(self, x):
+        v, delta = self.views, x - self.views["mean"]
+        v["n_kept"][...] += 1
+        v["mean"] += delta / self.n_kept
+        v["spread"] += delta * (x - v["mean"])
+        if self.n_kept > SETTLED:
+            self.learn_scaled(self.scaled(x, self.n_kept))
 
     def repeats_itself(self, x):
         v = self.views

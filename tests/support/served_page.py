@@ -1,4 +1,4 @@
-"""A run on a fake port, served by a thread as the command's loop does."""
+"""A run or a watch on a fake port, served by a thread as the command's loop does."""
 
 import http.client
 import json
@@ -12,7 +12,9 @@ from edgesvm import StreamSVM
 from edgesvm.page.limiter import Limiter
 from edgesvm.page.run_lookout import RunLookout
 from edgesvm.page.server import Desk, PageServer
+from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.runner import Runner
+from edgesvm.watcher import Watcher
 
 TOKEN = "a-token-that-nobody-guesses"
 PATIENCE_S = 60.0
@@ -21,15 +23,20 @@ PATIENCE_S = 60.0
 class Served:
     """A runner, its page's server, and the loop that turns both in a thread of its own.
 
-    `turns` is how often the loop has gone round; it stands still within `paused`.
+    `watched` is the learner of a watch, instead of a run. `turns` is how often the loop has gone
+    round; it stands still within `paused`.
     """
 
-    def __init__(self, **options):
+    def __init__(self, watched=None, **options):
         self.clock, self.node = Clock(), Node(n_features=2)
         self.link, self.port = connect(self.clock, self.node)
-        self.runner = Runner(self.link, StreamSVM())
-        self.runner.learner.allocate(2)
-        self.lookout = RunLookout(self.runner)
+        if watched is None:
+            self.runner = Runner(self.link, StreamSVM())
+            self.runner.learner.allocate(2)
+            self.lookout = RunLookout(self.runner)
+        else:
+            self.runner = Watcher(self.link, watched.allocate(2))
+            self.lookout = WatchLookout(self.runner)
         self.desk = Desk(self.lookout)
         often = Limiter(1e6, 10**6), Limiter(1e6, 10**6)
         options = {"request_s": PATIENCE_S, "limits": often, **options}

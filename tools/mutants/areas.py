@@ -80,8 +80,10 @@ AREAS = [
     area("persist", "persist", "persist", "StreamSVM"),
     area(
         "runner",
-        "runner.py prequential window_runner.py evaluation.py journal.py regression.py",
-        "test_runner.py test_evaluation.py test_main_job.py test_window_runner.py test_journal.py"
+        "runner.py prequential window_runner.py evaluation.py journal.py regression.py asking.py "
+        "teaching.py",
+        "test_runner.py test_evaluation.py test_main_job.py test_window_runner.py test_journal.py "
+        "test_asking.py test_teaching.py"
         " test_regression.py",
     ),
     area(

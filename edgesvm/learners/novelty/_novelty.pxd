@@ -54,6 +54,7 @@ cdef class NoveltyCore(LearnerCore):
     cdef double *mean       # (n_features,)
     cdef double *spread     # (n_features,): sum of squared deviations
     cdef readonly bint looks_back    # whether there are the following; see `repeats_itself`
+    cdef public bint takes_as_normal    # all is learned, whatever it scores
     cdef char *values       # (n_features,): the sample before
     # Samples, up to STUCK_AFTER, since a value changed, and last, since any did.
     cdef int16_t *repeats   # (n_features + 1,)
@@ -89,5 +90,6 @@ cdef class NoveltyCore(LearnerCore):
     cdef void follow(self, double score) noexcept nogil
     cdef bint can_keep(self, const void *x) noexcept nogil
     cdef void keep(self, const void *x) noexcept nogil
+    cdef void learn_kept(self, const void *x) noexcept nogil
     cdef void scale(self, const void *x, int64_t n, bint bends) noexcept nogil
     cdef void wipe(self) noexcept nogil

@@ -192,6 +192,10 @@ cdef class NoveltyCore(LearnerCore):
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
+        if self.takes_as_normal:
+            self.learn_kept(x)
+            self.wipe()
+            return CHANGED
         if self.looks_back and self.repeats_itself(x):
             return UNCHANGED
         self.ask_former(x)
@@ -202,10 +206,7 @@ cdef class NoveltyCore(LearnerCore):
         self.control(warm, self.turn(warm, judged), judged)
         if not self.is_frozen() and (not warm or self.learns_all or not (
                 strange or self.alarm.on > 0.0)):
-            self.keep(x)
-            if self.n_kept() > SETTLED:
-                self.scale(x, self.n_kept(), False)
-                self.learn_scaled()
+            self.learn_kept(x)
             status = CHANGED
         if self.alarm.share > LOST:
             self.start_over()
@@ -219,6 +220,13 @@ cdef class NoveltyCore(LearnerCore):
         memmove(self.recent, self.recent + 1, (self.n - 1) * sizeof(double))
         self.recent[self.n - 1] = score[0]
         return kth_largest(self.recent, self.n, self.k)
+
+    cdef void learn_kept(self, const void *x) noexcept nogil:
+        """Take x into scales and model."""
+        self.keep(x)
+        if self.n_kept() > SETTLED:
+            self.scale(x, self.n_kept(), False)
+            self.learn_scaled()
 
     cdef bint can_keep(self, const void *x) noexcept nogil:
         """Whether the statistics stay finite with x."""

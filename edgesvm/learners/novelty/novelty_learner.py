@@ -195,6 +195,25 @@ class NoveltyLearner(Learner):
             finally:
                 core.only_looks_on = False
 
+    def learn_normal(self, x: ArrayLike) -> None:
+        """Learn one sample as normal, whatever it scores: of an alarm that was none. The threshold
+        stays, or the many scores of one alarm would lift it above others.
+
+        Raises
+        ------
+        ValueError
+            As `learn_one`; or with learn="until N", which learns the first N samples only.
+        """
+        if self._until():
+            raise ValueError(f"learn={self.learn!r} learns nothing after that")
+        with self._guard:
+            core = self._fitted
+            core.takes_as_normal = True
+            try:
+                Learner.learn_one(self, x, NORMAL)
+            finally:
+                core.takes_as_normal = False
+
     def end_warm_up(self) -> None:
         """End the warm-up now: from the next sample on, what alarms is an alarm and, with
         learn="normal", is not learned. `warm_up` becomes the number of samples learned.
@@ -327,6 +346,11 @@ class NoveltyLearner(Learner):
     def n_strange_(self) -> int:
         """Samples, learned or not, that were above the threshold."""
         return int(self.core.views["n_strange"])
+
+    @property
+    def n_strange_lately_(self) -> int:
+        """How many of the last N scores of `alarm` are above the threshold."""
+        return int((self.core.views["recent"] > -self.offset_).sum())
 
     @property
     def alarm_on_(self) -> bool:

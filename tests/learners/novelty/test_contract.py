@@ -87,6 +87,40 @@ def test_the_engines_agree(form, dtype):
     assert type(fast.core).__module__ != type(plain.core).__module__
 
 
+@each("form", [form for form in FORMS if form != "until"])
+@each("dtype", ["float32", "float64"])
+def test_what_is_said_to_be_normal_is_learned_whatever_it_scores(form, dtype):
+    X, strange = stream(dtype=dtype), np.full((9, D), 40, dtype) + stream(9, dtype)
+    fast, plain = make(form, dtype), make(form, dtype, "reference")
+    for learner in (fast, plain):
+        with pytest.raises(NotFittedError):
+            learner.learn_normal(X[0])
+        learner.partial_fit(X)
+    before, offset = {name: getattr(fast, name) for name in COUNTS}, fast.offset_
+    scored = fast.score_one(strange[0])
+    assert (fast.predict(strange) == -1).all()
+    for x in strange:
+        fast.learn_normal(x), plain.learn_normal(x)
+    after = {name: getattr(fast, name) for name in COUNTS}
+    more = {name: before[name] + 9 * (name != "n_alarms_") for name in COUNTS}
+    assert after == more == {name: getattr(plain, name) for name in COUNTS}
+    assert fast.offset_ == offset and fast.score_one(strange[0]) < scored
+    rounded = dtype == "float32" or getattr(fast, "storage", "exact") == "compact"
+    rtol = 1e-3 if rounded else 1e-8
+    assert np.allclose(fast.mean_, plain.mean_, rtol=rtol)
+    assert np.allclose(fast.score_samples(X), plain.score_samples(X), rtol=rtol, atol=rtol)
+    fast.core.check()
+    state = bytes(fast.arena)
+    with pytest.raises(ValueError):
+        fast.learn_normal(np.full(D, np.nan, dtype))
+    assert bytes(fast.arena) == state and not fast.core.takes_as_normal
+
+
+def test_a_learner_of_so_many_samples_learns_no_more_as_normal():
+    with pytest.raises(ValueError, match="until 100"):
+        make("until").partial_fit(stream()).learn_normal(stream()[0])
+
+
 @each("form", FORMS)
 def test_planned_is_allocated_and_a_buffer_will_do(form):
     learner = make(form)
