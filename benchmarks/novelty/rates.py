@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from importlib.util import find_spec
 from itertools import product
 from time import process_time
@@ -36,6 +37,7 @@ AFTER = 3_000  # rows, from where a series that alarms at every second is locked
 MODES = ("normal", "all", "until N")
 MOST_SHOWN, SHARE_SHOWN = 2_000, 0.2  # rows that a user shows first
 N_NEIGHBOURS = 20
+N_TREES, TREE_ROWS = 10, 128  # of a random cut forest
 
 Make = Callable[[int, float, str, int], NoveltyLearner]  # features, rate, learn, rows shown
 
@@ -192,21 +194,26 @@ def half_space(Z: np.ndarray, shown: int, rate: float) -> np.ndarray:
 
 
 def cut_forest(Z: np.ndarray, shown: int, rate: float) -> np.ndarray:
-    """A robust random cut forest of 20 trees of 128 rows, that learns on; its threshold is the
-    quantile of the displacements of the second half of the rows shown first.
-    """
+    """The threshold is a quantile of the displacements of the second half of the rows shown."""
+    scores = displaced(Z.tobytes(), Z.shape[1])
+    return scores > np.quantile(scores[shown // 2 : shown], 1 - rate)
+
+
+@lru_cache(1)
+def displaced(rows: bytes, n_features: int) -> np.ndarray:
+    """By a robust random cut forest that learns on: the same for all rates, and slow."""
     import rrcf
 
-    random = np.random.default_rng(0)
-    trees = [rrcf.RCTree(random_state=int(seed)) for seed in random.integers(2**31, size=20)]
+    Z, random = np.frombuffer(rows).reshape(-1, n_features), np.random.default_rng(0)
+    trees = [rrcf.RCTree(random_state=int(seed)) for seed in random.integers(2**31, size=N_TREES)]
     scores = np.zeros(len(Z))
     for i, z in enumerate(Z):
         for tree in trees:
-            if len(tree.leaves) == 128:
-                tree.forget_point(i - 128)
+            if len(tree.leaves) == TREE_ROWS:
+                tree.forget_point(i - TREE_ROWS)
             tree.insert_point(z, index=i)
-            scores[i] += tree.codisp(i) / len(trees)
-    return scores > np.quantile(scores[shown // 2 : shown], 1 - rate)
+            scores[i] += tree.codisp(i) / N_TREES
+    return scores
 
 
 Rival = Callable[[np.ndarray, int, float], np.ndarray]
@@ -250,7 +257,7 @@ def chosen(name: str, words: Sequence[str]) -> bool:
 def measured(args: argparse.Namespace, series: Sequence[Series], rates: Sequence[str]) -> Found:
     found: Found = {}
     for name, contest in contestants(args):
-        for text, one in product(rates, series):
+        for one, text in product(series, rates):
             rate = rate_of(text, one)
             if rate is not None:
                 progress(f"{name}, {text}, {one.name}")

@@ -245,6 +245,6 @@ def generated(seed: int = 0) -> Series:
         + 0.1 * rng.standard_normal(len(t))
         + 0.002 * np.cumsum(rng.standard_normal(len(t)))
     )
-    y = (1_200 <= t) & (t < 1_260)
+    y = (t >= 1_200) & (t < 1_260)
     value[y] += 1.5
     return series_of("generated", with_level(value), 300.0, y)
