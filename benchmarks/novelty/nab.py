@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
-from benchmarks.novelty.series import DAY, generated, with_level
+from benchmarks.novelty.series import by_hour, generated, with_level
 from edgesvm import GaussianNovelty, KernelNovelty
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 
@@ -34,7 +34,6 @@ PROFILES = {
     "low FP": "reward_low_FP_rate",
     "low FN": "reward_low_FN_rate",
 }
-CELLS, SHARE = 24, 1 / 120  # of a day; what of a new value goes into its hour's mean
 PEAK = 100  # rows that a score must stand above to count
 BUDGET = 16 << 10
 
@@ -50,22 +49,9 @@ class File(NamedTuple):
 # -- features, learners, what becomes of the scores ------------------------------------------------
 
 
-def by_hour(file: File) -> np.ndarray:
-    """Value less the slow mean of its hour of the day."""
-    means, counts = np.zeros(CELLS), np.zeros(CELLS)
-    out = np.zeros(len(file.value))
-    cells = (file.seconds % DAY * CELLS // DAY).astype(int)
-    for i, (cell, value) in enumerate(zip(cells, file.value, strict=True)):
-        counts[cell] += 1
-        if counts[cell] > 1:
-            out[i] = value - means[cell]
-        means[cell] += (value - means[cell]) * max(1 / counts[cell], SHARE)
-    return out
-
-
 def features(file: File, n: int) -> np.ndarray:
     """The first n of value, difference, distance to a slow mean, and to its hour's."""
-    X = np.column_stack([with_level(file.value), by_hour(file)])
+    X = np.column_stack([with_level(file.value), by_hour(file.value, file.seconds)])
     return np.ascontiguousarray(X[:, :n], np.float32)
 
 

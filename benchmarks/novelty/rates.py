@@ -135,22 +135,25 @@ def rate_of(text: str, series: Series) -> float | None:
     return a_day if a_day < min(0.01, MOST_RATE) else a_day / 7
 
 
-def watched(learner: NoveltyLearner, X: np.ndarray, shown: int) -> np.ndarray:
-    """Which rows are strange, judged and then learned as by `Watcher`."""
-    strange = np.zeros(len(X), bool)
+def watched(learner: NoveltyLearner, X: np.ndarray, shown: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are strange, and their scores: judged and then learned, as by `Watcher`."""
+    strange, scores = np.zeros(len(X), bool), np.zeros(len(X))
     learner.allocate(X.shape[1])
     for i, x in enumerate(X):
-        label = learner.predict_one(x) if i >= shown and learner.is_fitted else 1
+        label = 1
+        if i >= shown and learner.is_fitted:
+            label, value = learner.predict_with_score(x)
+            scores[i] = -learner.offset_ - value
         learner.learn_one(x)
         strange[i] = label < 0 and not learner.stuck_features_
-    return strange
+    return strange, scores
 
 
 def run(make: Make, series: Series, rate: float, learn: str) -> Seen:
     shown = shown_of(series)
     learner = make(series.X.shape[1], rate, learn, shown)
     began = process_time()
-    strange = watched(learner, series.X, shown)
+    strange, _ = watched(learner, series.X, shown)
     return counted(series, strange, shown, rate, 1e6 * (process_time() - began) / len(series.X))
 
 

@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.common.data import missing, read
+from edgesvm import WindowFeatures
 
 SLOW = 200  # samples that the slow mean remembers
+CELLS, SHARE = 24, 1 / 120  # of a day; what of a new value goes into its hour's mean
 HOUR, DAY = 3600.0, 86_400.0
 HEALTHY = 100  # flights left, of an engine that still runs well
 WINDOW = 52  # samples of acceleration in a row of features: a second
@@ -36,6 +38,19 @@ def with_level(value: np.ndarray, slow: int = SLOW) -> np.ndarray:
         mean += (v - mean) / slow
         level[i] = mean
     return np.column_stack([value, np.diff(value, prepend=value[0]), value - level])
+
+
+def by_hour(value: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Value less the slow mean of its hour of the day, 0 where there is none."""
+    means, counts = np.zeros(CELLS), np.zeros(CELLS)
+    out = np.zeros(len(value))
+    cells = (seconds % DAY * CELLS // DAY).astype(int)
+    for i, (cell, v) in enumerate(zip(cells, value, strict=True)):
+        counts[cell] += 1
+        if counts[cell] > 1:
+            out[i] = v - means[cell]
+        means[cell] += (v - means[cell]) * max(1 / counts[cell], SHARE)
+    return out
 
 
 def series_of(
@@ -211,6 +226,76 @@ def bleeding() -> Series:
     stem = "KDD-TSAD_135/135_UCR_Anomaly_InternalBleeding16"
     value, y = labelled(f"{stem}_TRAIN.csv", f"{stem}_TEST.csv")
     return series_of("internal bleeding", with_level(value), None, y)
+
+
+# -- with faults -----------------------------------------------------------------------------------
+
+
+def heart() -> Series:
+    """Features of overlapping windows of a generated ECG of 20 samples a beat; a window with any
+    sample of a fault is one.
+    """
+    stem = "UnitTest/ecg-diff-count-3"
+    value, y = labelled(f"{stem}_TRAIN_NA.csv", f"{stem}_TEST.csv")
+    windows = WindowFeatures(window=64, hop=8).allocate(1)
+    rows = windows.push_many(value[:, None].astype(np.float32))
+    inside = np.lib.stride_tricks.sliding_window_view(y, 64)[::8].any(axis=1)
+    return series_of("ECG", rows, None, inside[: len(rows)])
+
+
+def bearings() -> Iterator[Series]:
+    """The windows of a bearing that runs well, then those of one with a fault, for each fault."""
+    file = read("bearing_cwru")
+    names = file["class_names"].tolist()
+    fine = file["X"][file["y"] == names.index("Normal_1")]
+    for k, name in enumerate(names):
+        if name != "Normal_1":
+            fault = file["X"][file["y"] == k]
+            y = np.repeat([False, True], [len(fine), len(fault)])
+            yield series_of(f"bearing {name}", np.concatenate([fine, fault]), None, y)
+
+
+def shuttle_faults() -> Iterator[Series]:
+    """Without the class that is a fifth of the rows."""
+    X, y = shuttle_rows()
+    yield series_of("shuttle", X[y != 4], None, y[y != 4] != 1)
+
+
+def gas_faults() -> Iterator[Series]:
+    """One gas in the order of the batches; after the first half, behind each hundred rows, ten
+    rows in a row of another gas of that batch.
+    """
+    file = read("gas_drift_8batches")
+    X, y, batch = file["X"], file["y"], file["batch"]
+    fine = np.flatnonzero(y == 5)
+    order, last = list(fine[: len(fine) // 2]), dict.fromkeys(np.unique(batch).tolist(), 0)
+    for begin in range(len(fine) // 2, len(fine), 100):
+        rows = fine[begin : begin + 100]
+        b = int(batch[rows[-1]])
+        others = np.flatnonzero((batch == b) & (y != 5))
+        order += [*rows, *others[last[b] : last[b] + 10]]
+        last[b] += len(others) // 8
+    yield series_of("gas", X[order], None, y[order] != 5)
+
+
+def with_hour() -> Iterator[Series]:
+    """NAB's files, with the distance to the slow mean of the hour of the day."""
+    file = read("nab")
+    for name in file["names"].tolist():
+        series, seconds = nab_series(name, file), file[f"{name}__t"].astype(np.float64)
+        hour = by_hour(file[f"{name}__v"].astype(np.float64), seconds)
+        yield series._replace(X=np.column_stack([series.X, hour]).astype(np.float32))
+
+
+FAULTS: dict[str, tuple[str, Callable[[], Iterator[Series]]]] = {
+    "NAB": ("nab", nab_files),
+    "NAB, hour": ("nab", with_hour),
+    "bearing": ("bearing_cwru", bearings),
+    "shuttle": ("shuttle", shuttle_faults),
+    "gas": ("gas_drift_8batches", gas_faults),
+    "ECG": ("aeon", lambda: iter([heart()])),
+    "pressure": ("aeon", lambda: iter([bleeding()])),
+}
 
 
 def absent(source: str) -> str | None:
