@@ -15,7 +15,7 @@ from benchmarks.common.data import missing, read
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from edgesvm import ClockFeatures, GaussianNovelty, KernelNovelty
-from edgesvm.alarms import Hysteresis
+from benchmarks.novelty.hysteresis import Hysteresis
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 
 RATE, BUDGET, PROBATION = 0.001, "8KiB", 0.15

@@ -24,7 +24,7 @@ from benchmarks.common.clock import since
 from benchmarks.common.progress import progress
 from benchmarks.common.report import RESULTS, Report, Table, publish
 from edgesvm import Chain, GaussianNovelty, KernelNovelty, WindowFeatures
-from edgesvm.alarms import Hysteresis
+from benchmarks.novelty.hysteresis import Hysteresis
 from edgesvm.learners.novelty.alarm_rate import alarm_rate_of
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 from edgesvm.link import open_link

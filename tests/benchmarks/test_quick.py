@@ -30,6 +30,7 @@ HELPERS = {
     "results",
     "rival_fits",
     "rows",
+    "series",
     "stack",
     "streams",
     "systems",
