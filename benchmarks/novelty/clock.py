@@ -15,7 +15,6 @@ from benchmarks.common.data import missing, read
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from edgesvm import ClockFeatures, GaussianNovelty, KernelNovelty
-from benchmarks.novelty.hysteresis import Hysteresis
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 
 RATE, BUDGET, PROBATION = 0.001, "8KiB", 0.15
@@ -61,14 +60,12 @@ class Judged(NamedTuple):
 
 def judged(learner: NoveltyLearner, rows: np.ndarray, n_warm: int) -> Judged:
     """Each row scored, then learned; an alarm is 3 of 5, as in `watch`."""
-    alarm, score, on = Hysteresis(3, 5), np.zeros(len(rows)), np.zeros(len(rows), bool)
+    score, on = np.zeros(len(rows)), np.zeros(len(rows), bool)
     for i, row in enumerate(rows):
-        strange = False
         if learner.is_fitted:
             score[i] = learner.score_one(row)
-            strange = i >= n_warm and score[i] > -learner.offset_
         learner.learn_one(row)
-        on[i] = alarm.add(strange)
+        on[i] = i >= n_warm and learner.alarm_on_
     return Judged(score, on)
 
 

@@ -57,9 +57,9 @@ def range_f1(on: np.ndarray, y: np.ndarray) -> float:
     return float(2 * precision * recall / (precision + recall)) if precision + recall else 0.0
 
 
-def told(series: Series, strange: np.ndarray, scores: np.ndarray, rate: float) -> Told:
+def told(series: Series, on: np.ndarray, scores: np.ndarray, rate: float) -> Told:
     shown = shown_of(series)
-    y, on = series.y[shown:], episodes(strange[shown:], rate)[0]
+    y, on = series.y[shown:], on[shown:]
     n_fine, mixed = int((~y).sum()), 0 < y.sum() < len(y)
     delays = []
     for window in windows_of(y):
@@ -69,7 +69,7 @@ def told(series: Series, strange: np.ndarray, scores: np.ndarray, rate: float) -
         auc=float(roc_auc_score(y, scores[shown:])) if mixed else None,
         f1=range_f1(on, y) if mixed else None,
         asked=rate * n_fine,
-        false_alarms=episodes(strange[shown:][~y], rate)[1],
+        false_alarms=episodes(on[~y], rate),
         days=None if series.seconds is None else series.seconds * n_fine / DAY,
         delays=delays,
     )
@@ -89,8 +89,8 @@ def measured(sets: dict[str, list[Series]], learners: Sequence[str], modes: Sequ
             for series in all_series:
                 shown = shown_of(series)
                 learner = LEARNERS[name](series.X.shape[1], rate, learn, shown)
-                strange, scores = watched(learner, series.X, shown)
-                one = told(series, strange, scores, rate)
+                _, on, scores = watched(learner, series.X, shown)
+                one = told(series, on, scores, rate)
                 found.setdefault(f"{kind}, {rate:g}", {}).setdefault(of, []).append(one)
     return found
 
@@ -171,8 +171,8 @@ def main() -> None:
     found = measured(sets, args.learner, args.learn)
     about = [
         "Series in the order of time. The first fifth, at most 2,000 rows, is shown; then each row"
-        " is judged before it is learned. Alarms, windows found and times are of episodes: 3 of the"
-        " last 5 rows. " + "; ".join(f"{k}: {len(v)} series" for k, v in sets.items()) + ".",
+        " is judged before it is learned. Alarms, windows found and times are of the learner's"
+        " alarms, 3 of 5. " + "; ".join(f"{k}: {len(v)} series" for k, v in sets.items()) + ".",
     ]
     tables = [table(title, found, list(sets)) for title in SHOWN]
     title = "Novelty learners and what they learn, on faults in the order of time"

@@ -58,9 +58,9 @@ def watched(
     last = n - int(LAST * n)
     learner = make(D, f"until {n // 3}" if learn == "until N" else learn)
     learner.partial_fit(stream[:last])
-    before = learner.n_alarms_
+    before = learner.n_strange_
     learner.partial_fit(stream[last:])
-    false_alarms = (learner.n_alarms_ - before) / (n - last)
+    false_alarms = (learner.n_strange_ - before) / (n - last)
     begins, lasts, later = strange[: 2 * FAULT], strange[:FAULT], strange[FAULT : 2 * FAULT]
     found = (learner.predict(begins) < 0).mean()
     learner.partial_fit(lasts)

@@ -22,17 +22,17 @@ from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.novelty.contestants import Streamed
+from benchmarks.novelty.hysteresis import Hysteresis
 from benchmarks.novelty.rows import CLIP
 from benchmarks.novelty.series import DAY, Series, absent, generated, nab_files, quiet
 from edgesvm import GaussianNovelty, KernelNovelty
-from benchmarks.novelty.hysteresis import Hysteresis
 from edgesvm.learners.novelty.constants import MOST_RATE
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 
 RATES: dict[str, float | None] = {"0.01": 0.01, "0.003": 0.003, "0.001": 0.001, "0.0003": 3e-4}
 RATES["1/day"] = None  # by the series' own clock; 1/week where a day has too few rows
 NAB_RATES = ("0.01", "0.001")
-RULE = (3, 5)  # an episode: 3 of the last 5 rows, as `Watcher` has it
+ALARM = "3/5"  # as `edgesvm watch` has it
 AFTER = 3_000  # rows, from where a series that alarms at every second is locked
 MODES = ("normal", "all", "until N")
 MOST_SHOWN, SHARE_SHOWN = 2_000, 0.2  # rows that a user shows first
@@ -44,7 +44,7 @@ Make = Callable[[int, float, str, int], NoveltyLearner]  # features, rate, learn
 
 def params(rate: float, learn: str, shown: int) -> dict[str, Any]:
     mode = f"until {shown}" if learn == "until N" else learn
-    return {"alarm_rate": rate, "learn": mode, "warm_up": shown}
+    return {"alarm_rate": rate, "learn": mode, "warm_up": shown, "alarm": ALARM}
 
 
 def kernel(budget: int) -> Make:
@@ -83,16 +83,16 @@ def refractory(rate: float) -> float:
     return min(0.1 / rate, 100.0)
 
 
-def episodes(strange: np.ndarray, rate: float) -> tuple[np.ndarray, int]:
-    """Whether an episode is on at each row, and how many began."""
-    rule, on, count, last = Hysteresis(*RULE), np.zeros(len(strange), bool), 0, -np.inf
-    for i, one in enumerate(strange.tolist()):
-        before = rule.on
-        on[i] = rule.add(one)
-        if on[i] and not before:
-            count += i - last > refractory(rate)
-            last = i
-    return on, count
+def lasting(strange: np.ndarray) -> np.ndarray:
+    """Whether an episode is on at each row of a contestant that has none: 3 of the last 5."""
+    rule = Hysteresis(3, 5)
+    return np.array([rule.add(one) for one in strange.tolist()])
+
+
+def episodes(on: np.ndarray, rate: float) -> int:
+    """How many began."""
+    begins = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int)])) > 0)
+    return int((np.diff(begins, prepend=-np.inf) > refractory(rate)).sum())
 
 
 def windows_of(y: np.ndarray) -> list[slice]:
@@ -100,20 +100,20 @@ def windows_of(y: np.ndarray) -> list[slice]:
     return [slice(a, b) for a, b in edges.reshape(-1, 2)]
 
 
-def counted(series: Series, strange: np.ndarray, shown: int, rate: float, us: float) -> Seen:
-    """Of alarms at all rows; those shown first cannot alarm. Only rows outside labels count."""
-    strange = strange.copy()
-    strange[:shown] = False
-    on, _ = episodes(strange, rate)
+def counted(series: Series, told: Sequence[np.ndarray], shown: int, rate: float, us: float) -> Seen:
+    """Of which rows are strange and at which an alarm is on; those shown first cannot alarm. Only
+    rows outside labels count."""
+    strange, on = (each.copy() for each in told)
+    strange[:shown] = on[:shown] = False
     fine = ~series.y[shown:]
-    _, count = episodes(strange[shown:][fine], rate)
-    late = [strange[k:].mean() for k in (AFTER, len(strange) // 2) if k < len(strange)]
+    places = [k for k in (AFTER, len(strange) // 2) if k < len(strange)]
+    late = [each[k:].mean() for k in places for each in (strange, on)]
     windows = [w for w in windows_of(series.y) if w.stop > shown]
     return Seen(
         rows=int(fine.sum()),
         asked=rate,
         alarms=int(strange[shown:][fine].sum()),
-        episodes=count,
+        episodes=episodes(on[shown:][fine], rate),
         locked=bool(max(late) > 0.5),
         us=us,
         windows=len(windows),
@@ -135,9 +135,12 @@ def rate_of(text: str, series: Series) -> float | None:
     return a_day if a_day < min(0.01, MOST_RATE) else a_day / 7
 
 
-def watched(learner: NoveltyLearner, X: np.ndarray, shown: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows are strange, and their scores: judged and then learned, as by `Watcher`."""
-    strange, scores = np.zeros(len(X), bool), np.zeros(len(X))
+def watched(
+    learner: NoveltyLearner, X: np.ndarray, shown: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which rows are strange, at which an alarm is on, and their scores: judged and then learned,
+    as by `Watcher`."""
+    strange, on, scores = np.zeros(len(X), bool), np.zeros(len(X), bool), np.zeros(len(X))
     learner.allocate(X.shape[1])
     for i, x in enumerate(X):
         label = 1
@@ -146,15 +149,18 @@ def watched(learner: NoveltyLearner, X: np.ndarray, shown: int) -> tuple[np.ndar
             scores[i] = -learner.offset_ - value
         learner.learn_one(x)
         strange[i] = label < 0 and not learner.stuck_features_
-    return strange, scores
+        on[i] = learner.alarm_on_ or learner.is_lost_
+    return strange, on, scores
 
 
 def run(make: Make, series: Series, rate: float, learn: str) -> Seen:
     shown = shown_of(series)
     learner = make(series.X.shape[1], rate, learn, shown)
     began = process_time()
-    strange, _ = watched(learner, series.X, shown)
-    return counted(series, strange, shown, rate, 1e6 * (process_time() - began) / len(series.X))
+    strange, on, _ = watched(learner, series.X, shown)
+    return counted(
+        series, (strange, on), shown, rate, 1e6 * (process_time() - began) / len(series.X)
+    )
 
 
 # -- rivals, fitted on the rows shown first --------------------------------------------------------
@@ -236,7 +242,8 @@ def run_rival(rival: Rival, series: Series, rate: float) -> Seen:
     Z = ((series.X - mean) / deviation).astype(np.float64).clip(-CLIP, CLIP)
     began = process_time()
     strange = rival(Z, shown, rate)
-    return counted(series, strange, shown, rate, 1e6 * (process_time() - began) / len(Z))
+    us = 1e6 * (process_time() - began) / len(Z)
+    return counted(series, (strange, lasting(strange)), shown, rate, us)
 
 
 # -- all of them -----------------------------------------------------------------------------------
@@ -312,7 +319,8 @@ def summary(found: Found, what: str) -> Table:
     note = (
         "Ratios of observed to asked; median and worst of the series in which two or more are"
         " asked for. By chance: series whose count lies where Poisson's law leaves 95 of 100, and"
-        " those not above. Locked: half of the rows after the 3,000th, or of the last half, alarm."
+        " those not above. Locked: half of the rows after the 3,000th, or of the last half, are"
+        " strange or in an episode."
     )
     return Table(f"Asked and observed, {what}", columns, rows, note)
 
@@ -394,9 +402,10 @@ def main() -> None:
     about = [
         f"{len(series)} quiet real series in the order of time. The first fifth, at most"
         f" {MOST_SHOWN:,} rows, is shown: the warm-up, or N. Then each row is judged before it is"
-        " learned, as by `Watcher`. An episode begins when 3 of the last 5 rows alarm and ends when"
-        " none does; one that begins less than min(0.1 / rate, 100) rows after another belongs to"
-        " it. Rivals are fitted on the rows shown, scaled by their mean and deviation; the trees"
+        " learned, as by `Watcher`. Episodes are the learner's alarms, 3 of 5, and the times in"
+        " which it is lost; of rivals, 3 of the last 5 rows that alarm until none does. One that"
+        " begins less than min(0.1 / rate, 100) rows after another belongs to it. Rivals"
+        " are fitted on the rows shown, scaled by their mean and deviation; the trees"
         " and the cut forest learn on. 1/day: 1/week where a day is less than 100 rows.",
     ]
     tables = [

@@ -107,7 +107,7 @@ def watched(learner: NoveltyLearner, X: np.ndarray) -> dict[str, int]:
     tail = X[-len(X) // 5 :]
     for i, x in enumerate(X):
         if i == len(X) - len(tail):
-            last = learner.n_alarms_
+            last = learner.n_strange_
         before = learner.n_stuck_ if i else 0
         was = bool(learner.stuck_features_) if i else False
         learner.learn_one(x)
@@ -119,7 +119,7 @@ def watched(learner: NoveltyLearner, X: np.ndarray) -> dict[str, int]:
         "stuck": learner.n_stuck_,
         "spells": spells,
         "lost": learner.n_lost_,
-        "locked": int(learner.n_alarms_ - last > len(tail) / 2),
+        "locked": int(learner.n_strange_ - last > len(tail) / 2),
     }
 
 
