@@ -26,7 +26,7 @@ def add_to(group: argparse._ActionsContainer, *, alarms: bool = False) -> None:
         "--ask",
         type=_rate_or_alarms if alarms else _rate,
         metavar="N/day",
-        help=f"ask a person about so many rows a day (hour, ...), the doubtful ones{more}",
+        help=f"ask a person so often, about doubtful rows{more}",
     )
 
 

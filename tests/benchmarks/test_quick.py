@@ -25,6 +25,7 @@ HELPERS = {
     "data",
     "doors",
     "fits",
+    "hysteresis",
     "node",
     "quartiles",
     "results",

@@ -158,7 +158,7 @@ def test_the_clock_is_in_the_samples_or_the_hosts(tmp_path):
     )
     for clock, width in (("sample", 3), ("host", 4)):
         node = FrameNode(Table(by_the_clock()), rate=RATE, label_mode="none")
-        words = (*options, "--clock", clock, "--alarm-rate", "0.001", "--save", save, "--fresh")
+        words = (*options, "--clock", clock, "--alarm-rate", "1e-5", "--save", save, "--fresh")
         stop = has("alarm" if clock == "sample" else "watching")
         code, lines, errors = watched(node, *words, until=stop)
         assert code == (3 if clock == "sample" else 0), errors

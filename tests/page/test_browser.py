@@ -43,7 +43,8 @@ def test_the_page_loads_alone_and_its_curve_moves(browser, tmp_path):
         assert "%" in browser.text("#accuracy")
         assert "larger class" in browser.text("#accuracy-legend")
         assert int(browser.text("#rate").replace(",", "")) > 0
-        assert browser.text("#lost") == "Nothing is missing."
+        lost = browser.text("#lost")
+        assert lost == "Nothing is missing." or "far outside" in lost  # of the simulated signal
         assert "#" not in browser.driver.current_url  # the token is not left in the address
         rows = "return document.querySelectorAll('#predictions tr').length"
         until(lambda: browser.run(rows) > 10 and "0" in browser.text("#confusion"))
