@@ -43,7 +43,7 @@ class Episode:
     ----------
     kind : {"strange", "stuck", "lost"}
         "strange": the learner's alarm is on. "stuck": a feature repeats its value, and no row is
-        judged. "lost": half of about the last 700 rows were in an alarm, and what is normal is
+        judged. "lost": half of about the last 350 rows were in an alarm, and what is normal is
         learned anew.
     sequence, row : int
         Of the sample that began it, and how many rows came up to it.

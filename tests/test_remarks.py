@@ -95,12 +95,12 @@ CASES = [
     ("refused", [({"counters": {"refused_value": 2}}, "2 rows")], [{"counters": {}}]),
     (
         "lost",
-        [({"learner": novelty(np.vstack([noise(500), 50 + noise(600)]))}, "learned anew")],
-        [{"learner": novelty(np.vstack([noise(500), 50 + noise(400)]))}],
+        [({"learner": novelty(np.vstack([noise(500), 50 + noise(280)]))}, "learned anew")],
+        [{"learner": novelty(np.vstack([noise(500), 50 + noise(200)]))}],
     ),
     (
         "alarm_rate",
-        [({"learner": novelty(np.vstack([noise(500), 50 + noise(400)]))}, "rate of 0.001")],
+        [({"learner": novelty(np.vstack([noise(500), 50 + noise(200)]))}, "rate of 0.001")],
         [{"learner": novelty(noise(3000))}, {"learner": novelty(noise(9), stuck="learn")}],
     ),
     (

@@ -30,9 +30,9 @@ begins where it is above and ends after `calm` samples of which none is within o
 counts if none did within `apart` samples, when it is over, lest it end itself; and again at once
 for every 1 / rate samples that it lasts. During an alarm nothing is learned and u does not sink.
 
-**Never for ever.** `share` is that of alarms among about the last 700 samples. Above LOST the
-learner is lost: it keeps its model as the former one and learns anew, with RELEARNED samples at
-least before the next alarm. Where the former model explains BACK samples in a row and the new one
+**Never for ever.** `share` is that of alarms among about the last 350 samples. Above LOST the
+learner is lost: it keeps its model as the former one and learns anew, RELEARNED samples before the
+next alarm. Where the former model explains BACK samples in a row and the new one
 does not, it comes back. A model that stands still only learns its threshold anew.
 
 **A stuck sensor.** A feature that changed at nine of ten samples so far, those of stuck sensors
@@ -181,8 +181,9 @@ cdef class NoveltyCore(LearnerCore):
 
     cdef bint is_warm(self) noexcept nogil:
         """Whether an alarm is one: after the warm-up, and after every start anew."""
-        return self.n_kept() >= self.warm_up and (
-            self.alarm.n_lost == 0.0 or self.n_scored[0] >= RELEARNED)
+        if self.alarm.n_lost > 0.0:
+            return self.n_scored[0] >= RELEARNED
+        return self.n_kept() >= self.warm_up
 
     # -- learning ----------------------------------------------------------------------------------
 

@@ -74,9 +74,9 @@ class GaussianNovelty(NoveltyLearner):
     stuck until it changes, as is a sample as a whole. What comes meanwhile is neither learned nor
     an alarm, but counted in ``n_stuck_``.
 
-    Once half of about the last 700 samples are in an alarm, the learner is lost: what is normal has
-    changed, or a fault lasts. It says so by ``is_lost_``, learns anew for 500 samples and its
-    warm-up at least, and keeps its model beside; where that explains 50 samples in a row and the
+    Once half of about the last 350 samples are in an alarm, the learner is lost: what is normal has
+    changed, or a fault lasts. It says so by ``is_lost_``, learns anew from 250 samples, and keeps
+    its model beside; where that explains 50 samples in a row and the
     new one does not, it comes back. With "until N" only the threshold is learned anew.
 
     Bytes: see ``plan``; 112 + D s, D = n_features, s = 4 or 8, with stuck="skip" D (s + 4) + 4; two

@@ -359,7 +359,7 @@ class NoveltyLearner(Learner):
 
     @property
     def alarm_share_(self) -> float:
-        """Share of samples in an alarm among about the last 700."""
+        """Share of samples in an alarm among about the last 350."""
         return self._of_alarm("share")
 
     @property

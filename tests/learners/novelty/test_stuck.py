@@ -95,9 +95,9 @@ def test_it_gets_lost_learns_anew_and_the_former_model_comes_back(learner, tmp_p
     X = machine(2000)
     learner = new(learner).partial_fit(X)
     scores = learner.score_samples(X[:50]).tolist()
-    learner.partial_fit(20 + machine(400, seed=1))
+    learner.partial_fit(20 + machine(200, seed=1))
     assert learner.alarm_on_ and not learner.is_lost_
-    learner.partial_fit(20 + machine(120, seed=2))
+    learner.partial_fit(20 + machine(60, seed=2))
     assert learner.is_lost_ and learner.n_lost_ == 1 and learner.has_former_
     learner.save(tmp_path / "model.esvm")
     for one in (learner, load(tmp_path / "model.esvm")):
@@ -115,7 +115,7 @@ def test_one_that_stands_still_learns_only_its_threshold_anew():
     X = machine(1000)
     learner = GaussianNovelty(learn="until 800").partial_fit(X)
     scores = learner.score_samples(X).tolist()
-    learner.partial_fit(20 + machine(520))
+    learner.partial_fit(20 + machine(270))
     assert learner.is_lost_ and learner.n_lost_ == 1 and not learner.has_former_
     learner.partial_fit(20 + machine(3000, seed=4))
     assert not learner.is_lost_ and learner.n_updates_ == 800 and learner.n_alarms_ < 10
