@@ -3,7 +3,8 @@
 **Scales.** Mean and spread of each feature follow Welford's recurrence over the samples learned.
 Scaled is z = (x - mean) / deviation, cut at -8 and 8 to be learned, from the 20th sample on by the
 scales too: one spike does not ruin them. To be scored it goes on slowly, as 8 + log(z / 8), to 24:
-one wild feature does not outweigh all others, and what is stranger still scores more. A feature that never varied, and now does, is 8 away.
+one wild feature does not outweigh all others, and what is stranger still scores more. A feature
+that never varied, and now does, is 8 away.
 
 **The threshold** is a quantile that is rarely reached. `mean` and `variance` of the scores weigh
 score t by t. The level that a tenth is above, and the threshold:
