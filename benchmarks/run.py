@@ -60,6 +60,7 @@ STUDIES = (
     "rivals/long",
     "rivals/edgeml",
     "rivals/parts",
+    "rivals/epochs",
     "rivals/speed",
     "regression/table",
     "regression/intervals",

@@ -38,7 +38,8 @@ from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_targets, as_weights
 from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.names import Names, check_names, names_of
-from edgesvm.contract.params import one_of, whole
+from edgesvm.contract.order import is_sorted_by_class, shuffled
+from edgesvm.contract.params import flag, one_of, whole
 from edgesvm.contract.registry import registered_name
 from edgesvm.contract.team import Team, n_threads
 from edgesvm.core.arena import Arena
@@ -82,6 +83,7 @@ DECISION_SCRATCH = frozenset(
 )
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
+FEW_SAMPLES = 10_000  # that several passes of `fit` may make together
 
 
 def exclusive(method: Method) -> Method:
@@ -167,6 +169,8 @@ class Learner(Estimator, Saved):
     class_weight: str | None = None  # a parameter of some
     forecasts: ClassVar[bool] = False  # a regressor of a stream, which has intervals
     scales_itself: ClassVar[bool] = False  # a scaler in front would only take memory
+    shuffles: ClassVar[bool] = True  # `fit` does; False: the order says something, or nothing
+    most_epochs: ClassVar[int] = 1  # passes of `fit` over few rows, if the caller says no number
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
@@ -660,8 +664,14 @@ class Learner(Estimator, Saved):
         y = as_array(y, len(rows), type(self).__name__)
         return rows, y, as_weights(sample_weight, len(rows))
 
-    def _learn_rows(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
-        """Learn them in order, by the thread that is alone."""
+    def _learn_rows(
+        self,
+        X: Any,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        numbers: np.ndarray | None = None,
+    ) -> None:
+        """Learn them in order, by the thread that is alone; `numbers` are theirs in messages."""
         core = self.core
         slots, n_known, new_labels = y, len(y), ()
         if not self.regresses:
@@ -670,25 +680,81 @@ class Learner(Estimator, Saved):
         if status <= Status.CHANGED and n_known < len(y):
             status = Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
-            sample = f"{type(self).__name__}: row {n_learned} ({core.kind_of_y} {y[n_learned]!r})"
+            row = n_learned if numbers is None else int(numbers[n_learned])
+            sample = f"{type(self).__name__}: row {row} ({core.kind_of_y} {y[n_learned]!r})"
             weight = 1.0 if weights is None else weights[n_learned]
             raise core.labels.refused(
                 status, y[n_learned], sample, self.dtype, weight, core.mean_weight_so_far
             )
 
     @fits
-    def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget what was learned, then learn the rows in one pass.
+    def fit(
+        self: Self,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        shuffle: bool | None = None,
+        random_state: int = 0,
+        epochs: int | None = None,
+    ) -> Self:
+        """Forget what was learned, then learn the rows, shuffled; `partial_fit` keeps their order.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            At most 1,024 rows are copied at a time.
+        y : array of shape (n_samples,), labels
+        sample_weight : array of shape (n_samples,), float64, optional
+            As in `partial_fit`.
+        shuffle : bool, optional
+            False: learn the rows in their order, as a stream. None: regressors, novelty learners
+            and learners that keep the last samples or solve exactly do so, others shuffle.
+        random_state : int, default 0
+            Seed of the order, 0 to 2^32 - 1. The order is computed, not stored.
+        epochs : int, optional
+            Passes over the rows, each in another order if shuffled, at least 1. None: one; of
+            `ByteSVM`, `FourierSVM` and `AdaGradSVM` as many as 10,000 samples make, 5 at most.
+            `n_seen_` counts each pass.
 
         Raises
         ------
         ValueError
             There is no row, a label is missing, there are too many classes, or every weight is
             zero: nothing is forgotten. Otherwise as in ``partial_fit``.
+
+        Warns
+        -----
+        UserWarning
+            With ``shuffle=False`` the rows come class by class: the last class is then what a
+            learner of a stream knows best.
         """
+        whole("random_state", random_state, 0, (1 << 32) - 1)
+        shuffle = self.shuffles if shuffle is None else flag("shuffle", shuffle)
         rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
+        n = len(rows)
+        if epochs is None:
+            epochs = min(max(FEW_SAMPLES // n, 1), self.most_epochs)
+        whole("epochs", epochs, 1, 1 << 30)
+        if self.shuffles and not shuffle and self._guard.call(is_sorted_by_class, labels):
+            warnings.warn(
+                "the rows come class by class, and are learned in that order: leave shuffle=False"
+                " out, or mix them",
+                stacklevel=3,
+            )
         self._forget(rows.shape[1])
-        return self.partial_fit(rows, labels, sample_weight=weights)
+        if not shuffle:
+            for _ in range(epochs):
+                self.partial_fit(rows, labels, sample_weight=weights)
+            return self
+        with self._first_samples():
+            if self._state is None:
+                self.allocate(rows.shape[1])
+            for epoch in range(epochs):
+                for part in shuffled(n, random_state, epoch):
+                    some = None if weights is None else weights[part]
+                    self._learn_rows(rows[part], labels[part], some, part)
+        return self
 
     def _set_mean_weight(self, mean: float) -> None:
         """Of the rows of a `fit` that were not learned one after the other."""

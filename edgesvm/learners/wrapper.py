@@ -101,6 +101,16 @@ class Wrapper(Learner):
         return forecasts
 
     @property
+    def shuffles(self) -> bool:  # type: ignore[override]
+        shuffles: bool = self.inner.shuffles
+        return shuffles
+
+    @property
+    def most_epochs(self) -> int:  # type: ignore[override]
+        most: int = self.inner.most_epochs
+        return most
+
+    @property
     def class_weight(self) -> str | None:  # type: ignore[override]
         weight: str | None = self.inner.class_weight
         return weight

@@ -115,6 +115,7 @@ class ByteSVM(Probable):
     _capacity = "n_bytes"
     _compiled = ByteSVMCore
     scales_itself: ClassVar[bool] = True
+    most_epochs: ClassVar[int] = 5
 
     n_bytes: int = 4096
     n_classes: int | None = None
@@ -136,16 +137,31 @@ class ByteSVM(Probable):
         whole("seed", self.seed, 0, (1 << 32) - 1)
 
     @fits
-    def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget what was learned, then learn the rows in up to `max_iter` passes.
+    def fit(
+        self: Self,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        shuffle: bool | None = None,
+        random_state: int = 0,
+        epochs: int | None = None,
+    ) -> Self:
+        """Forget what was learned, then learn the rows: with ``max_iter=1`` as `Learner.fit`, else
+        in up to `max_iter` passes, whose orders `seed` draws.
 
         Raises
         ------
-        As `Learner.fit`; ValueError for sparse rows and more than one pass.
+        As `Learner.fit`; ValueError for sparse rows or `shuffle` or `epochs` beside `max_iter`.
         """
         if self.max_iter == 1:
-            self.n_iter_ = 1
-            return super().fit(X, y, sample_weight)
+            super().fit(
+                X, y, sample_weight, shuffle=shuffle, random_state=random_state, epochs=epochs
+            )
+            self.n_iter_ = self.n_seen_ // len(np.asarray(y))
+            return self
+        if (shuffle, epochs) != (None, None):
+            raise ValueError(f"max_iter={self.max_iter}: leave shuffle and epochs to it")
         rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
         if not isinstance(rows, np.ndarray):
             raise ValueError(f"max_iter={self.max_iter}: sparse rows are learned in one pass only")
