@@ -83,7 +83,7 @@ DECISION_SCRATCH = frozenset(
 )
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
-FEW_SAMPLES = 10_000  # that several passes of `fit` may make together
+MOST_SAMPLES = 50_000  # that several passes of `fit` make, if the caller says no number
 
 
 def exclusive(method: Method) -> Method:
@@ -714,7 +714,7 @@ class Learner(Estimator, Saved):
             Seed of the order, 0 to 2^32 - 1. The order is computed, not stored.
         epochs : int, optional
             Passes over the rows, each in another order if shuffled, at least 1. None: one; of
-            `ByteSVM`, `FourierSVM` and `AdaGradSVM` as many as 10,000 samples make, 5 at most.
+            `ByteSVM`, `FourierSVM` and `AdaGradSVM` five, or as many as 50,000 samples make.
             `n_seen_` counts each pass.
 
         Raises
@@ -734,7 +734,7 @@ class Learner(Estimator, Saved):
         rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
         n = len(rows)
         if epochs is None:
-            epochs = min(max(FEW_SAMPLES // n, 1), self.most_epochs)
+            epochs = min(max(MOST_SAMPLES // n, 1), self.most_epochs)
         whole("epochs", epochs, 1, 1 << 30)
         if self.shuffles and not shuffle and self._guard.call(is_sorted_by_class, labels):
             warnings.warn(

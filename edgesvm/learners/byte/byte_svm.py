@@ -55,8 +55,8 @@ class ByteSVM(Probable):
         Whether directions follow the gradient. Fixed ones learn in about half the time, and are 4
         points less often right at 2 KiB, 0.4 at 64.
     max_iter : int, default 1
-        Most passes of `fit` over the rows, at least 1. With more than one, the rows come in other
-        orders each time; of 200 rows and more one in ten is held out, and the passes end where the
+        Most passes of `fit` over the rows, at least 1. With 1, `fit` chooses their number, as
+        `Learner.fit` has it. With more, of 200 rows and more one in ten is held out, and the passes end where the
         errors on these become no fewer. What is learned as it comes is learned once.
     seed : int, default 0
         Seed of the directions, of the roundings and of the orders, 0 to 2^32 - 1.
