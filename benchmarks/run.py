@@ -61,6 +61,7 @@ STUDIES = (
     "rivals/edgeml",
     "rivals/parts",
     "rivals/epochs",
+    "rivals/examples",
     "rivals/speed",
     "regression/table",
     "regression/intervals",

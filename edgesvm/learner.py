@@ -336,9 +336,13 @@ class Learner(Estimator, Saved):
         """Make `core`, which was built with the current parameters, this learner's core. Another
         thread may still have the old one: if its memory is the same, it passes calls on."""
         old = None if self._state is None else self._state.core
-        self._state = State(core, self.like_new().get_params(deep=False))
+        self._state = State(core, self._built_with())
         if old is not None and old is not core and old.arena is core.arena:
             old.successor = core
+
+    def _built_with(self) -> dict[str, Any]:
+        """The parameters, for a learner with the same plan."""
+        return self.like_new().get_params(deep=False)
 
     def _at_work(self: Self, core: Any, engine: str) -> Self:
         """A learner with the same parameters, on a core in another learner's memory."""
@@ -364,9 +368,18 @@ class Learner(Estimator, Saved):
         """Largest number of classes with so many features; of a regressor 0."""
         return 0 if self.regresses else self.n_classes_planned
 
-    def wrapped(self: Self) -> Self:
-        """This learner as a wrapper has it: it must know its number of classes."""
+    def _most_to_come(self, n_features: int) -> int:
+        """`_most_classes` that a `fit` could take up."""
+        return self._most_classes(n_features)
+
+    def wrapped(self: Self, n_classes: int = 2) -> Self:
+        """This learner as a wrapper has it: it must know its number of classes, `n_classes` if it
+        takes them as they come."""
         return self
+
+    def _take_up(self, y: np.ndarray, n_features: int) -> None:
+        """Plan for the classes of these labels, if nothing says how many there are; ValueError,
+        and the plan as it was, if the bytes are too few."""
 
     def as_part(self: Self) -> Self:
         """This learner, whose memory is to be in another's."""
@@ -742,6 +755,7 @@ class Learner(Estimator, Saved):
                 " out, or mix them",
                 stacklevel=3,
             )
+        self._take_up(labels, rows.shape[1])
         self._forget(rows.shape[1])
         if not shuffle:
             for _ in range(epochs):
@@ -783,7 +797,7 @@ class Learner(Estimator, Saved):
             y = as_targets(y, len(rows), owner, finite=True)
         else:
             y = as_labels(y, len(rows), owner)
-            check_labels(y, owner, self._most_classes(rows.shape[1]))
+            check_labels(y, owner, self._most_to_come(rows.shape[1]))
         weights = as_weights(sample_weight, len(rows))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row: nothing to learn")

@@ -56,8 +56,8 @@ class ByteSVM(Probable):
         points less often right at 2 KiB, 0.4 at 64.
     max_iter : int, default 1
         Most passes of `fit` over the rows, at least 1. With 1, `fit` chooses their number, as
-        `Learner.fit` has it. With more, of 200 rows and more one in ten is held out, and the passes end where the
-        errors on these become no fewer. What is learned as it comes is learned once.
+        `Learner.fit` has it. With more, of 200 rows and more one in ten is held out, and the passes
+        end where the errors on these become no fewer. What is learned as it comes is learned once.
     seed : int, default 0
         Seed of the directions, of the roundings and of the orders, 0 to 2^32 - 1.
     class_weight : {None, "balanced"}, default None
@@ -190,10 +190,17 @@ class ByteSVM(Probable):
     def _n_counted(self) -> int:
         return 2 if self.n_classes is None else self.n_classes_planned
 
-    def wrapped(self: Self) -> Self:
+    def wrapped(self: Self, n_classes: int = 2) -> Self:
         if self.n_classes is not None:
             return self
-        return type(self)(**self.get_params(deep=False) | {"n_classes": 2})
+        more = 16 * n_classes - 16 if n_classes > 2 else 0  # of the plan: scores and counts
+        sized = {"n_classes": n_classes, "n_bytes": self.n_bytes - more}
+        known = type(self)(**self.get_params(deep=False) | sized)
+        if more and known.n_bytes < (least := known._least_bytes(1)):
+            raise ValueError(
+                f"n_bytes={self.n_bytes}: {n_classes} classes need at least {least + more}"
+            )
+        return known
 
     # -- memory ------------------------------------------------------------------------------------
 
