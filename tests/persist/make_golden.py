@@ -261,7 +261,8 @@ def samples(learner: Learner, n: int) -> tuple[np.ndarray, Any]:
 
 
 def learned(learner: Learner) -> Learner:
-    return learner.fit(*samples(learner, 200))
+    in_order = {"shuffle": False, "epochs": 1} if learner.shuffles else {}
+    return learner.fit(*samples(learner, 200), **in_order)
 
 
 def answers(learner: Learner) -> dict[str, list[Any]]:

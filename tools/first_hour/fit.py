@@ -1,0 +1,61 @@
+"""`fit` as one calls it who knows scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn import datasets
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from edgesvm import ByteSVM, Standardized
+
+SETS = ("iris", "digits", "wine", "breast_cancer")
+
+
+def scikit_learns_sets_as_they_come() -> str:
+    """cross_val_score(ByteSVM(), X, y), two of the sets class by class, beside SVC"""
+    found = np.array([_scores(name) for name in SETS])
+    lines = [f"{name}: {_said(*row)}" for name, row in zip(SETS, found, strict=True)]
+    return "\n".join([*lines, f"mean: {_said(*found.mean(axis=0))}"])
+
+
+def more_than_two_classes() -> str:
+    """Standardized().fit(X, y) of three kinds of iris, and of ten digits in too few bytes"""
+    X, y, names = _iris()
+    model = Standardized().fit(X, names[y])
+    learned = f"{', '.join(model.classes_)}: {100 * model.score(X, names[y]):.1f} % right"
+    small = Standardized.within("1.5KiB", n_features=64)
+    try:
+        small.fit(*datasets.load_digits(return_X_y=True))
+    except ValueError as error:
+        return f"{learned}\n{error}"
+    return learned
+
+
+def an_order_that_is_kept() -> str:
+    """ByteSVM().fit(X, y, shuffle=False) of rows class by class"""
+    X, y, _ = _iris()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        ByteSVM().fit(X, y, shuffle=False)
+    return "\n".join(str(warning.message) for warning in said)
+
+
+def _iris() -> Any:
+    iris = datasets.load_iris()
+    return iris.data, iris.target, iris.target_names
+
+
+def _scores(name: str) -> list[float]:
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    svc = make_pipeline(StandardScaler(), SVC())
+    return [100 * float(cross_val_score(model, X, y).mean()) for model in (ByteSVM(), svc)]
+
+
+def _said(ours: float, theirs: float) -> str:
+    return f"ByteSVM {ours:.1f} %, SVC {theirs:.1f} %"
