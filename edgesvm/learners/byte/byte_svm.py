@@ -47,7 +47,7 @@ class ByteSVM(Probable):
     n_classes : int, optional
         Largest number of classes, 2 to 127, for which room is kept from the first sample on.
         None: classes are added as they come, each for some of the directions, as long as there are
-        4; within a wrapper, 2.
+        4; within a wrapper, those that `fit` or ``classes=`` names, else 2.
     scale : {"auto", "each", "common"}, default "auto"
         "each": by mean and deviation of each feature, 5 bytes each. "common": by the mean square of
         all, for pixels. "auto": "each" if it takes at most 60 % of `n_bytes`.
