@@ -24,3 +24,4 @@ def test_any_number_of_classes():
 def test_an_order_that_does_harm_is_said():
     shown = fit.an_order_that_is_kept()
     assert "class by class" in shown and "shuffle=False" in shown and "\n" not in shown
+    assert "the rows come class by class" in fit.a_file_in_the_order_of_its_classes()

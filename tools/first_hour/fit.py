@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import tempfile
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from edgesvm import ByteSVM, Standardized
+from edgesvm import ByteSVM, Standardized, cli
 
 SETS = ("iris", "digits", "wine", "breast_cancer")
 
@@ -44,6 +48,18 @@ def an_order_that_is_kept() -> str:
         warnings.simplefilter("always")
         ByteSVM().fit(X, y, shuffle=False)
     return "\n".join(str(warning.message) for warning in said)
+
+
+def a_file_in_the_order_of_its_classes() -> str:
+    """edgesvm eval iris.csv, as scikit-learn's set comes"""
+    X, y, _ = _iris()
+    rows = [",".join([*map(str, x), str(label)]) for x, label in zip(X, y, strict=True)]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "iris.csv"
+        file.write_text("\n".join(["a,b,c,d,label", *rows, ""]), "utf-8")
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            cli.main(["eval", str(file)])
+    return shown.getvalue()
 
 
 def _iris() -> Any:
