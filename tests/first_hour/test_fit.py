@@ -21,6 +21,10 @@ def test_any_number_of_classes():
     assert re.fullmatch(r"n_bytes=\d+: 10 classes need at least \d+", refused)
 
 
+def test_labels_that_do_not_fit_say_the_bytes():
+    assert "give --memory 720 or more, 24 for each label" in fit.more_labels_than_bytes()
+
+
 def test_an_order_that_does_harm_is_said():
     shown = fit.an_order_that_is_kept()
     assert "class by class" in shown and "shuffle=False" in shown and "\n" not in shown

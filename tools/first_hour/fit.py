@@ -53,12 +53,23 @@ def an_order_that_is_kept() -> str:
 def a_file_in_the_order_of_its_classes() -> str:
     """edgesvm eval iris.csv, as scikit-learn's set comes"""
     X, y, _ = _iris()
+    return _evaluated(X, y)
+
+
+def more_labels_than_bytes() -> str:
+    """edgesvm eval digits.csv --memory 700: there is room for eight"""
+    return _evaluated(*datasets.load_digits(return_X_y=True), "--memory", "700")
+
+
+def _evaluated(X: np.ndarray, y: np.ndarray, *options: str) -> str:
     rows = [",".join([*map(str, x), str(label)]) for x, label in zip(X, y, strict=True)]
+    header = ",".join([*(f"x{j}" for j in range(X.shape[1])), "label"])
+    shown = io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "iris.csv"
-        file.write_text("\n".join(["a,b,c,d,label", *rows, ""]), "utf-8")
-        with contextlib.redirect_stdout(io.StringIO()) as shown:
-            cli.main(["eval", str(file)])
+        file = Path(folder) / "rows.csv"
+        file.write_text("\n".join([header, *rows, ""]), "utf-8")
+        with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
+            cli.main(["eval", str(file), *options])
     return shown.getvalue()
 
 

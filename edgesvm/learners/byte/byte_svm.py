@@ -29,6 +29,7 @@ MOST_BYTES = 1 << 20
 KEPT = 8  # features of a direction
 HEAD, ROW, SCALE = 48, 8, 5  # bytes of `byte_head`, `byte_row` and `byte_scale`
 PER_CLASS = ROW + 8  # and a count
+BYTES_OF_A_LABEL = PER_CLASS + 2 * FEWEST_DIRECTIONS  # what one more takes at least
 
 
 @registered
@@ -184,7 +185,7 @@ class ByteSVM(Probable):
             return self.n_classes_planned
         kept = min(KEPT, n_features)
         left = int(self.n_bytes) - HEAD - self._scale_bytes(n_features) - FEWEST_DIRECTIONS * kept
-        return min(max(left // (PER_CLASS + 2 * FEWEST_DIRECTIONS), 2), MOST_CLASSES)
+        return min(max(left // BYTES_OF_A_LABEL, 2), MOST_CLASSES)
 
     @property
     def _n_counted(self) -> int:
