@@ -14,7 +14,7 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_labels, as_weights, is_sparse, sparse_rows
 from edgesvm.contract.labels import MOST_CLASSES, Labels
 from edgesvm.contract.params import whole
-from edgesvm.contract.registry import registered
+from edgesvm.contract.registry import is_a, registered
 from edgesvm.contract.sparse import stacked
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import Source, is_row_source
@@ -188,9 +188,10 @@ class Multiclass(Wrapper):
             As for any learner, or a part has more rows than it can store; nothing is reset. If a
             part that makes several passes fails, the learner is left empty.
         """
-        several = not (
-            isinstance(self.inner, StoreSVM) or type(self.inner).fit is Learner.fit
-        )  # StoreSVM.fit is one pass and a solution
+        inner = self.inner  # StoreSVM.fit is one pass and a solution
+        several = not (isinstance(inner, StoreSVM) or type(inner).fit is Learner.fit)
+        if is_a(inner, "ByteSVM"):
+            several = inner.max_iter > 1
         if not several and not is_row_source(X) and self._most_samples is None:
             super().fit(
                 X,
