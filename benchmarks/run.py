@@ -60,6 +60,8 @@ STUDIES = (
     "rivals/long",
     "rivals/edgeml",
     "rivals/parts",
+    "rivals/epochs",
+    "rivals/examples",
     "rivals/speed",
     "regression/table",
     "regression/intervals",

@@ -46,9 +46,22 @@ def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> d
         **loop.score.summary(),
         **({} if loop.forecasts is None else {"probabilities": loop.forecasts.summary()}),
         **({} if loop.drift is None else {"drift": loop.drift.summary()}),
-        "remarks": remarks.lines(learner=learner, score=loop.score),
+        "remarks": [*_by_class(loop.score), *remarks.lines(learner=learner, score=loop.score)],
         "frozen": _frozen(loop.frozen) if loop.frozen.n else None,
     }
+
+
+def _by_class(score: Any) -> list[str]:
+    """That every class comes in one piece."""
+    n_classes = 0 if isinstance(score, RegressionScore) else len(score.confusion)
+    if n_classes < 2 or score.n < 10 * n_classes:
+        return []
+    if round((score.n - 1) * (1.0 - score.label_before)) != n_classes - 1:
+        return []
+    return [
+        "the rows come class by class, so most of these answers repeat the last label; add"
+        " --shuffle 1"
+    ]
 
 
 def _frozen(score: Any) -> dict[str, Any]:

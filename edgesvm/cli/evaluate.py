@@ -360,6 +360,14 @@ class _Labels:
         names = self._names
         labels = *learner.classes_.tolist(), self._last
         *known, new = (names[y] if names and isinstance(y, int) else y for y in labels)
+        if getattr(innermost(learner), "n_classes", 0) is None:  # it adds them while there is room
+            from edgesvm.learners.byte.byte_svm import BYTES_OF_A_LABEL
+
+            return (
+                f"{self._file} has more labels than the {len(known)} that {learner.nbytes:,} bytes"
+                f" have room for: {new!r} after {known}; give --memory"
+                f" {learner.nbytes + BYTES_OF_A_LABEL} or more, {BYTES_OF_A_LABEL} for each label"
+            )
         if len(known) > 2:
             return (
                 f"{self._file} has more than the {len(known)} labels of --classes: {new!r} after"

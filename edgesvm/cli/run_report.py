@@ -164,8 +164,8 @@ def _words(summary: dict[str, Any]) -> str:
         lines.append(f"{c['over_rate']:,} labels not learned: over --max-labels-per-second")
     if refused := c["unknown_label"] + c.get("labels_refused", 0):
         lines.append(
-            f"{refused:,} labels refused: more labels than classes; "
-            "give the number with --classes K"
+            f"{refused:,} labels refused: more labels than there is room for; "
+            "give a larger --memory, or with --learner or --scale --classes K"
         )
     return "\n".join(lines)
 

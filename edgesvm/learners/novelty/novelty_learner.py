@@ -57,6 +57,7 @@ class NoveltyLearner(Learner):
     _absent: ClassVar[Mapping[str, Any]] = {"stuck": "learn", "alarm": earlier.SETTLED}
 
     takes_labels: ClassVar[bool] = False
+    shuffles: ClassVar[bool] = False  # rows in time order
 
     alarm_rate: float = 1e-3
     learn: str = "normal"

@@ -179,7 +179,7 @@ class EnclosingMachine(KernelLearner):
     # -- learning ----------------------------------------------------------------------------------
 
     @fits
-    def fit(
+    def fit(  # type: ignore[override]
         self: Self,
         X: Any,
         y: ArrayLike | None = None,

@@ -219,7 +219,7 @@ class RandSVM(Wrapper):
     # -- learning ----------------------------------------------------------------------------------
 
     @fits
-    def fit(
+    def fit(  # type: ignore[override]
         self: Self,
         X: Any,
         y: ArrayLike | None = None,
