@@ -55,6 +55,8 @@ class NoveltyLearner(Learner):
     """
 
     _absent: ClassVar[Mapping[str, Any]] = {"stuck": "learn", "alarm": earlier.SETTLED}
+    _since: ClassVar[Mapping[str, Any]] = {"alarm": "1/1"}  # see `persist.earlier`
+    _read_earlier: ClassVar[Any] = staticmethod(earlier.read)
 
     takes_labels: ClassVar[bool] = False
     shuffles: ClassVar[bool] = False  # rows in time order
