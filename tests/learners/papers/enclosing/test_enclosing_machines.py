@@ -26,6 +26,7 @@ from edgesvm import (
     Linear,
     Polynomial,
 )
+from edgesvm.errors import ConvergenceWarning
 from edgesvm.learners.papers.enclosing import core_vector_machine, enclosing_machine
 from edgesvm.learners.papers.enclosing.constants import MATRIX, WIDE
 from edgesvm.link._ring import Batch
@@ -346,7 +347,9 @@ def test_algorithm_4_comes_to_the_minimum_enclosing_ball():
 @each("kind", MACHINES)
 def test_a_full_core_set_ends_fit_and_is_told(kind, engine):
     X, y = clouds(300)
-    model = machine(kind, engine, max_core=20).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"max_core=20\).* a larger max_core") as told:
+        model = machine(kind, engine, max_core=20).fit(X, y)
+    assert told[0].filename == __file__
     assert not model.converged_ and model.n_core_ <= 20
     assert_state_is_true(model, X, y)
     assert model.score(X, y) > 0.5
@@ -383,11 +386,11 @@ def test_the_least_core_set_of_two(kind, engine):
     assert_state_is_true(model, X, y)
 
 
-@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 @each("kind", MACHINES)
 def test_iterations_that_run_out_are_told(kind):
     X, y = clouds(300)
-    model = machine(kind, max_iter=20).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="a larger max_iter"):
+        model = machine(kind, max_iter=20, max_core=300).fit(X, y)
     assert not model.converged_ and model.n_iter_ <= 20
     assert_state_is_true(model, X, y)
 
