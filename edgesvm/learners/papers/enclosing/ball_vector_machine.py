@@ -81,9 +81,9 @@ class BallVectorMachine(EnclosingMachine):
     handled first, which costs next to nothing.
 
     If a sample is outside and the core set is full, ``fit`` stops with a `ConvergenceWarning`, the
-    ball stays as it is, and ``converged_`` is False. A stream (``learn_one``, ``partial_fit``) goes on: the vector of the
-    smallest coefficient is dropped and counted in ``n_given_up_``. In a stream each sample is seen
-    once; it was inside the ball at that moment.
+    ball stays as it is, and ``converged_`` is False. A stream (``learn_one``, ``partial_fit``) goes
+    on: the vector of the smallest coefficient is dropped and counted in ``n_given_up_``. In a
+    stream each sample is seen once; it was inside the ball at that moment.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 
