@@ -67,6 +67,12 @@ def wanted(args: argparse.Namespace) -> list[Setting]:
     return list(settings.values())
 
 
+def of_heuristic(name: str) -> list[float]:
+    """Table 5's column; the rejection that is printed is the paper's default."""
+    heuristics = PAPER["heuristics"]
+    return heuristics["default" if name == "as printed" else name]
+
+
 class Column:
     """The paper's column and ours, over the sets that were run."""
 
@@ -169,7 +175,7 @@ def report(settings: list[Setting], cells: Cells, args: argparse.Namespace) -> R
         3: [column(f"B={b}", paper, budget=b, **usual) for b, paper in by_budget.items()],
         4: [column(name, PAPER[name], kernel=kernel) for name, kernel in KERNELS.items()],
         5: [
-            column(name, PAPER["heuristics"][name], kernel="rbf", budget=100, heuristic=name)
+            column(name, of_heuristic(name), kernel="rbf", budget=100, heuristic=name)
             for name in HEURISTICS
         ],
     }
