@@ -418,9 +418,11 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def converged_(self) -> bool:
-        """`enclosed_`, within ``margin_tol`` of the margin; with ``margin_tol=None``, within less
-        than the margin. False if the margin is too small for float32 kernel rows to tell, from
-        about 1e-7 / margin_tol down, and after any sample of a stream that moved the ball."""
+        """`enclosed_`, each row within the share ``margin_tol`` of the level of the ball's surface;
+        with ``margin_tol=None``, within less than that level, so that each has y f(x) plus its
+        slack > 0. The level is ``margin_`` of a `CoreVectorMachine`, and what its notes say of a
+        `BallVectorMachine`. False if it is too small for float32 kernel rows to tell, from about
+        1e-7 / margin_tol down, and after any sample of a stream that moved the ball."""
         core = self.core
         return self.enclosed_ and bool(core.is_resolved)
 

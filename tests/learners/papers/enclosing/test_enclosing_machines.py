@@ -294,6 +294,22 @@ def test_equation_10(engine, epsilon):
         assert np.sqrt(max(off @ K @ off, 0.0)) <= allowed * (1 + (other is not best))
 
 
+@each("C", [1.0, 10.0, 100.0])
+def test_equation_10_needs_the_smallest_radius(C):
+    """One round ends with a larger ball; more of them come to r = R*, and into the bound."""
+    X, y = clouds(60)
+    params = {"C": C, "epsilon": 1e-4, "margin_tol": 0.1}
+    off = {}
+    for rounds in (1, 100):
+        model = machine(BallVectorMachine, max_rounds=rounds, **params).fit(X, y)
+        K = transformed_kernel(model, X, y)
+        best, square = minimum_ball(K)
+        apart = coefficients(model, 60) - best
+        off[rounds] = np.sqrt(apart @ K @ apart / (best @ K @ best))
+    bound = np.sqrt((1.0 + np.sqrt(2.0)) * 1e-4 * square / (best @ K @ best))
+    assert off[1] > 0.2 and off[100] < min(0.1, bound)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @each("epsilon", [0.3, 0.1, 0.03])
 @each("seed", range(3))
