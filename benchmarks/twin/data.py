@@ -110,7 +110,8 @@ def adult_as_it_is(rng: np.random.Generator) -> Split:
     return X, above_zero(file["y_train"]), X_test, above_zero(file["y_test"])
 
 
-ADULT_OTHERWISE.append(
-    TwinTask("Adult, rows as they are", adult_as_it_is, file="a8a", n_features=123, C=1.0)
-)
+ADULT_OTHERWISE += [
+    TwinTask(f"Adult, rows as they are{more}", adult_as_it_is, file="a8a", n_features=123, C=C)
+    for more, C in (("", 1.0), (", C Σ s = 100 B", 100.0))
+]
 QUICK = TwinTask("Checkerboard", generated(Checkerboard, 2000, 1000), redraws=True, n_features=2)
