@@ -37,7 +37,8 @@ TITLES = {
 }
 ABOUT = (
     "Accuracy in per cent, mean and deviation over {orders} random orders (fewer where the "
-    "brackets say how many), with the paper's settings; nothing is chosen. Seconds are of the "
+    "brackets say how many), with the paper's settings; nothing is chosen. Rejection is ours but "
+    "in the column as printed (twin.rejection has it at B = 20 and 100). Seconds are of the "
     "processor, of one `partial_fit` over the whole array. The KT residual is the worst of all "
     "orders, computed from its definition after the last row. The learner has "
     "`max_margin=B + 2`, room for every kernel row of the margin set; by default it has less and "
