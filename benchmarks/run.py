@@ -43,6 +43,7 @@ STUDIES = (
     "twin/curves",
     "twin/rivals",
     "twin/dictionary",
+    "twin/rejection",
     "incremental/exact",
     "regression/exact",
     "incremental/window",

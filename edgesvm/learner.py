@@ -214,11 +214,11 @@ class Learner(Estimator, Saved):
         """That it would answer little better than chance, as it is planned; else None."""
         return None
 
-    def _warn_of_an_early_end(self) -> None:
-        """Warn, as the last thing in `fit`, that ``max_iter`` was reached."""
+    def _warn_of_an_early_end(self, limit: str = "max_iter") -> None:
+        """Warn, as the last thing in `fit`, that the parameter of this name was reached."""
         warnings.warn(
-            f"{type(self).__name__} ended before it converged (max_iter={self.max_iter});"  # type: ignore[attr-defined]
-            " consider scaling the features, or a larger max_iter",
+            f"{type(self).__name__} ended before it converged ({limit}={getattr(self, limit)});"
+            f" consider scaling the features, or a larger {limit}",
             as_sklearns(ConvergenceWarning),
             stacklevel=4,
         )
