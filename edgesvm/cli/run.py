@@ -315,9 +315,11 @@ def served(
 
         runner = WindowRunner(link, model, **asked)
     checked, news = False, run_report.questions_of(runner)
+    tell_samples = server.samples_told(link, status.say)
 
     def after() -> None:
         nonlocal checked
+        tell_samples()
         checked = checked or (runner.learned > 0 and decision_options.check_labels(runner.learner))
         where = f"{link.name}: " if len(settings.ports) > 1 else ""
         for line in runner.remarks.news():
