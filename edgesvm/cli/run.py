@@ -181,6 +181,8 @@ def run(settings: RunSettings) -> int:
             status.say,
             asked={one.link.name: one.job.questions for one in ports},
             heard=None if person is None else person.hear,
+            samples={link.name: link.freshness for link in links},
+            steady=all(isinstance(one.job.model, Learner) for one in ports),
         )
         started = time.monotonic()
         names = [one.name for one in settings.ports]

@@ -181,6 +181,8 @@ def watch(settings: WatchSettings) -> int:
             alarms=True,
             asked={link.name: questions},
             heard=None if person is None else person.hear,
+            samples={link.name: link.freshness},
+            steady=not watcher.of_windows,
         )
         service.ready()
         try:
