@@ -61,10 +61,12 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse.
     )
     group.add_argument(
         "--stale",
-        "--silent-after",
         type=arguments.seconds,
         metavar="S",
-        help="seconds without a sample that are an alarm; default 10 periods, at least 5 s",
+        help="no sample for S seconds is an alarm; default 10 periods",
+    )
+    group.add_argument(
+        "--silent-after", dest="stale", type=arguments.seconds, help=argparse.SUPPRESS
     )
     return group
 
