@@ -173,8 +173,8 @@ def words(summary: dict[str, Any]) -> str:
         least, most = summary["alarms_by_chance"]
         lines.insert(
             1,
-            f"{c['watched']:,} watched: {c['alarms'] - c['stale']:,} alarms, {summary['alarms_asked']:.2g} asked"
-            f" for; by chance {least:,} to {most:,}",
+            f"{c['watched']:,} watched: {c['alarms'] - c['stale']:,} alarms, "
+            f"{summary['alarms_asked']:.2g} asked for; by chance {least:,} to {most:,}",
         )
     if not summary["watching"]:
         lines.insert(0, "still learning: nothing was watched")

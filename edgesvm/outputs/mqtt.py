@@ -33,8 +33,9 @@ class Mqtt(Sink):
 
     TOPIC/status is ``online`` while the program runs, and ``offline`` after it, also if it dies
     (its last will). It is ``unavailable`` while the sensor sends no samples; where lines come from
-    several ports, TOPIC/PORT/status says that of each. All are retained. Home Assistant finds the device by retained messages under
-    ``homeassistant/``; ``?discovery=PREFIX`` says another prefix, ``?discovery=`` none.
+    several ports, TOPIC/PORT/status says that of each. All are retained. Home Assistant finds the
+    device by retained messages under ``homeassistant/``; ``?discovery=PREFIX`` says another prefix,
+    ``?discovery=`` none.
 
     With ``mqtts://`` the broker's certificate must be for its host, and by an authority that this
     machine knows or whose certificate is in ``?ca=FILE``. ``?cert=FILE&key=FILE`` is this client's
@@ -320,7 +321,9 @@ def entities(
     else:
         shown.append(("sensor", "predicted", {"value_template": "{{ value_json.predicted }}"}))
     if expire_after is not None:
-        shown = [(kind, entity, {**own, "expire_after": expire_after}) for kind, entity, own in shown]
+        shown = [
+            (kind, entity, {**own, "expire_after": expire_after}) for kind, entity, own in shown
+        ]
     if asks:
         question = {"value_template": "{{ value_json.question }}"}
         shown += [

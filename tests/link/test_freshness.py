@@ -67,11 +67,10 @@ def test_a_sensor_that_becomes_slow_is_stale_for_a_while_only():
     fresh = Freshness(now=0.0)
     now, n = arrivals(fresh, [0.1 * i for i in range(200)])
     gaps = [now + 60.0 * i for i in range(1, 60)]
-    at = int(now) + 1
-    for i, arrives in enumerate(gaps, start=1):
-        for at in range(at, int(arrives)):
-            fresh.look(n + i - 1, at)
-        fresh.look(n + i, arrives)
+    for i, arrives in enumerate(gaps):
+        for seconds in range(59, 0, -1):
+            fresh.look(n + i, arrives - seconds)
+        fresh.look(n + i + 1, arrives)
     assert fresh.after > 60 and fresh.times < 40
 
 
