@@ -82,8 +82,10 @@ def check_folder(folder: Path, prefix: str) -> None:
 
 def remove_left_over(folder: Path, prefix: str, written: list[Path]) -> None:
     """Remove what the last export of this name wrote, and this one did not."""
-    patterns = ("edgesvm/*.[ch]", f"{prefix}_link.[ch]", f"micropython/{prefix}_native.c")
-    patterns += (f"examples/{prefix}_learn/*.ino", "src/*.[ch]")
+    patterns = [
+        *("edgesvm/*.[ch]", "src/*.[ch]", f"{prefix}_link.[ch]"),
+        *(f"micropython/{prefix}_native.c", f"examples/{prefix}_learn/*.ino"),
+    ]
     for path in (path for pattern in patterns for path in folder.glob(pattern)):
         ours = path.parent.name != "src" or path.read_text().startswith('#include "../')
         if path not in written and ours:

@@ -111,7 +111,7 @@ def unit(words: list[str]) -> tuple[str, str]:
     if home := re.match(r"/home/[^/]+|/root(?=/)", sys.prefix):  # this Python is its owner's
         lines |= {"ProtectHome": "read-only", "DynamicUser": f"no\nUser={Path(home[0]).owner()}"}
     for key, value in lines.items():
-        text = re.sub(rf"^{key}=.*", lambda _, k=key, v=value: f"{k}={v}", text, flags=re.M)
+        text = re.sub(rf"^{key}=.*", f"{key}={value}".replace("\\", r"\\"), text, flags=re.M)
     allowed = "".join(f"DeviceAllow={kind} rw\n" for kind in _kinds(ports))
     text = re.sub(r"(DeviceAllow=.* rw\n)+", lambda _: allowed, text)
     return name, re.sub(r"\A#.*\n", "# Written by edgesvm service install.\n", text)
