@@ -1,8 +1,10 @@
 """What a user sees of a sensor that stops, and comes again."""
 
+import json
 import os
 
 import pytest
+from outgoing import Broker
 
 from tools.first_hour import stale
 
@@ -29,3 +31,24 @@ def test_watch_has_an_alarm_of_that_kind():
     assert "samples come again" in shown and "exit code 3\n" in shown
     assert "watched: 0 alarms" in shown, "it is none of those by chance"
     healthz(shown)
+
+
+def test_a_broker_is_told_of_both(tmp_path):
+    paho = pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed")
+    broker, heard = Broker(tmp_path, "allow_anonymous true"), []
+    broker.start()
+    listener = paho.Client(paho.CallbackAPIVersion.VERSION2)
+    listener.on_message = lambda client, data, message: heard.append(message)
+    listener.on_connect = lambda client, *_: client.subscribe("#", qos=1)
+    listener.connect("127.0.0.1", broker.port)
+    listener.loop_start()
+    try:
+        out = f"mqtt://127.0.0.1:{broker.port}/pump"
+        shown = stale._stopped("watch", "--learn", "200", "--unlabelled", "--out", out)
+    finally:
+        listener.loop_stop()
+        broker.close()
+    said = [one.payload.decode() for one in heard if one.topic == "pump/status"]
+    assert said == ["online", "unavailable", "online", "offline"], shown
+    (alarm,) = [one.payload for one in heard if one.topic.endswith("/alarm/config")]
+    assert json.loads(alarm)["expire_after"] == int(stale.STALE)
