@@ -1,9 +1,9 @@
 // Pages that teach come before those that list: a tutorial, then guides, then figures and notes.
 var Scorer = {
   score: ([page, , , , score]) => {
-    if (/^docs\/(vibration-monitor|index|which-learner)$/.test(page)) return score + 40;
-    if (/^(benchmarks|CHANGELOG|docs\/notes)/.test(page)) return score - 40;
-    return /^docs\/[\w-]+$/.test(page) ? score + 10 : score;
+    if (page === "docs/vibration-monitor") return score + 12;
+    if (/^(benchmarks|CHANGELOG|docs\/notes)/.test(page)) return score - 20;
+    return /^docs\/(?!index$)[\w-]+$/.test(page) ? score + 6 : score;
   },
   objNameMatch: 11,
   objPartialMatch: 6,

@@ -144,7 +144,7 @@ def _words(summary: dict[str, Any]) -> str:
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
-        f"no samples for too long {c['stale']:,} times",
+        f"samples stopped {c['stale']:,} times",
     ]
     if n_late := c["waiting"] + c["expired"]:
         lines.append(

@@ -167,7 +167,7 @@ def words(summary: dict[str, Any]) -> str:
         f"{c['strange']:,} strange, {c['stuck']:,} stuck, {c['alarms']:,} alarms{in_windows}",
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
-        f"no samples for too long {c['stale']:,} times",
+        f"samples stopped {c['stale']:,} times",
     ]
     if c["watched"]:
         least, most = summary["alarms_by_chance"]

@@ -360,6 +360,7 @@ async function ask() {
       status = told;
       draw();
       if (age > LATE_S) tell(`no news for ${lasted(age)}: is the port gone?`, "late");
+      else if (status.stale_seconds !== null) tell("no samples", "late");
       else tell(status.alarm ? "alarm" : "live", status.alarm ? "alarm" : "");
     } catch (error) {
       tell(`no answer: ${error.message}`, "late");

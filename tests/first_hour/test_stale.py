@@ -21,7 +21,7 @@ def test_run_says_that_samples_stop_and_come_again():
     shown = stale.run_whose_sensor_stops()
     assert "PORT: no sample for 2 s; see --stale\n" in shown, shown
     assert "PORT: samples come again, after" in shown
-    assert "no samples for too long 1 times" in shown and shown.count("see --stale") == 1
+    assert "samples stopped 1 times" in shown and shown.count("see --stale") == 1
     healthz(shown)
 
 
