@@ -34,6 +34,7 @@ COMMANDS = {
     "merge": ("edgesvm.cli.merge", "make one model of those that several gateways learned"),
     "export": ("edgesvm.cli.export", "write a saved model as C for a microcontroller"),
     "example": ("edgesvm.cli.example", "write sketches and services to start from"),
+    "service": ("edgesvm.cli.unit", "run or watch from boot on, by systemd"),
     "key": ("edgesvm.cli.key", "make a key for a node and its host"),
     "simulate": ("edgesvm.cli.simulate", "run a simulated sensor and `run` together"),
 }
@@ -49,6 +50,7 @@ GROUPS = {
         "watch": "/dev/ttyUSB0 --learn 5m",
         "record": "/dev/ttyUSB0 room.rec",
         "example": "arduino",
+        "service": "install /dev/ttyUSB0",
         "key": "node.key",
         "simulate": "--signal rotating",
     },

@@ -93,7 +93,8 @@ def words(s: dict[str, Any]) -> str:
             f"{score_words.scored(frozen)}",
             *score_words.remarks(frozen),
         ]
-    lines.append(f"{s['n_updates']:,} changed the model; {s['us_per_sample']:.1f} us per {sample}")
+    new = f"{s['n_updates']:,} {rows} taught it something new"
+    lines.append(f"{new}; {s['us_per_sample']:.1f} us per {sample}")
     lines += [_windows(s["windows"])] if "windows" in s else []
     words = "\n".join(line for line in lines if line)
     if (refused := s["refused"] - s.get("missing", {}).get("rows", 0)) > 0:

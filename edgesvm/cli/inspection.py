@@ -96,7 +96,7 @@ def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
     if learner is not None:
         seen, changed = learner.n_seen_, learner.n_updates_
         what = "samples" if windows is None else "learned"
-        yield what, f"{seen:,} seen, {changed:,} changed the model"
+        yield what, f"{seen:,} seen, {changed:,} taught it something new"
         for remark in remarks.lines(learner=learner):
             yield "note", remark
 

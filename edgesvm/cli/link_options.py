@@ -60,11 +60,13 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse.
         help="seconds to wait for the node; default 10",
     )
     group.add_argument(
-        "--silent-after",
-        type=_silence,
-        default=SILENT_AFTER,
+        "--stale",
+        type=arguments.seconds,
         metavar="S",
-        help=f"seconds that count as a silence; default {SILENT_AFTER:g}",
+        help="no sample for S seconds is an alarm; default 10 periods",
+    )
+    group.add_argument(
+        "--silent-after", dest="stale", type=arguments.seconds, help=argparse.SUPPRESS
     )
     return group
 
@@ -88,17 +90,9 @@ def add_report(group: argparse._ActionsContainer) -> None:
     group.add_argument("--quiet", action="store_true", help="no status line")
 
 
-def _silence(text: str) -> float:
-    """A time in seconds, at least three heartbeats of a node."""
-    number = arguments.seconds(text)
-    if number < SILENT_AFTER:
-        raise argparse.ArgumentTypeError(f"{text}: give at least {SILENT_AFTER:g} seconds")
-    return number
-
-
 # What `open_link` is told by the same name.
 AS_THEY_ARE = (
-    *("baud", "mode", "n_features", "silent_after", "ring", "late_labels", "clip"),
+    *("baud", "mode", "n_features", "ring", "late_labels", "clip"),
     "allow_commands",
 )
 
@@ -115,7 +109,7 @@ class LinkSettings:
     unlabelled: bool = False
     regress: bool | None = False  # None: either
     wait: float = 10.0
-    silent_after: float = SILENT_AFTER
+    stale: float | None = None
     samples: int | None = None
     once: bool = False
     ring: int = 256
@@ -147,6 +141,8 @@ class LinkSettings:
                 self.url,
                 **{name: getattr(self, name) for name in AS_THEY_ARE},
                 policy=self.full,
+                silent_after=max(self.stale or 0.0, SILENT_AFTER),
+                stale_after=self.stale,
                 value_range=self.range,
                 label="none" if self.unlabelled else "last",
                 targets=self.regress,

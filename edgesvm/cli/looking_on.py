@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -127,7 +127,11 @@ class ShowSettings:
         where = f"page: {server.url}"
         if self.http_token_file is None:
             where += f"#{token} (up to # without the right to give labels)"
-        status.say(where)
+        if self.quiet:  # once: nothing else says it
+            with suppress(OSError):
+                print(where, file=sys.stderr, flush=True)
+        else:
+            status.say(where)
         try:
             yield desks
         finally:

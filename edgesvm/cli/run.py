@@ -181,6 +181,8 @@ def run(settings: RunSettings) -> int:
             status.say,
             asked={one.link.name: one.job.questions for one in ports},
             heard=None if person is None else person.hear,
+            samples={link.name: link.freshness for link in links},
+            steady=all(isinstance(one.job.model, Learner) for one in ports),
         )
         started = time.monotonic()
         names = [one.name for one in settings.ports]
@@ -315,9 +317,11 @@ def served(
 
         runner = WindowRunner(link, model, **asked)
     checked, news = False, run_report.questions_of(runner)
+    tell_samples = server.samples_told(link, status.say)
 
     def after() -> None:
         nonlocal checked
+        tell_samples()
         checked = checked or (runner.learned > 0 and decision_options.check_labels(runner.learner))
         where = f"{link.name}: " if len(settings.ports) > 1 else ""
         for line in runner.remarks.news():

@@ -165,6 +165,7 @@ def watch(settings: WatchSettings) -> int:
         tell = status.say if settings.out.takes_stdout else status.event
 
         def news() -> None:
+            watcher.look_for_samples()  # also while the port is gone
             for line in report.news():
                 tell(line)
             for line in watcher.remarks.news():
@@ -180,6 +181,8 @@ def watch(settings: WatchSettings) -> int:
             alarms=True,
             asked={link.name: questions},
             heard=None if person is None else person.hear,
+            samples={link.name: link.freshness},
+            steady=not watcher.of_windows,
         )
         service.ready()
         try:

@@ -71,12 +71,13 @@ class Report:
         )
 
     def _alarm(self, e: Episode) -> str:
-        number = self._watcher.alarms
+        w, number = self._watcher, self._watcher.alarms
         if self._as_json:
             event: dict[str, Any] = {"event": "alarm", "alarm": number, "kind": e.kind}
             event |= {self._row: e.row, "sequence": e.sequence}
             event |= {} if e.question is None else {"question": e.question}
             event |= {"score": e.score, "threshold": e.threshold, "features": self._standing_out(e)}
+            event |= {"seconds": round(w.link.freshness.quiet, 3)} if e.kind == "stale" else {}
             return json.dumps({"time": _now(), **event})
         features = ", ".join(f"{name} {share:.0%}" for name, share in self._standing_out(e).items())
         what = {
@@ -84,6 +85,8 @@ class Report:
             "stuck": f"STUCK, and not judged: {', '.join(self._standing_out(e))}",
             "lost": f"LOST: half of the last {self._row}s were in an alarm, and what is normal is "
             f"learned anew; most of all {features}",
+            "stale": f"NO DATA: {w.link.name} has sent no sample for "
+            f"{w.link.freshness.quiet:,.0f} s",
         }
         where = f"{self._row} {e.row:,}, number {e.sequence:,}"
         return f"{_now()}  ALARM {number}  {where}  {what[e.kind]}"
@@ -96,6 +99,8 @@ class Report:
             event = {"event": "over", "alarm": number, "kind": e.kind, "seconds": round(seconds, 3)}
             return json.dumps({"time": _now(), **event, "highest": e.highest})
         over = f"alarm {number} is over after {seconds:,.1f} s"
+        if e.kind == "stale":
+            return f"{_now()}  {over}: samples come again"
         return f"{_now()}  {over}, highest score {e.highest:.3g}"
 
     def _standing_out(self, e: Episode) -> dict[str, float]:
@@ -110,7 +115,7 @@ class Report:
     def progress(self) -> str:
         """The status line."""
         w, c = self._watcher, self._watcher.link.counters
-        link = f"missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  silent {c['silent']:,}"
+        link = f"missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  stopped {c['stale']:,}"
         rows = f"{w.rows:,} {self._row}s"
         if not w.watching:
             return f"learning  {self._learning()}  {rows}  {link}"
@@ -162,14 +167,14 @@ def words(summary: dict[str, Any]) -> str:
         f"{c['strange']:,} strange, {c['stuck']:,} stuck, {c['alarms']:,} alarms{in_windows}",
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
-        f"silent {c['silent']:,} times",
+        f"samples stopped {c['stale']:,} times",
     ]
     if c["watched"]:
         least, most = summary["alarms_by_chance"]
         lines.insert(
             1,
-            f"{c['watched']:,} watched: {c['alarms']:,} alarms, {summary['alarms_asked']:.2g} asked"
-            f" for; by chance {least:,} to {most:,}",
+            f"{c['watched']:,} watched: {c['alarms'] - c['stale']:,} alarms, "
+            f"{summary['alarms_asked']:.2g} asked for; by chance {least:,} to {most:,}",
         )
     if not summary["watching"]:
         lines.insert(0, "still learning: nothing was watched")

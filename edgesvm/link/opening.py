@@ -41,6 +41,7 @@ def open_link(
     exclusive: bool = True,
     low_latency: bool = False,
     silent_after: float = SILENT_AFTER,
+    stale_after: float | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
     opener: Callable[[], Port] | None = None,
@@ -99,6 +100,9 @@ def open_link(
         Seconds without a valid frame after which a node is asked for its schema again; after twice
         as many the port counts as down. At least 5. On a text link, where there is nobody to ask,
         silence is only counted.
+    stale_after : float, optional
+        Seconds without a sample after which data count as stale; default ten periods, at least 5 s.
+        See `edgesvm.link.freshness`.
     clock, sleep : callable
         A monotonic clock in seconds, and the wait between attempts to reconnect.
     opener : callable, optional
@@ -169,6 +173,7 @@ def open_link(
             late_labels=late_labels,
             gate=gate,
             silent_after=silent_after,
+            stale_after=stale_after,
             clock=clock,
             sleep=sleep,
             **options,

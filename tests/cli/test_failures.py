@@ -314,16 +314,16 @@ def test_the_time_of_a_silence_reaches_the_link(tmp_path, monkeypatch, capsys, c
     monkeypatch.chdir(tmp_path)
     asked = []
 
-    def open_link(*_, silent_after, **__):
-        asked.append(silent_after)
+    def open_link(*_, silent_after, stale_after, **__):
+        asked.append((silent_after, stale_after))
         raise LinkDown("no port here")
 
     monkeypatch.setattr(link_options, "open_link", open_link)
-    for given in ([], ["--silent-after", "30"]):
+    for given in ([], ["--silent-after", "30"], ["--stale", "2"]):
         complaint(capsys, 1, *command, *given)
-    assert asked == [5.0, 30.0]
-    line = complaint(capsys, 2, *command, "--silent-after", "4.9")
-    assert "at least 5 seconds" in line and len(asked) == 2
+    assert asked == [(5.0, None), (30.0, 30.0), (5.0, 2.0)]
+    complaint(capsys, 2, *command, "--stale", "0")
+    assert len(asked) == 3
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
