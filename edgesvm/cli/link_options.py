@@ -22,7 +22,9 @@ def add_port(command: argparse.ArgumentParser, *, several: bool = False) -> None
     port.nargs = "+" if several else None
 
 
-def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse._ArgumentGroup:
+def add_to(
+    command: argparse.ArgumentParser, *, auto: bool = False, labels: bool = True
+) -> argparse._ArgumentGroup:
     """Add the options of what speaks on the port, and when to stop. Returns their group."""
     group = command.add_argument_group("link")
     kind = group.add_mutually_exclusive_group()
@@ -39,7 +41,15 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse.
         help="speed of a serial port; default 115200",
     )
     group.add_argument(
-        "--unlabelled", action="store_true", help="no label: a line has features only"
+        "--label",
+        type=_label,
+        default="last" if labels else "none",
+        metavar="COLUMN",
+        help="the label's: last, first, none, a name or number from 0; default "
+        + ("last" if labels else "none"),
+    )
+    group.add_argument(
+        *("--unlabelled",), dest="label", action="store_const", const="none", help=argparse.SUPPRESS
     )
     group.add_argument("--samples", type=arguments.count, metavar="N", help="stop after N samples")
     group.add_argument(
@@ -88,6 +98,11 @@ def add_report(group: argparse._ActionsContainer) -> None:
     group.add_argument("--quiet", action="store_true", help="no status line")
 
 
+def _label(text: str) -> str | int:
+    """A column: a number from 0, or as it is."""
+    return int(text) if text.isdecimal() else text
+
+
 def _silence(text: str) -> float:
     """A time in seconds, at least three heartbeats of a node."""
     number = arguments.seconds(text)
@@ -112,7 +127,7 @@ class LinkSettings:
     baud: int = 115200
     key: str | None = None  # a file
     n_features: int | None = None
-    unlabelled: bool = False
+    label: str | int = "last"
     regress: bool | None = False  # None: either
     wait: float = 10.0
     silent_after: float = SILENT_AFTER
@@ -148,7 +163,7 @@ class LinkSettings:
                 **{name: getattr(self, name) for name in AS_THEY_ARE},
                 policy=self.full,
                 value_range=self.range,
-                label="none" if self.unlabelled else "last",
+                label=self.label,
                 targets=self.regress,
                 handshake_timeout=self.wait,
                 key=None if self.key is None else read_key(self.key),
@@ -158,4 +173,5 @@ class LinkSettings:
             advice = ports.advice(self.url)
             raise LinkDown(f"{error}{'; ' if advice else ''}{advice}") from error
         except NoSchema as error:
-            raise NoSchema(f"{error} See --baud and --text.") from error
+            hint = "" if "could not be read" in str(error) else "; see --baud and --text"
+            raise NoSchema(f"{error}{hint}") from error

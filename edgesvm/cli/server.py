@@ -98,8 +98,8 @@ def opened(ports: Sequence[LinkSettings], signals: Signals) -> Iterator[list[Lin
                     links = [held.enter_context(calls[0]())]
                 else:
                     links = _opened_together(calls, held)
-        except Stop:
-            raise KeyboardInterrupt from None
+        except Stop as stop:  # a link may have said what it was waiting for
+            raise KeyboardInterrupt(*stop.args) from None
         yield links
 
 

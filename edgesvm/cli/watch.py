@@ -120,7 +120,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     files = command.add_argument_group("files")
     saved_model.add_save(files)
     saved_model.add_checkpoint(files)
-    link = link_options.add_to(command, auto=True)
+    link = link_options.add_to(command, auto=True, labels=False)
     link.add_argument("--answers", action="store_true", help="tell the node on a text link too")
     link_options.add_ring(link)
     shown = command.add_argument_group("what is shown")

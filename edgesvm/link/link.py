@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar
@@ -21,7 +21,6 @@ from edgesvm.link._ring import Batch, SampleRing
 from edgesvm.link.frames import REJECTED
 from edgesvm.link.port import READ_BYTES, Port
 
-LABELS = ("last", "none")
 POLICIES = ("drop_oldest", "drop_newest")
 BACK_OFF_FIRST = 0.1  # seconds
 BACK_OFF_LAST = 5.0
@@ -65,6 +64,8 @@ class Link(ABC):
         None until the schema is known.
     late : LateLabels or None
         The samples that wait for a label, if late labels are in use.
+    class_names : list of str
+        On a text link with words for labels, these: a label is an index. Else empty.
     disconnects : int
         Failures of an open port, during a handshake or later.
     silent : int
@@ -94,8 +95,6 @@ class Link(ABC):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        if label not in LABELS:
-            raise ValueError(f"label={label!r} must be one of {LABELS}")
         if policy not in POLICIES:
             raise ValueError(f"policy={policy!r} must be one of {POLICIES}")
         if n_features is not None and n_features < 1:
@@ -109,6 +108,7 @@ class Link(ABC):
         self.name = name
         self.schema: SampleSchema | None = None
         self.late: LateLabels | None = None
+        self.class_names: list[str] = []
         self.disconnects = self.silent = 0
         self.reconnects = 0
         self.connect_attempts = 0
@@ -175,6 +175,17 @@ class Link(ABC):
     def _least_label_bytes(self) -> int:
         """The fewest bytes on the wire that can produce a late label."""
 
+    def name_classes(self, labels: Sequence[int | str]) -> None:
+        """Expect the labels of a model that goes on: integers, or words on a text link.
+
+        Raises
+        ------
+        ValueError
+            The link has other labels.
+        """
+        if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
+            raise ValueError(f"the model has the labels {labels}, but the link has integers")
+
     def command(self, opcode: int, argument: bytes = b"") -> int:
         """Send a command to the node; see `BinaryLink.command`. A text link cannot."""
         raise ValueError(f"{self.name}: a text link cannot send commands; they need mode='binary'")
@@ -214,6 +225,10 @@ class Link(ABC):
     def _start_listening(self) -> None:
         self._read_at = self._clock()
         self._valid_at = self._listened
+
+    def doubt(self) -> str | None:
+        """Why the labels so far look wrong, with a line as it came; None if they do not."""
+        return None
 
     def close(self) -> None:
         """Close the port; samples in the ring stay."""
