@@ -28,7 +28,7 @@ def _whole(score: Any) -> str:
     """The figure of all samples."""
     if isinstance(score, RegressionScore):
         return f"MAE {score_words.number(score.mae)}"
-    return f"accuracy {percent(score.accuracy)}"
+    return score_words.ONE_LABEL if score.majority == 1 else f"accuracy {percent(score.accuracy)}"
 
 
 def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> dict[str, Any]:
