@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
+import sys
 import time
 from collections import deque
 from contextlib import closing, nullcontext
@@ -193,7 +195,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     if options.plot or options.reliability:
         from edgesvm.cli import figures  # reports a missing matplotlib right away
     if not rows.labelled:
-        raise ValueError(f"{options.file} has no labels: there is nothing to learn")
+        return _watched(options, rows)
     model = _model(options, asked, rows)
     learner = learner_in(model)
     status = StatusLine(quiet=options.json)
@@ -245,6 +247,25 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         )
     print(json.dumps(summary) if options.json else eval_report.words(summary))
     return 0
+
+
+def _watched(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
+    """Of rows without labels: how often a watch would have raised an alarm."""
+    from edgesvm.cli import main, watch
+
+    if (n := rows.n_rows) is None or options.regress or options.save:
+        raise ValueError(f"{options.file} has no labels: there is nothing to learn")
+    windows = WindowSettings.of(options)
+    learned = max(n // 3 // windows.rows_apart, 1)
+    words = ["watch", options.file, "--learn", str(learned), "--alarm-rate", "0.0001"]
+    for option, value in windows.given().items():
+        words += [option, str(value)]
+    for column in getattr(options, "drop_column", ()):
+        words += ["--drop-column", column]
+    words += ["--json"] * options.json
+    print(f"{options.file} has no labels: edgesvm {shlex.join(words)}", file=sys.stderr)
+    code = main(words)
+    return 0 if code == watch.ALARMED else code
 
 
 class _Picture:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from edgesvm.link import Link, open_link
 from edgesvm.link.keys import read_key
 from edgesvm.link.link import SILENT_AFTER
 
+SUFFIXES = (".csv", ".npz", ".rec")
+
 
 def add_port(command: argparse.ArgumentParser, *, several: bool = False) -> None:
     port = command.add_argument(
-        "port", metavar="PORT", help="such as /dev/ttyUSB0 or socket://HOST:PORT"
+        "port", metavar="PORT", help="such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"
     )
     port.nargs = "+" if several else None
 
@@ -141,6 +144,16 @@ class LinkSettings:
     allow_commands: bool = False
     set_rate: float | None = None
 
+    @property
+    def is_file(self) -> bool:
+        """Whether the port is a file of rows, which ends."""
+        return self.url.lower().endswith(SUFFIXES) and os.path.isfile(self.url)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What is said of the columns of a CSV."""
+        return {}
+
     @classmethod
     def of(cls, options: argparse.Namespace, **more: Any) -> LinkSettings:
         """What the options say; `more` is not in them, such as the URL."""
@@ -157,6 +170,19 @@ class LinkSettings:
         NoSchema
             Nothing that is understood came in time.
         """
+        if self.is_file:
+            from edgesvm.link.playback import FileLink
+
+            link = FileLink(
+                self.url,
+                label=self.label,
+                targets=self.regress,
+                columns=self.columns,
+                ring=self.ring,
+                late_labels=self.late_labels,
+            )
+            link.open()
+            return link
         try:
             return open_link(
                 self.url,

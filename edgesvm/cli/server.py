@@ -215,7 +215,7 @@ class Served:
         self._rest(self.left)  # a thread has the link from now on
         if self.saver is not None:
             self.saver.save()
-        if self.settings.once:
+        if self.settings.once or self.settings.is_file:
             self.ended = True
             return
         self._status.say(f"{down}; trying to open it again")

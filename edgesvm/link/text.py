@@ -241,7 +241,8 @@ class TextLink(Link):
         if not words:
             super().name_classes(labels)
         parser = self._parser
-        if len(words) < len(labels) and (words or parser.n_words) or words and parser.numbers:
+        are_mixed = len(words) < len(labels) and bool(words or parser.n_words)
+        if are_mixed or (words and parser.numbers):
             has = self.class_names or "integers"
             raise ValueError(f"the model has the labels {labels}, but the link has {has}")
         parser.numbers = bool(labels) and not words
@@ -266,9 +267,7 @@ class TextLink(Link):
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         named = self.class_names[label] if self.class_names else str(label)
-        return self._outbox.append(
-            b"!%d %s %d %.6g\n" % (sequence, named.encode(), flags, score)
-        )
+        return self._outbox.append(b"!%d %s %d %.6g\n" % (sequence, named.encode(), flags, score))
 
     def _queue_estimate(
         self, sequence: int, flags: int, value: float, low: float, high: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -61,10 +62,8 @@ def on_a_port(
 
 
 def _write(port: int, data: bytes) -> None:
-    try:
+    with contextlib.suppress(BlockingIOError):  # nobody reads yet: lost, as on a wire
         os.write(port, data)
-    except BlockingIOError:
-        pass  # nobody reads yet: the line is lost, as on a wire
 
 
 def _shown(file: object) -> str:
