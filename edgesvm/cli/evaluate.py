@@ -63,12 +63,6 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         choices=("yes", "no"),
         help="whether the first line of a CSV holds column names; default: decided from its cells",
     )
-    command.add_argument(
-        "--missing",
-        choices=("skip", "refuse", "keep"),
-        help="a row of a CSV with a missing cell (empty, na, null, ?): pass over it and count it "
-        "(default), or stop there; with --regress keep it (default), and learn it with the mean",
-    )
     add_options(command)
     command.set_defaults(act=act)
 
@@ -165,13 +159,13 @@ def act(options: argparse.Namespace) -> int:
     rows = open_rows(
         options.file,
         label_column=options.label_column,
-        drop_columns=tuple(options.drop_column),
+        **arguments.columns(options),
         header=None if options.header is None else options.header == "yes",
-        missing=options.missing,
         targets=options.regress,
         late_labels=options.late_labels,
     )
     with closing(rows):
+        arguments.say_notes(options.file, getattr(rows, "notes", ()))
         return test_then_train(options, rows)
 
 
@@ -233,6 +227,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     summary["log_lost"] = status.lost
     if isinstance(rows, CsvRows) and rows.n_missing and not options.regress:
         summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}
+        summary["missing"]["filled"] = options.missing == "mean"
     if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
     summary |= {} if windows is None else {"windows": windows.account()}
@@ -260,8 +255,9 @@ def _watched(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -
     words = ["watch", options.file, "--learn", str(learned), "--alarm-rate", "0.0001"]
     for option, value in windows.given().items():
         words += [option, str(value)]
-    for column in getattr(options, "drop_column", ()):
-        words += ["--drop-column", column]
+    for name in ("drop_column", "keep_column"):
+        for column in getattr(options, name, ()):
+            words += [f"--{name.replace('_', '-')}", column]
     words += ["--json"] * options.json
     print(f"{options.file} has no labels: edgesvm {shlex.join(words)}", file=sys.stderr)
     code = main(words)

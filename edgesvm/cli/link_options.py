@@ -93,6 +93,12 @@ def add_ring(group: argparse._ActionsContainer) -> None:
     )
 
 
+def add_columns(group: argparse._ActionsContainer) -> None:
+    """Add the options of the columns of a file, which docs/command-line.md explains."""
+    group.add_argument("--drop-column", action="append", default=[], help=argparse.SUPPRESS)
+    arguments.add_more_columns(group, hidden=True)
+
+
 def add_report(group: argparse._ActionsContainer) -> None:
     """Add the options of status and report."""
     group.add_argument(
@@ -143,20 +149,18 @@ class LinkSettings:
     clip: bool = False
     allow_commands: bool = False
     set_rate: float | None = None
+    columns: dict[str, Any] | None = None  # of a CSV, for `open_rows`
 
     @property
     def is_file(self) -> bool:
         """Whether the port is a file of rows, which ends."""
         return self.url.lower().endswith(SUFFIXES) and os.path.isfile(self.url)
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """What is said of the columns of a CSV."""
-        return {}
-
     @classmethod
     def of(cls, options: argparse.Namespace, **more: Any) -> LinkSettings:
         """What the options say; `more` is not in them, such as the URL."""
+        if hasattr(options, "keep_column"):
+            more["columns"] = arguments.columns(options)
         mode = "text" if options.text else "auto" if getattr(options, "auto", False) else "binary"
         return arguments.read(cls, options, **{"mode": mode, **more})
 
@@ -182,6 +186,7 @@ class LinkSettings:
                 late_labels=self.late_labels,
             )
             link.open()
+            arguments.say_notes(self.url, link.notes)
             return link
         try:
             return open_link(

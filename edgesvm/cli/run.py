@@ -74,6 +74,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
     link_options.add_ring(link)
+    link_options.add_columns(link)
     link.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),

@@ -124,6 +124,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     link = link_options.add_to(command, auto=True, labels=False)
     link.add_argument("--answers", action="store_true", help="tell the node on a text link too")
     link_options.add_ring(link)
+    link_options.add_columns(link)
     shown = command.add_argument_group("what is shown")
     link_options.add_report(shown)
     looking_on.add_to(shown)

@@ -91,18 +91,18 @@ class FileLink(Link):
         self._columns, self._column = columns or {}, label
         self._left: Iterator[Item | LateLabel] = iter(())
         self._times = np.full(ring, math.nan)
+        self.notes: list[str] = []
         self.seconds_apart = 0.0  # between two samples; 0 if unknown
 
     def open(self) -> None:
         """Open the file; raises as `open_rows` does."""
-        is_csv = not self.name.lower().endswith((".npz", ".rec"))
-        told = dict(self._columns)
-        if is_csv:
+        told = {name: value for name, value in self._columns.items() if value or value == 0}
+        if not self.name.lower().endswith((".npz", ".rec")):
             first = {"last": None, "first": 0}
             told["label_column"] = first.get(str(self._column), self._column)
         rows = open_rows(self.name, targets=self._targets and not self._takes_either, **told)
         self._rows_of_file, d = rows, rows.n_features
-        self.class_names = rows.class_names
+        self.class_names, self.notes = rows.class_names, getattr(rows, "notes", [])
         used = rows.labelled and self._label != "none"
         if not (used and isinstance(rows, Recording) and rows.schema.late):
             self._late_rows = 0
@@ -123,6 +123,11 @@ class FileLink(Link):
         """Close the file."""
         if self.schema is not None:
             self._rows_of_file.close()
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the columns, if the file has them."""
+        return getattr(self._rows_of_file, "feature_names", [])
 
     def name_classes(self, labels: Sequence[int | str]) -> None:
         """Nothing to expect: the labels of a file are known when they come."""
