@@ -153,8 +153,8 @@ def add_more_columns(command: argparse._ActionsContainer, *, hidden: bool = Fals
         "--missing",
         choices=("mean", "skip", "error"),
         help=said(
-            "a row of a CSV with a missing cell (empty, na, null, ?): put the mean of its column so "
-            "far there (default with --regress), pass over the row and count it (default), or stop"
+            "a row of a CSV with a missing cell (empty, na, null, ?): put the mean of its column "
+            "there (default with --regress), pass over the row and count it (default), or stop"
         ),
     )
 

@@ -219,7 +219,8 @@ class _Rows:
     """The time of a watch: this computer's or, of a file, that of the row at hand."""
 
     def __init__(self, link: Link) -> None:
-        self._link, self.watcher = link, None
+        self._link = link
+        self.watcher: Watcher | None = None
 
     def seconds(self) -> float:
         link = self._link

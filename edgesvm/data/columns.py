@@ -1,17 +1,17 @@
-"""What the columns of a CSV hold, found in its first rows: numbers, words, times, nothing of use."""
+"""What the columns of a CSV hold, found in its first rows: numbers, words, times, or no use."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
 from datetime import datetime, timezone
+from itertools import pairwise
 
 LOOKED_AT = 10_000  # rows; of labels, all
 TIMED = 200  # of these, that must be times
 ENOUGH = 50  # rows that show that a column is constant or rises
 KEPT = 128  # values of a column that are told apart
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
-TIME_NAMES = ("time", "timestamp", "date", "datetime", "ts", "unix")
 FORMATS = ("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S")
 SEPARATORS = ";\t,"  # in the order they are tried: numbers may have a decimal comma
 
@@ -38,19 +38,14 @@ def number(cell: str, *, comma: bool) -> float:
 
 def seconds(cell: str) -> float:
     """A time stamp in seconds since 1970 (UTC where it names no zone); else ValueError."""
-    try:
-        at = datetime.fromisoformat(cell.strip())
-    except ValueError:
-        at = None
-        for form in FORMATS:
-            try:
-                at = datetime.strptime(cell.strip(), form)
-                break
-            except ValueError:
-                continue
-        if at is None:
-            raise
-    return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp()
+    cell = cell.strip()
+    for form in (None, *FORMATS):
+        try:
+            at = datetime.strptime(cell, form) if form else datetime.fromisoformat(cell)
+        except ValueError:
+            continue
+        return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp()
+    raise ValueError(f"{cell!r} is no time stamp")
 
 
 class Column:
@@ -114,7 +109,7 @@ class Column:
     def seconds_apart(self) -> float:
         """Between two time stamps, the median; 0 if there are none."""
         times = self.times or []
-        apart = [b - a for a, b in zip(times, times[1:], strict=False)]
+        apart = [b - a for a, b in pairwise(times)]
         return max(statistics.median(apart), 0.0) if apart else 0.0
 
     def of_no_use(self, *, labelled: bool) -> str:

@@ -98,8 +98,8 @@ class CsvRows(Stream):
         What is done with a row that has a missing cell: empty, or na, n/a, nan, null, none, ? or -.
         "skip": its features are all NaN, so that whoever reads the rows refuses and counts it, and
         windows of raw samples have a gap there. "mean": the cell is the mean of its column so far;
-        without a label the row is passed over. "error": `RowsError`. "keep": the cell is NaN, and so
-        may be a target.
+        without a label the row is passed over. "error": `RowsError`. "keep": the cell is NaN, and
+        so may be a target.
     targets : bool
         The labels are numbers, float64, and not classes.
 
@@ -177,7 +177,8 @@ class CsvRows(Stream):
             left_out = {self._find(column) for column in drop_columns} | {self._label_at}
             self._features = [j for j in range(self._width) if j not in left_out]
             self._codes: dict[int, list[str]] = {}  # values of the columns that are words
-            self._time_at, self.seconds_apart = None, 0.0
+            self._time_at: int | None = None
+            self.seconds_apart = 0.0
             self._n_rows: int | None = None
             if self._path.is_file():
                 self._look(header, [self._find(column) for column in keep_columns], encode)
@@ -215,9 +216,9 @@ class CsvRows(Stream):
     def _look(self, header: bool, kept: list[int], encode: int) -> None:
         """Look through the file for what its columns hold."""
         with self._open() as file:
-            rows = (cells for cells in csv.reader(file, delimiter=self._separator) if cells)
-            rows = islice(rows, int(header), None)
+            filled = (cells for cells in csv.reader(file, delimiter=self._separator) if cells)
             try:
+                rows = islice(filled, int(header), None)
                 found = surveyed(rows, self._width, self._label_at, comma=self._comma)
             except csv.Error as error:
                 raise RowsError(f"{self._path}: {error}") from error

@@ -796,11 +796,11 @@ cdef class LineParser:
                                    uint8_t separator) noexcept nogil:
         """The number of columns; a separator at the end counts only before an empty label."""
         cdef Py_ssize_t i, columns = 1
+        cdef bint label_last = self._label_column and self.label_at < 0
         if separator == c" ":
             while n[0] and line[n[0] - 1] == separator:
                 n[0] -= 1
-        elif n[0] and line[n[0] - 1] == separator and not (self._label_column
-                                                            and self.label_at < 0):
+        elif n[0] and line[n[0] - 1] == separator and not label_last:
             n[0] -= 1
         if separator == c" ":
             for i in range(1, n[0]):

@@ -55,8 +55,8 @@ def open_rows(
     given = (label_column, drop_columns or None, keep_columns or None, encode, header, missing)
     if any(one is not None for one in given):
         raise RowsError(
-            "the label column, columns to drop, keep or encode, the header and missing cells can be "
-            "given for CSV files only"
+            "the label column, columns to drop, keep or encode, the header and missing cells can "
+            "be given for CSV files only"
         )
     if suffix == ".npz":
         return NpzRows(path, targets=targets)

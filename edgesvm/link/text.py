@@ -81,7 +81,7 @@ class TextLink(Link):
             late_labels=late_labels,
             **options,
         )
-        self._column_name = label if is_name else None
+        self._column_name = str(label) if is_name else None
         self._has_label_column = column
         self._columns_given = n_features is not None
         self._schemas = self._schema_refused = 0
