@@ -158,6 +158,8 @@ class CsvRows(Stream):
         self.times: list[float] = []
         try:
             begin = list(islice(self._file, HEAD_LINES))
+            if "\0" in "".join(begin):
+                raise RowsError(f"{self._path} is no text: a CSV has lines of numbers and words")
             self._separator = separator_of(begin)
             self._comma = self._separator != ","
             self._reader = csv.reader(chain(begin, self._file), delimiter=self._separator)
