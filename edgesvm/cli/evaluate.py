@@ -316,7 +316,7 @@ def _model(
         raise ValueError(f"{options.file} holds {advice} --regress")
     if windows.window is not None and options.shuffle is not None:
         raise ValueError("--shuffle: windows need the samples in their order; leave it out")
-    learner, fixed = asked.requested(rows.n_classes)
+    learner, fixed = asked.requested(0 if options.positive else rows.n_classes)
     if asked.regress and options.label_delay and "label_delay" not in asked.parameters:
         inner = innermost(learner)
         inner.set_params(label_delay=options.label_delay)
