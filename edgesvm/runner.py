@@ -242,7 +242,7 @@ class Runner:
     def _named(self, label: Any) -> Any:
         """A label of the link as it is learned: a word, where the link has words."""
         names = self.link.class_names
-        return names[int(label)] if names and not isinstance(label, str) else label
+        return names[label] if names and isinstance(label, int) else label
 
     def _number(self, label: Any) -> Any:
         """A label that is learned as the link and the journal have it: a number."""
@@ -268,7 +268,8 @@ class Runner:
         if self.link.late is None:
             self._unlabelled += 1
         else:
-            self.link.late.wait(x.astype(np.float32, copy=False), sequence, predicted)
+            number = self._number(predicted)
+            self.link.late.wait(x.astype(np.float32, copy=False), sequence, number)
 
     def _ask(
         self, questions: Questions, x: np.ndarray, sequence: int, predicted: Any, value: float
@@ -294,7 +295,8 @@ class Runner:
         while self.link.late is not None and (late := self.link.take_labelled()) is not None:
             x = late.x.astype(self._dtype, copy=False)
             try:
-                self._learn(x, self._named(late.label), late.weight, late.predicted)
+                predicted = self._named(late.predicted)
+                self._learn(x, self._named(late.label), late.weight, predicted)
             except SampleRefused as refused:
                 self._count_refused(refused)
             self._note(late.sequence, late.label)

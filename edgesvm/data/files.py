@@ -111,7 +111,7 @@ class CsvRows(Stream):
         Line of the first of them; 0 if there is none.
     class_names : list of str
         Labels that are not integers, in order of appearance: the class is the index.
-    feature_names : list of str
+    feature_names : tuple of str
         Names of the features, if the file has a header; else empty.
     notes : list of str
         What was found out about the file: separators, columns that are left out, or made several.
@@ -189,14 +189,8 @@ class CsvRows(Stream):
         except BaseException:
             self._file.close()
             raise
-        names = [self._header[j] if self._header else "" for j in range(self._width)]
-        self.feature_names = [
-            f"{names[j]}={value}" if j in self._codes else names[j]
-            for j in self._features
-            for value in self._codes.get(j, [""])
-        ]
-        self.n_features = len(self.feature_names)
-        self.feature_names = self.feature_names if self._header else []
+        names = self._names()
+        self.n_features, self.feature_names = len(names), names if self._header else ()
         self._sums = np.zeros((2, self.n_features))  # of each feature, and of how many
         self._labels = _Labels()
         self._lines = self._rows()
@@ -254,6 +248,15 @@ class CsvRows(Stream):
         for j, values in self._codes.items():
             told = ", ".join(printable(value) for value in values)
             self.notes.append(f"column {self._column(j)} is {len(values)} features: {told}")
+
+    def _names(self) -> tuple[str, ...]:
+        """Of the features; a column of words has one for each value."""
+        codes = self._codes
+        return tuple(
+            f"{self._column(j)}={value}" if j in codes else self._column(j)
+            for j in self._features
+            for value in codes.get(j, [""])
+        )
 
     def _column(self, j: int) -> str:
         return self._header[j] if self._header else str(j)

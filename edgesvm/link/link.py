@@ -64,6 +64,8 @@ class Link(ABC):
         None until the schema is known.
     late : LateLabels or None
         The samples that wait for a label, if late labels are in use.
+    feature_names : tuple of str
+        Of the samples, if they are known; else empty.
     class_names : list of str
         On a text link with words for labels, these: a label is an index. Else empty.
     disconnects : int
@@ -138,6 +140,7 @@ class Link(ABC):
         self._other_since: float | None = None  # nothing but samples of another width is announced
         self._clock = clock
         self._sleep = sleep
+        self.feature_names: tuple[str, ...] = ()
 
     # What each kind of link implements.
 

@@ -103,6 +103,7 @@ class FileLink(Link):
         rows = open_rows(self.name, targets=self._targets and not self._takes_either, **told)
         self._rows_of_file, d = rows, rows.n_features
         self.class_names, self.notes = rows.class_names, getattr(rows, "notes", [])
+        self.feature_names = getattr(rows, "feature_names", ())
         used = rows.labelled and self._label != "none"
         if not (used and isinstance(rows, Recording) and rows.schema.late):
             self._late_rows = 0
@@ -123,11 +124,6 @@ class FileLink(Link):
         """Close the file."""
         if self.schema is not None:
             self._rows_of_file.close()
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the columns, if the file has them."""
-        return getattr(self._rows_of_file, "feature_names", [])
 
     def name_classes(self, labels: Sequence[int | str]) -> None:
         """Nothing to expect: the labels of a file are known when they come."""

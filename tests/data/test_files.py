@@ -336,12 +336,12 @@ def spreadsheet(n=80):
 def test_a_spreadsheet_with_words_and_columns_of_no_use(tmp_path):
     source = CsvRows(csv_file(tmp_path, spreadsheet()))
     X, y = all_rows(source)
-    assert source.feature_names == ["x", "kind=a", "kind=b", "kind=c"]
+    assert source.feature_names == ("x", "kind=a", "kind=b", "kind=c")
     np.testing.assert_array_equal(X[:2], [[0.5, 1, 0, 0], [7.5, 0, 1, 0]])
     assert y.tolist() == [0, 1] * 40 and (source.n_classes, source.n_rows) == (2, 80)
     assert "ms (it rises with every row), room (constant)" in "; ".join(source.notes)
     kept = CsvRows(tmp_path / "rows.csv", keep_columns=("ms", 3))
-    assert kept.feature_names == ["ms", "x", "kind=a", "kind=b", "kind=c", "room"]
+    assert kept.feature_names == ("ms", "x", "kind=a", "kind=b", "kind=c", "room")
     kept.close()
     unlabelled = CsvRows(tmp_path / "rows.csv", label_column="none")
     assert "room" in unlabelled.feature_names  # what is constant may tell a fault later
@@ -364,7 +364,7 @@ def test_a_spreadsheet_with_words_and_columns_of_no_use(tmp_path):
 )
 def test_time_stamps(tmp_path, first, second, apart):
     source = CsvRows(csv_file(tmp_path, f"when,a,label\n{first},1,0\n{second},2,1\n"))
-    assert source.seconds_apart == apart and source.feature_names == ["a"]
+    assert source.seconds_apart == apart and source.feature_names == ("a",)
     source.read(2)
     assert source.times[1] - source.times[0] == apart
     source.close()
@@ -378,7 +378,7 @@ def test_missing_cells_get_the_mean_so_far(tmp_path):
 
 
 def test_y_among_three_axes_is_no_label(tmp_path):
-    for header, expected in (("x,y,z", ["x", "y"]), ("x1,y,x2", ["x1", "x2"])):
+    for header, expected in (("x,y,z", ("x", "y")), ("x1,y,x2", ("x1", "x2"))):
         source = CsvRows(csv_file(tmp_path, f"{header}\n1,0,1\n2,1,0\n"))
         assert source.feature_names == expected
         source.close()

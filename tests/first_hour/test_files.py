@@ -24,7 +24,8 @@ def test_all_columns_that_are_no_numbers_in_one_message():
 def test_a_watch_of_a_file_and_eval_without_labels():
     shown = files.watch_of_a_file()
     assert "2024-03-01 00:10:00  watching" in shown, shown
-    assert "2024-03-01 00:33:22  ALARM 1" in shown and shown.endswith("exit code 3\n")
+    assert "2024-03-01 00:33:22  ALARM 1" in shown and ": y " in shown
+    assert shown.endswith("exit code 3\n")
     shown = files.eval_without_labels()
     assert "has no labels: edgesvm watch pump.csv --learn 1000" in shown, shown
     assert "1 alarms" in shown and shown.endswith("exit code 0\n")

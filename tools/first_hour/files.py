@@ -68,7 +68,7 @@ def eval_of_columns_that_are_no_numbers() -> str:
 
 
 def watch_of_a_file() -> str:
-    """`watch` on a file with time stamps: alarms at their times."""
+    """`watch` on a file with time stamps: alarms at their times, by the names of the columns."""
     with _folder("pump.csv", _pump()) as folder:
         words = ("watch", "pump.csv", "--learn", "10m", "--alarm-rate", "1/day")
         return command(*words, folder=folder)
