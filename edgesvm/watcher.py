@@ -187,9 +187,11 @@ class Watcher:
         """The features of a row."""
         if self.windows is not None:
             return self.windows.names()
+        channels = self.model.n_features_in_
+        named = self.link.feature_names or [f"x{j}" for j in range(channels)]
         if self.sensor is not None:
-            return [f"x{self.sensor.target % self.sensor.n_features_in_}, by the other channels"]
-        return [f"x{j}" for j in range(self.learner.n_features_in_)]
+            return [f"{named[self.sensor.target % channels]}, by the other channels"]
+        return list(named)
 
     @property
     def late(self) -> int:

@@ -103,8 +103,9 @@ def _run(argv: Sequence[str]) -> int:
         return _fail("not enough memory on this machine, or within this process's limit", 1)
     except (ValueError, TypeError) as error:
         return _fail(str(error), 2)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
+    except KeyboardInterrupt as stopped:
+        why = f"; {stopped}" if str(stopped) else ""
+        return _fail(f"interrupted{why}", 130)
 
 
 class _Parser(argparse.ArgumentParser):

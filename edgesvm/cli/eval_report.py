@@ -28,7 +28,7 @@ def _whole(score: Any) -> str:
     """The figure of all samples."""
     if isinstance(score, RegressionScore):
         return f"MAE {score_words.number(score.mae)}"
-    return f"accuracy {percent(score.accuracy)}"
+    return score_words.ONE_LABEL if score.majority == 1 else f"accuracy {percent(score.accuracy)}"
 
 
 def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> dict[str, Any]:
@@ -97,13 +97,17 @@ def words(s: dict[str, Any]) -> str:
     lines.append(f"{new}; {s['us_per_sample']:.1f} us per {sample}")
     lines += [_windows(s["windows"])] if "windows" in s else []
     words = "\n".join(line for line in lines if line)
-    if (refused := s["refused"] - s.get("missing", {}).get("rows", 0)) > 0:
+    missing = s.get("missing")
+    passed_over = missing["rows"] if missing and not missing["filled"] else 0
+    if (refused := s["refused"] - passed_over) > 0:
         words += f"\n{refused:,} rows refused: a value is not finite or too large"
-    if missing := s.get("missing"):
-        words += (
-            f"\n{missing['rows']:,} rows passed over: a cell is missing, first in line "
-            f"{missing['first_line']:,}"
+    if missing:
+        became = (
+            "with the mean where a cell is missing"
+            if missing["filled"]
+            else "passed over: a cell is missing (--missing mean fills it)"
         )
+        words += f"\n{missing['rows']:,} rows {became}, first in line {missing['first_line']:,}"
     if s["log_lost"]:
         words += f"\n{lost_lines(s['log_lost'])}"
     if held := s.get("recording"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,15 +15,19 @@ from edgesvm.link import Link, open_link
 from edgesvm.link.keys import read_key
 from edgesvm.link.link import SILENT_AFTER
 
+SUFFIXES = (".csv", ".npz", ".rec")
+
 
 def add_port(command: argparse.ArgumentParser, *, several: bool = False) -> None:
     port = command.add_argument(
-        "port", metavar="PORT", help="such as /dev/ttyUSB0 or socket://HOST:PORT"
+        "port", metavar="PORT", help="such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"
     )
     port.nargs = "+" if several else None
 
 
-def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse._ArgumentGroup:
+def add_to(
+    command: argparse.ArgumentParser, *, auto: bool = False, labels: bool = True
+) -> argparse._ArgumentGroup:
     """Add the options of what speaks on the port, and when to stop. Returns their group."""
     group = command.add_argument_group("link")
     kind = group.add_mutually_exclusive_group()
@@ -39,7 +44,15 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse.
         help="speed of a serial port; default 115200",
     )
     group.add_argument(
-        "--unlabelled", action="store_true", help="no label: a line has features only"
+        "--label",
+        type=_label,
+        default="last" if labels else "none",
+        metavar="COLUMN",
+        help="the label's: last, first, none, a name or number from 0; default "
+        + ("last" if labels else "none"),
+    )
+    group.add_argument(
+        *("--unlabelled",), dest="label", action="store_const", const="none", help=argparse.SUPPRESS
     )
     group.add_argument("--samples", type=arguments.count, metavar="N", help="stop after N samples")
     group.add_argument(
@@ -82,12 +95,23 @@ def add_ring(group: argparse._ActionsContainer) -> None:
     )
 
 
+def add_columns(group: argparse._ActionsContainer) -> None:
+    """Add the options of the columns of a file, which docs/command-line.md explains."""
+    group.add_argument("--drop-column", action="append", default=[], help=argparse.SUPPRESS)
+    arguments.add_more_columns(group, hidden=True)
+
+
 def add_report(group: argparse._ActionsContainer) -> None:
     """Add the options of status and report."""
     group.add_argument(
         "--json", action="store_true", help="print one JSON line to stdout at the end"
     )
     group.add_argument("--quiet", action="store_true", help="no status line")
+
+
+def _label(text: str) -> str | int:
+    """A column: a number from 0, or as it is."""
+    return int(text) if text.isdecimal() else text
 
 
 # What `open_link` is told by the same name.
@@ -106,7 +130,7 @@ class LinkSettings:
     baud: int = 115200
     key: str | None = None  # a file
     n_features: int | None = None
-    unlabelled: bool = False
+    label: str | int = "last"
     regress: bool | None = False  # None: either
     wait: float = 10.0
     stale: float | None = None
@@ -119,10 +143,18 @@ class LinkSettings:
     clip: bool = False
     allow_commands: bool = False
     set_rate: float | None = None
+    columns: dict[str, Any] | None = None  # of a CSV, for `open_rows`
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the port is a file of rows, which ends."""
+        return self.url.lower().endswith(SUFFIXES) and os.path.isfile(self.url)
 
     @classmethod
     def of(cls, options: argparse.Namespace, **more: Any) -> LinkSettings:
         """What the options say; `more` is not in them, such as the URL."""
+        if hasattr(options, "keep_column"):
+            more["columns"] = arguments.columns(options)
         mode = "text" if options.text else "auto" if getattr(options, "auto", False) else "binary"
         return arguments.read(cls, options, **{"mode": mode, **more})
 
@@ -136,6 +168,20 @@ class LinkSettings:
         NoSchema
             Nothing that is understood came in time.
         """
+        if self.is_file:
+            from edgesvm.link.playback import FileLink
+
+            link = FileLink(
+                self.url,
+                label=self.label,
+                targets=self.regress,
+                columns=self.columns,
+                ring=self.ring,
+                late_labels=self.late_labels,
+            )
+            link.open()
+            arguments.say_notes(self.url, link.notes)
+            return link
         try:
             return open_link(
                 self.url,
@@ -144,7 +190,7 @@ class LinkSettings:
                 silent_after=max(self.stale or 0.0, SILENT_AFTER),
                 stale_after=self.stale,
                 value_range=self.range,
-                label="none" if self.unlabelled else "last",
+                label=self.label,
                 targets=self.regress,
                 handshake_timeout=self.wait,
                 key=None if self.key is None else read_key(self.key),
@@ -154,4 +200,5 @@ class LinkSettings:
             advice = ports.advice(self.url)
             raise LinkDown(f"{error}{'; ' if advice else ''}{advice}") from error
         except NoSchema as error:
-            raise NoSchema(f"{error} See --baud and --text.") from error
+            hint = "" if "could not be read" in str(error) else "; see --baud and --text"
+            raise NoSchema(f"{error}{hint}") from error

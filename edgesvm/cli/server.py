@@ -98,8 +98,8 @@ def opened(ports: Sequence[LinkSettings], signals: Signals) -> Iterator[list[Lin
                     links = [held.enter_context(calls[0]())]
                 else:
                     links = _opened_together(calls, held)
-        except Stop:
-            raise KeyboardInterrupt from None
+        except Stop as stop:  # a link may have said what it was waiting for
+            raise KeyboardInterrupt(*stop.args) from None
         yield links
 
 
@@ -217,7 +217,7 @@ class Served:
         self._rest(self.left)  # a thread has the link from now on
         if self.saver is not None:
             self.saver.save()
-        if self.settings.once:
+        if self.settings.once or self.settings.is_file:
             self.ended = True
             return
         self._status.say(f"{down}; trying to open it again")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar
@@ -22,7 +22,6 @@ from edgesvm.link.frames import REJECTED
 from edgesvm.link.freshness import Freshness
 from edgesvm.link.port import READ_BYTES, Port
 
-LABELS = ("last", "none")
 POLICIES = ("drop_oldest", "drop_newest")
 BACK_OFF_FIRST = 0.1  # seconds
 BACK_OFF_LAST = 5.0
@@ -66,6 +65,10 @@ class Link(ABC):
         None until the schema is known.
     late : LateLabels or None
         The samples that wait for a label, if late labels are in use.
+    feature_names : tuple of str
+        Of the samples, if they are known; else empty.
+    class_names : list of str
+        On a text link with words for labels, these: a label is an index. Else empty.
     disconnects : int
         Failures of an open port, during a handshake or later.
     silent : int
@@ -98,8 +101,6 @@ class Link(ABC):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        if label not in LABELS:
-            raise ValueError(f"label={label!r} must be one of {LABELS}")
         if policy not in POLICIES:
             raise ValueError(f"policy={policy!r} must be one of {POLICIES}")
         if n_features is not None and n_features < 1:
@@ -113,6 +114,7 @@ class Link(ABC):
         self.name = name
         self.schema: SampleSchema | None = None
         self.late: LateLabels | None = None
+        self.class_names: list[str] = []
         self.disconnects = self.silent = 0
         self.freshness = Freshness(stale_after, first=handshake_timeout, now=clock())
         self.reconnects = 0
@@ -143,6 +145,7 @@ class Link(ABC):
         self._other_since: float | None = None  # nothing but samples of another width is announced
         self._clock = clock
         self._sleep = sleep
+        self.feature_names: tuple[str, ...] = ()
 
     # What each kind of link implements.
 
@@ -179,6 +182,17 @@ class Link(ABC):
     @abstractmethod
     def _least_label_bytes(self) -> int:
         """The fewest bytes on the wire that can produce a late label."""
+
+    def name_classes(self, labels: Sequence[int | str]) -> None:
+        """Expect the labels of a model that goes on: integers, or words on a text link.
+
+        Raises
+        ------
+        ValueError
+            The link has other labels.
+        """
+        if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
+            raise ValueError(f"the model has the labels {labels}, but the link has integers")
 
     def command(self, opcode: int, argument: bytes = b"") -> int:
         """Send a command to the node; see `BinaryLink.command`. A text link cannot."""
@@ -221,6 +235,10 @@ class Link(ABC):
             self.freshness.announced = self.schema.nominal_us / 1e6
         self._read_at = self._clock()
         self._valid_at = self._listened
+
+    def doubt(self) -> str | None:
+        """Why the labels so far look wrong, with a line as it came; None if they do not."""
+        return None
 
     def close(self) -> None:
         """Close the port; samples in the ring stay."""
