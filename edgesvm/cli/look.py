@@ -28,7 +28,7 @@ Look at the raw channels of a sensor or of a file before anything is learned: a 
 ranges, samples a second, the spectrum, and a proposal of --window, --hop and --bands.
 
   edgesvm look /dev/ttyUSB0                        fills the terminal until Ctrl-C
-  edgesvm look /dev/ttyACM0 --http 8080            a page as well
+  edgesvm look /dev/ttyACM0 --http 8080            a page instead
   edgesvm look pump.rec                            a recording, a .csv or an .npz
   edgesvm look pump.csv --rate 1000 --label-column none
 
@@ -42,7 +42,9 @@ COLUMNS, ROWS = 79, 1000
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("look", usage="edgesvm look PORT|FILE [options]", description=HELP)
+    command = commands.add_parser(
+        "look", usage="edgesvm look PORT|FILE [options]", description=HELP
+    )
     command.add_argument("port", metavar="PORT|FILE", help="a port, a .rec, a .csv or an .npz")
     command.add_argument(
         "--rate",
@@ -61,7 +63,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    show = arguments.read(ShowSettings, options, live=True)
+    show = arguments.read(ShowSettings, options, live=options.http is None)
     if os.path.isfile(options.port) or options.port.lower().endswith((".rec", ".csv", ".npz")):
         at_file(options, show)
     else:
@@ -94,7 +96,7 @@ class Looker:
         """Read once, waiting so many seconds, and keep what came. Returns how many samples."""
         self.link.poll(timeout)
         before = self.taken
-        while at_most != 0 and (n := len((X := self.link.take(at_most).X))):
+        while at_most != 0 and (n := len(X := self.link.take(at_most).X)):
             self._kept[np.arange(self.taken, self.taken + n)[-KEPT:] % KEPT] = X[-KEPT:]
             self.link.release(n)
             self.taken += n
@@ -142,9 +144,7 @@ class Looker:
         return f"{self.taken:,} samples  {rate}/s  {told}"
 
 
-def _status(
-    name: str, X: np.ndarray, rate: float | None, told: float | None
-) -> dict[str, Any]:
+def _status(name: str, X: np.ndarray, rate: float | None, told: float | None) -> dict[str, Any]:
     """Of the samples X (n, d), at a rate that was measured and one that the source or the user
     told."""
     names = [f"x{j}" for j in range(X.shape[1])]
@@ -196,9 +196,7 @@ def at_file(options: argparse.Namespace, show: ShowSettings) -> None:
 def _read(options: argparse.Namespace, column: str | None) -> tuple[np.ndarray, int, Any, int]:
     """The first samples (n, d) whose values are finite, how many are missing among them, their
     source, and the number of classes."""
-    source = open_rows(
-        options.port, label_column=column, drop_columns=tuple(options.drop_column)
-    )
+    source = open_rows(options.port, label_column=column, drop_columns=tuple(options.drop_column))
     with closing(source):
         numbers, rows, labels = [], [], set()
         for number, x, label in islice(samples(source), options.samples or READ):

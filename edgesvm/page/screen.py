@@ -95,7 +95,7 @@ class Screen:
             drawn = _highest(levels, max(width - 10, 1))
             lines += self._curve(drawn, width, min(4, max(rows // 8, 2)), [], "{:.0f}".format)
         told = [*s.get("why", []), s.get("options", "")]
-        return lines + ["", *_wrapped(told, width)]
+        return [*lines, "", *_wrapped(told, width)]
 
     def _main(self, s: dict[str, Any], width: int, rows: int) -> list[str]:
         """The figures that matter most, as words and as a curve."""
@@ -153,7 +153,7 @@ class Screen:
 
 def _sampled(s: dict[str, Any]) -> list[str]:
     told = "" if s["told_rate"] is None else f", {s['told_rate']:g} a second as told"
-    measured = "" if s["rate"] is None else f", {s['rate']:,.4g} a second as measured"
+    measured = "" if s["rate"] is None else f", {s['rate']:,.1f} a second as measured"
     missing = [f"{one['count']:,} {one['why']}" for one in s["lost"][:2]]
     return [f"{s['samples']:,} samples{told}{measured}", *missing]
 

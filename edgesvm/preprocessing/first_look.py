@@ -21,6 +21,7 @@ AT_LEAST_WINDOWS = 8  # in what was recorded, or two neighbours cannot be compar
 STEADY = 0.1  # neighbouring windows' spreads differ by no more
 SLOW = 0.9  # of the variance lies between windows, not within them
 OVER_FLOOR = 6.0  # a peak is so many times as high as what surrounds it
+PERIODS = 4  # of the lowest peak, in a window
 LEAST_SHARE = 0.02  # and has so much of all power
 MOST_PEAKS = 4
 TOP = 0.45  # of the rate: the highest end of a band
@@ -160,8 +161,9 @@ def _cut(X: Floats, window: int) -> Floats:
 def propose(X: Floats, rate: float) -> Proposal:
     """Windows and bands for the raw samples X (n, d) at `rate` Hz.
 
-    The window is the shortest of 32, 64, ..., 4096 samples whose spread is that of its neighbour to
-    10 %; without one, the longest that is in X eight times.
+    The window is the shortest of 32, 64, ..., 4096 samples that holds four periods of the lowest
+    peak and whose spread is that of its neighbour to 10 %; without one, the longest that is in X
+    eight times.
     """
     X = X[:, X.std(axis=0) > 0] if len(X) else X
     fits = [window for window in WINDOWS if AT_LEAST_WINDOWS * window <= len(X)]
@@ -171,13 +173,16 @@ def propose(X: Floats, rate: float) -> Proposal:
         why = f"{slow:.0%} of the variance lies between windows of {fits[0]}: it moves too slowly"
         return Proposal(why=[f"{why} for windows, learn the samples as they are"])
     tried = {window: unsteadiness(X, window) for window in fits}
-    steady = [window for window in fits if tried[window] <= STEADY]
+    tones = peaks(*spectrum(X, rate))
+    least = PERIODS * rate / tones[0][0] if tones else 0.0
+    steady = [window for window in fits if tried[window] <= STEADY and window >= least]
     window = steady[0] if steady else fits[-1]
     told = ", ".join(f"{n}: {share:.1%}" for n, share in tried.items() if n <= 2 * window)
     why = [f"spread from window to window, by samples in it: {told}"]
     if not steady:
-        why.append(f"none is steady to {STEADY:.0%}; {window} is the longest that this many show")
-    tones = peaks(*spectrum(X, rate))
+        why.append(f"none is steady to {STEADY:.0%}: {window} is the longest that can be compared")
+    if tones:
+        why.append(f"a window holds {window * tones[0][0] / rate:.0f} periods of the lowest peak")
     why += [f"{_rounded(hz):g} Hz has {share:.0%} of the power" for hz, share in tones]
     if not tones:
         why.append("no frequency stands out: the bands are four times as high each")
