@@ -298,7 +298,7 @@ function drawLook(s) {
   chart("spectrum-chart", frequencies, [levels], { ago: false });
   $("spectrum-hint").textContent = levels.length ? `Decibels below the whole power of all channels, from 0 to ${short(frequencies.at(-1))} Hz.` : "";
   show("why", ...(s.why ?? []).map((text) => el("li", {}, text)));
-  $("options").textContent = s.options ?? "";
+  $("options").textContent = s.options ? `edgesvm watch ${s.port} ${s.options}` : "";
 }
 
 // All.
