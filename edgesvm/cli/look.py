@@ -37,7 +37,7 @@ samples that came; of a file, of its first. All columns of text lines are channe
 """
 KEPT = 8192  # samples of a port
 READ = 1 << 17  # samples of a file
-MOST_CLASSES = 32  # a last column of more values is no label
+MOST_CLASSES = 32  # a last column of more values is no label, and neither is one of one value
 COLUMNS, ROWS = 79, 1000
 
 
@@ -183,7 +183,7 @@ def at_file(options: argparse.Namespace, show: ShowSettings) -> None:
     """Print the figures of a file's first samples, and a command."""
     column = options.label_column
     X, missing, source, classes = _read(options, column)
-    if isinstance(source, CsvRows) and column is None and classes > MOST_CLASSES:
+    if isinstance(source, CsvRows) and column is None and not 1 < classes <= MOST_CLASSES:
         X, missing, source, classes = _read(options, "none")
     period_us = source.period_us
     shown = _status(options.port, X, None, options.rate or (1e6 / period_us if period_us else None))

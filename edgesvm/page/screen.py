@@ -85,7 +85,7 @@ class Screen:
         height = max(1, min(3, (rows - 16) // max(n, 1) - 2))
         for channel, trace in zip(channels[:n], s.get("traces", []), strict=False):
             lines += ["", *_wrapped([_ranged(channel)], width)]
-            lines += self._curve(trace, width, height, [], "{:.4g}".format)
+            lines += self._curve(trace, width, height, [], "{:.3g}".format)
         if len(channels) > n:
             lines += ["", f"and {len(channels) - n} channels more"]
         if levels := s.get("spectrum", {}).get("levels"):

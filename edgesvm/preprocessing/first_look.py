@@ -66,7 +66,7 @@ def ranges(X: Floats, names: Sequence[str]) -> list[dict[str, Any]]:
 def _remark(x: Floats, low: float, high: float) -> str:
     if low == high:
         return "constant"
-    if len(x) >= LEAST and (np.diff(x) > 0).all():
+    if _only_rises(x):
         return "only rises: a time or a number of the sample?"
     values = len(np.unique(x))
     if values <= FEW_VALUES:
@@ -76,6 +76,17 @@ def _remark(x: Floats, low: float, high: float) -> str:
     if len(x) >= LEAST and ends[which] > CLIPPED:
         return f"{ends[which]:.0%} at its {which} value: clipped?"
     return ""
+
+
+def _only_rises(x: Floats) -> bool:
+    return len(x) >= LEAST and bool((np.diff(x) > 0).all())
+
+
+def signals(X: Floats) -> Floats:
+    """The channels of X (n, d) that move, without clocks."""
+    if not len(X):
+        return X[:, :0]
+    return X[:, [x.min() < x.max() and not _only_rises(x) for x in X.T]]
 
 
 def spectrum(X: Floats, rate: float) -> tuple[Floats, Floats]:
@@ -165,7 +176,7 @@ def propose(X: Floats, rate: float) -> Proposal:
     peak and whose spread is that of its neighbour to 10 %; without one, the longest that is in X
     eight times.
     """
-    X = X[:, X.std(axis=0) > 0] if len(X) else X
+    X = signals(X)
     fits = [window for window in WINDOWS if AT_LEAST_WINDOWS * window <= len(X)]
     if not fits or not X.shape[1]:
         return Proposal(why=["too few samples that move to say anything: record a minute or two"])
@@ -197,7 +208,7 @@ def figures(X: Floats, rate: float, names: Sequence[str]) -> dict[str, Any]:
     """
     shown: dict[str, Any] = {"frequencies": [], "levels": []}
     if len(X) >= LEAST:
-        hz, shares = spectrum(X, rate)
+        hz, shares = spectrum(signals(X), rate)
         of = max(1, math.ceil(len(hz) / SHOWN))
         starts = np.arange(0, len(hz), of)
         highest = np.maximum.reduceat(shares, starts)

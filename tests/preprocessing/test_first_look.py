@@ -81,6 +81,12 @@ def test_what_is_odd_about_a_channel_is_said():
         assert channel["name"] or not channel["remark"]
 
 
+def test_a_clock_beside_a_signal_says_nothing():
+    X = signal((25, 1))
+    beside = np.concatenate([np.arange(len(X))[:, None] / RATE, X, np.ones_like(X)], axis=1)
+    assert propose(beside, RATE) == propose(X, RATE)
+
+
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 5000])
 def test_there_are_figures_of_any_number_of_samples(n):
     shown = figures(signal((25, 1), n=n), RATE, ["x0"])
