@@ -181,8 +181,8 @@ def propose(X: Floats, rate: float) -> Proposal:
     if not fits or not X.shape[1]:
         return Proposal(why=["too few samples that move to say anything: record a minute or two"])
     if (slow := slowness(X, fits[0])) > SLOW:
-        why = f"{slow:.0%} of the variance lies between windows of {fits[0]}: it moves too slowly"
-        return Proposal(why=[f"{why} for windows, learn the samples as they are"])
+        told = f"{slow:.0%} of the variance lies between windows of {fits[0]}: it moves too slowly"
+        return Proposal(why=[f"{told} for windows, learn the samples as they are"])
     tried = {window: unsteadiness(X, window) for window in fits}
     tones = peaks(*spectrum(X, rate))
     least = PERIODS * rate / tones[0][0] if tones else 0.0
