@@ -108,9 +108,7 @@ class ShowSettings:
             yield {name: functools.partial(_turn, desk) for name, desk in desks.items()}
 
     @contextmanager
-    def _page(
-        self, lookouts: Mapping[str, Shown], status: StatusLine
-    ) -> Iterator[dict[str, Desk]]:
+    def _page(self, lookouts: Mapping[str, Shown], status: StatusLine) -> Iterator[dict[str, Desk]]:
         """Serve the page within this context, and say where."""
         from edgesvm.page.server import Desk, PageServer  # threads and sockets for those who ask
 
