@@ -27,6 +27,7 @@ COMMANDS = {
     "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
     "tune": ("edgesvm.cli.tune", "choose C, gamma and the like on a file"),
     "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),
+    "look": ("edgesvm.cli.look", "show raw channels, and propose windows for them"),
     "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
     "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
@@ -47,6 +48,7 @@ GROUPS = {
         "eval": "room.csv",
     },
     "With a sensor": {
+        "look": "/dev/ttyUSB0",
         "watch": "/dev/ttyUSB0 --learn 5m",
         "record": "/dev/ttyUSB0 room.rec",
         "example": "arduino",
