@@ -329,7 +329,7 @@ class RandSVM(Wrapper):
 
     def _warn_unless_of_unit_norm(self, rows: np.ndarray) -> None:
         """Of rows longer or shorter than 1 equation 4 says nothing."""
-        kernel = self.inner.kernel_for(rows.shape[1])  # type: ignore[attr-defined]
+        kernel = self.inner.kernel_for(rows.shape[1])
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         longest = float(kernel.of_square(squares).max())
         if abs(longest - 1.0) > 0.01:
