@@ -187,6 +187,7 @@ class _Recorder:
             "late_labels": self.labels,
             "records": self.writer.n_records,
             "bytes": self.writer.n_bytes,
+            "words": {n: word for n, word in enumerate(self.link.class_names)},
             "cut_bytes": self.writer.cut_bytes,
             "seconds": round(time.monotonic() - self.started, 3),
             "counters": self.link.counters,
@@ -200,5 +201,7 @@ def _closing_text(file: str, s: dict[str, Any]) -> str:
         f"{file}: {s['taken']:,} samples{labels} added, {s['records']:,} records in total, "
         f"{format_bytes(s['bytes'])}; {s['counters']['missing']:,} missing"
     )
+    if s["words"]:
+        text += "\nlabels that are words: " + ", ".join(f"{n} {w}" for n, w in s["words"].items())
     n_lost = s["counters"]["log_lost"]
     return f"{text}\n{lost_lines(n_lost)}" if n_lost else text

@@ -125,10 +125,12 @@ class Column:
 
 
 class Survey:
-    """The columns of a file, how many labels it has (0: too many to be classes), and its rows."""
+    """The columns of a file, how many labels it has (0: too many to be classes), its rows, and a
+    label that cannot be one."""
 
-    def __init__(self, columns: list[Column], n_classes: int, n_rows: int) -> None:
+    def __init__(self, columns: list[Column], n_classes: int, n_rows: int, fraction: str) -> None:
         self.columns, self.n_classes, self.n_rows = columns, n_classes, n_rows
+        self.fraction = fraction
 
 
 def surveyed(rows: Iterable[list[str]], width: int, label_at: int | None, *, comma: bool) -> Survey:
@@ -144,4 +146,16 @@ def surveyed(rows: Iterable[list[str]], width: int, label_at: int | None, *, com
         if label_at is not None and len(labels) < KEPT:
             labels.add(cells[label_at].strip())
     known = {label for label in labels if label.lower() not in MISSING}
-    return Survey(columns, 0 if len(labels) == KEPT else len(known), n)
+    return Survey(columns, 0 if len(labels) == KEPT else len(known), n, _fraction(known, comma))
+
+
+def _fraction(labels: set[str], comma: bool) -> str:
+    """One of the labels that is a number and no integer, if there is one."""
+    for label in sorted(labels):
+        try:
+            value = number(label, comma=comma)
+        except ValueError:
+            continue
+        if value % 1:
+            return label
+    return ""

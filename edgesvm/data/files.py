@@ -218,6 +218,12 @@ class CsvRows(Stream):
                 found = surveyed(rows, self._width, self._label_at, comma=self._comma)
             except csv.Error as error:
                 raise RowsError(f"{self._path}: {error}") from error
+        if found.fraction and not self.targets and self._label_at is not None:
+            raise RowsError(
+                f"{self._path}: labels are integers or words, but {self._name(self._label_at)} has "
+                f"{found.fraction}; without labels: --label-column none, or edgesvm watch; numbers "
+                "to predict: --regress"
+            )
         self._n_rows = found.n_rows
         self.n_classes = 0 if self.targets else found.n_classes
         columns, features = found.columns, self._features

@@ -80,6 +80,7 @@ def test_csv_is_read_no_further_than_asked(tmp_path):
         ("1,2,0\n1,2,spam\n", "line 2: label 'spam' is not an integer"),
         ("1,2,40000\n", "line 1: label 40000 does not fit"),
         ("5\n6\n", "no column left for features"),
+        ("1,2,0.25\n1,2,0.5\n", "column 2 has 0.25; without labels"),
     ],
 )
 def test_csv_errors_name_the_place(tmp_path, text, message):

@@ -33,6 +33,10 @@ def test_words_decimal_commas_and_semicolons():
     assert ", worn " in shown or ", fine " in shown
 
 
+def test_a_recording_says_which_numbers_are_words():
+    assert "labels that are words: 0 " in (shown := link.record_words()), shown
+
+
 def test_the_line_that_could_not_be_read_is_shown():
     shown = link.run_on_nonsense_and_ctrl_c()
     assert "interrupted; PORT: in " in shown and shown.endswith("exit code 130\n"), shown

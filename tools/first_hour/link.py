@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import tempfile
 from collections.abc import Iterator
 
 from tools.first_hour.played import on_a_port
@@ -64,6 +65,13 @@ def run_on_words() -> str:
     """`run` on labels that are words, with semicolons and decimal commas."""
     words = ("run", "PORT", "--text", "--samples", "600")
     return on_a_port(*words, lines=_worn_or_fine(comma=True))
+
+
+def record_words() -> str:
+    """`record` keeps words as numbers, and says which."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("record", "PORT", f"{folder}/x.rec", "--text", "--samples", "200")
+        return on_a_port(*words, lines=_worn_or_fine())
 
 
 def run_on_nonsense() -> str:
