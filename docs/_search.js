@@ -1,7 +1,7 @@
 // Pages that teach come before those that list: a tutorial, then guides, then figures and notes.
 var Scorer = {
   score: ([page, , , , score]) => {
-    if (page === "docs/vibration-monitor") return score + 12;
+    if (page === "docs/vibration-monitor") return score + 10;
     if (/^(benchmarks|CHANGELOG|docs\/notes)/.test(page)) return score - 20;
     return /^docs\/(?!index$)[\w-]+$/.test(page) ? score + 6 : score;
   },
