@@ -184,7 +184,7 @@ class Runner:
         try:
             for x, labelled, label, sequence, weight in rows:
                 n += 1
-                self.handle(x, label if labelled else None, sequence, weight)
+                self.handle(x, self._named(label) if labelled else None, sequence, weight)
         finally:  # a row is handled once, even if the port fails at its answer
             self.link.release(n)
         return n
@@ -195,7 +195,7 @@ class Runner:
         Parameters
         ----------
         x : ndarray of shape (n_features,), of the learner's dtype
-        label : int, float or None
+        label : int, float, str or None
             None if the sample has no label: it is only predicted.
         sequence : int
             The sample's sequence number.
@@ -229,10 +229,24 @@ class Runner:
         if self.journal is not None:
             noted = flags | self.remarks.flags
             self.journal.add(
-                sequence, predicted=predicted, score=value, flags=noted, label=label, x=x
+                sequence,
+                predicted=self._number(predicted),
+                score=value,
+                flags=noted,
+                label=self._number(label),
+                x=x,
             )
         if self.answers:
             self._tell(sequence, predicted, value, flags)
+
+    def _named(self, label: Any) -> Any:
+        """A label of the link as it is learned: a word, where the link has words."""
+        names = self.link.class_names
+        return names[label] if names and isinstance(label, int) else label
+
+    def _number(self, label: Any) -> Any:
+        """A label that is learned as the link and the journal have it: a number."""
+        return self.link.class_names.index(label) if isinstance(label, str) else label
 
     def _estimate(self, estimates: Estimates, x: np.ndarray, sequence: int) -> Estimate | None:
         """Predict a target; from the one before too, if that has come with its sample."""
@@ -246,14 +260,16 @@ class Runner:
             target, low, high = predicted or (0.0, 0.0, 0.0)
             self.link.send_estimate(sequence, target, low, high, flags)
         else:
-            self.link.send_prediction(sequence, 0 if predicted is None else predicted, value, flags)
+            number = 0 if predicted is None else self._number(predicted)
+            self.link.send_prediction(sequence, number, value, flags)
 
     def _wait(self, x: np.ndarray, sequence: int, predicted: Any) -> None:
         """Keep a predicted sample without a label if its label may arrive later."""
         if self.link.late is None:
             self._unlabelled += 1
         else:
-            self.link.late.wait(x.astype(np.float32, copy=False), sequence, predicted)
+            number = self._number(predicted)
+            self.link.late.wait(x.astype(np.float32, copy=False), sequence, number)
 
     def _ask(
         self, questions: Questions, x: np.ndarray, sequence: int, predicted: Any, value: float
@@ -261,7 +277,8 @@ class Runner:
         """Ask a person about a row that was predicted, if it is worth a question."""
         assert questions.asker is not None
         if asked := questions.asker.asks(lambda: self._margin(x)):
-            questions.add(x, sequence, predicted, value, asked, epoch=self.link.epochs)
+            number = self._number(predicted)
+            questions.add(x, sequence, number, value, asked, epoch=self.link.epochs)
 
     def _margin(self, x: np.ndarray) -> float:
         """How sure the learner is of its answer: how far it is from the next."""
@@ -278,7 +295,8 @@ class Runner:
         while self.link.late is not None and (late := self.link.take_labelled()) is not None:
             x = late.x.astype(self._dtype, copy=False)
             try:
-                self._learn(x, late.label, late.weight, late.predicted)
+                predicted = self._named(late.predicted)
+                self._learn(x, self._named(late.label), late.weight, predicted)
             except SampleRefused as refused:
                 self._count_refused(refused)
             self._note(late.sequence, late.label)
@@ -289,7 +307,7 @@ class Runner:
         found = [(one, one.find(sequence)) for one in kept if one is not None]
         places = [(journal, place) for journal, place in found if place is not None]
         for journal, place in places:
-            journal.label(place, label)
+            journal.label(place, self._number(label))
         return places
 
     def teach(self, sequence: int, label: float) -> list[tuple[Journal, int]]:
@@ -338,7 +356,7 @@ class Runner:
             raise NotTaught("nothing is asked: see --ask")
         entry = questions.question(number)
         places = self._teach_entry(entry, label, questions.epoch(number))
-        questions.answer(number, label)
+        questions.answer(number, self._number(label))
         return list({*places, (questions.ring, number)})
 
     def _teach_entry(
@@ -353,7 +371,7 @@ class Runner:
         waits = is_last and late is not None and late.claim(sequence) is not None
         predicted = self._predicted_in(entry) if entry["has_prediction"] else None
         try:
-            self._teach(entry["x"], label, 1.0, predicted)
+            self._teach(entry["x"], self._named(label), 1.0, predicted)
         except SampleRefused as refused:
             if waits:
                 self._count_refused(refused)
@@ -372,7 +390,9 @@ class Runner:
     def _predicted_in(self, entry: np.void) -> Any:
         """The prediction in an entry of the journal."""
         value = entry["predicted"].item()
-        return value if self._estimates is None else (value, *entry[["low", "high"]].item())
+        if self._estimates is None:
+            return self._named(value)
+        return value, *entry[["low", "high"]].item()
 
     def _count_refused(self, refused: SampleRefused) -> bool:
         """Count a refused sample. Returns whether only its label was wrong."""

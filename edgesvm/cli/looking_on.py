@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +126,11 @@ class ShowSettings:
         teaches = any(lookout.teaching is not None for lookout in lookouts.values())
         if self.http_token_file is None and teaches:
             where += f"#{token} (up to # without the right to give labels)"
-        status.say(where)
+        if self.quiet:  # once: nothing else says it
+            with suppress(OSError):
+                print(where, file=sys.stderr, flush=True)
+        else:
+            status.say(where)
         try:
             yield desks
         finally:

@@ -74,6 +74,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
     link_options.add_ring(link)
+    link_options.add_columns(link)
     link.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),
@@ -181,6 +182,8 @@ def run(settings: RunSettings) -> int:
             status.say,
             asked={one.link.name: one.job.questions for one in ports},
             heard=None if person is None else person.hear,
+            samples={link.name: link.freshness for link in links},
+            steady=all(isinstance(one.job.model, Learner) for one in ports),
         )
         started = time.monotonic()
         names = [one.name for one in settings.ports]
@@ -278,12 +281,11 @@ def model_for(
         period = link.schema.nominal_us
         model = settings.windows.chain(learner, n_features, memory, period_us=period, fixed=fixed)
         return model.allocate(n_features), None
-    labels = [] if port.learner.regress else learner_in(model).classes_.tolist()
-    if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
-        raise ValueError(
-            f"the model in {source} has the labels {labels}, but a link has integers; "
-            "use --fresh to start over"
-        )
+    if not port.learner.regress:
+        try:
+            link.name_classes(learner_in(model).classes_.tolist())
+        except ValueError as error:
+            raise ValueError(f"{source}: {error}; use --fresh to start over") from None
     saved_model.check_inputs(model, n_features, source)
     return model, source
 
@@ -315,9 +317,16 @@ def served(
 
         runner = WindowRunner(link, model, **asked)
     checked, news = False, run_report.questions_of(runner)
+    tell_samples = server.samples_told(link, status.say)
+
+    doubted = False
 
     def after() -> None:
-        nonlocal checked
+        nonlocal checked, doubted
+        tell_samples()
+        if not doubted and (doubt := link.doubt()):
+            doubted = True
+            status.say(f"note: {doubt}")
         checked = checked or (runner.learned > 0 and decision_options.check_labels(runner.learner))
         where = f"{link.name}: " if len(settings.ports) > 1 else ""
         for line in runner.remarks.news():

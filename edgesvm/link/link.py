@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar
@@ -19,9 +19,9 @@ from edgesvm.link._late import LateLabel, LateLabels, LateSample
 from edgesvm.link._outbox import Outbox
 from edgesvm.link._ring import Batch, SampleRing
 from edgesvm.link.frames import REJECTED
+from edgesvm.link.freshness import Freshness
 from edgesvm.link.port import READ_BYTES, Port
 
-LABELS = ("last", "none")
 POLICIES = ("drop_oldest", "drop_newest")
 BACK_OFF_FIRST = 0.1  # seconds
 BACK_OFF_LAST = 5.0
@@ -65,10 +65,16 @@ class Link(ABC):
         None until the schema is known.
     late : LateLabels or None
         The samples that wait for a label, if late labels are in use.
+    feature_names : tuple of str
+        Of the samples, if they are known; else empty.
+    class_names : list of str
+        On a text link with words for labels, these: a label is an index. Else empty.
     disconnects : int
         Failures of an open port, during a handshake or later.
     silent : int
         How often nothing valid came for `silent_after` seconds, each time counted once.
+    freshness : Freshness
+        Whether samples come. `poll` looks; while the port is gone, call `look_for_samples`.
     predictions_sent, predictions_dropped : int
         Predictions put into the outbox; dropped, because the node did not read or the port was
         closed.
@@ -91,11 +97,10 @@ class Link(ABC):
         outbox_bytes: int = 4096,
         late_labels: int = 0,
         silent_after: float = SILENT_AFTER,
+        stale_after: float | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        if label not in LABELS:
-            raise ValueError(f"label={label!r} must be one of {LABELS}")
         if policy not in POLICIES:
             raise ValueError(f"policy={policy!r} must be one of {POLICIES}")
         if n_features is not None and n_features < 1:
@@ -109,7 +114,9 @@ class Link(ABC):
         self.name = name
         self.schema: SampleSchema | None = None
         self.late: LateLabels | None = None
+        self.class_names: list[str] = []
         self.disconnects = self.silent = 0
+        self.freshness = Freshness(stale_after, first=handshake_timeout, now=clock())
         self.reconnects = 0
         self.connect_attempts = 0
         self.predictions_sent = 0
@@ -138,6 +145,7 @@ class Link(ABC):
         self._other_since: float | None = None  # nothing but samples of another width is announced
         self._clock = clock
         self._sleep = sleep
+        self.feature_names: tuple[str, ...] = ()
 
     # What each kind of link implements.
 
@@ -174,6 +182,17 @@ class Link(ABC):
     @abstractmethod
     def _least_label_bytes(self) -> int:
         """The fewest bytes on the wire that can produce a late label."""
+
+    def name_classes(self, labels: Sequence[int | str]) -> None:
+        """Expect the labels of a model that goes on: integers, or words on a text link.
+
+        Raises
+        ------
+        ValueError
+            The link has other labels.
+        """
+        if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
+            raise ValueError(f"the model has the labels {labels}, but the link has integers")
 
     def command(self, opcode: int, argument: bytes = b"") -> int:
         """Send a command to the node; see `BinaryLink.command`. A text link cannot."""
@@ -212,8 +231,14 @@ class Link(ABC):
             self._down_since = None
 
     def _start_listening(self) -> None:
+        if self.schema is not None:
+            self.freshness.announced = self.schema.nominal_us / 1e6
         self._read_at = self._clock()
         self._valid_at = self._listened
+
+    def doubt(self) -> str | None:
+        """Why the labels so far look wrong, with a line as it came; None if they do not."""
+        return None
 
     def close(self) -> None:
         """Close the port; samples in the ring stay."""
@@ -328,11 +353,17 @@ class Link(ABC):
                 self._answer_refused()
             elif write_error is not None:
                 raise write_error
+            self.look_for_samples()
             self._mind_silence(self._listened - self._valid_at)
         except LinkDown:
             self._port_lost()
             raise
         return self.waiting
+
+    def look_for_samples(self) -> None:
+        """Note whether samples have come since the last look."""
+        if self._ring is not None:
+            self.freshness.look(self._ring.pushed, self._clock())
 
     def _mind_silence(self, seconds: float) -> None:
         """Nothing valid has come for so long: count it once it is too long, and end it."""
@@ -527,6 +558,7 @@ class Link(ABC):
             **self._parser.counters(),
             "disconnects": self.disconnects,
             "silent": self.silent,
+            "stale": self.freshness.times,
             "reconnects": self.reconnects,
             "connect_attempts": self.connect_attempts,
             "downtime_ms": round(1000 * self._downtime),

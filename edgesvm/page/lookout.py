@@ -119,6 +119,12 @@ class Lookout(ABC):
             self._rate = (self.taken - self._taken_before) / seconds
             self._looked_at, self._taken_before = now, self.taken
 
+    @property
+    def stale_seconds(self) -> float | None:
+        """Seconds since the last sample, if that is too long. Also for other threads."""
+        fresh = self.link.freshness
+        return fresh.quiet if fresh.is_stale else None
+
     def status(self) -> dict[str, Any]:
         """All that is shown, as JSON has it."""
         self.statuses += 1
@@ -133,6 +139,7 @@ class Lookout(ABC):
             "seconds": plain(self.clock() - self._started),
             "rate": plain(self._rate),
             "samples": self.taken,
+            "stale_seconds": plain(self.stale_seconds),
             "counters": counters,
             "lost": words.losses(counters),
             "remarks": dict(self.remarks.held),

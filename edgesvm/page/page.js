@@ -275,8 +275,8 @@ function drawAlarms(s) {
   $("alarms").dataset.now = now;
   show("alarms", el("p", {}, `${whole(s.counters.alarms)} so far`), ...s.alarms.map((alarm) => el("div", { class: alarm.on ? "alarm-card on" : "alarm-card" },
     el("b", {}, `${atTime(alarm.time)}, ${alarm.kind}, ${alarm.on ? "still on" : `over after ${lasted(alarm.seconds)}`}`),
-    el("div", {}, `score up to ${short(alarm.highest)}, threshold ${short(alarm.threshold)}`),
-    el("div", {}, "stands out: " + alarm.features.map((f) => `${f.name} ${Math.round(100 * f.share)} %`).join(", ")),
+    ...(alarm.kind === "stale" ? [el("div", {}, "no samples")] : [el("div", {}, `score up to ${short(alarm.highest)}, threshold ${short(alarm.threshold)}`),
+    el("div", {}, "stands out: " + alarm.features.map((f) => `${f.name} ${Math.round(100 * f.share)} %`).join(", "))]),
     ...(alarm.question === null ? [] : [el("div", { class: "buttons" },
       pressed("false alarm", () => post({ question: alarm.question, label: 1 })),
       pressed("true alarm", () => post({ question: alarm.question, label: -1 })))]))));
@@ -345,7 +345,8 @@ function draw() {
   for (const section of document.querySelectorAll("[data-kind]")) section.hidden = !section.dataset.kind.split(" ").includes(s.kind);
   document.title = `${s.kind === "watch" && s.alarm ? "ALARM " : ""}edgesvm ${s.kind} ${s.port}`;
   $("kind").textContent = s.kind;
-  show("remarks", ...Object.values(s.remarks).map((text) => el("li", {}, text)));
+  const stale = s.stale_seconds === null ? [] : [`No sample for ${lasted(s.stale_seconds)}: is the sensor off, or its cable out?`];
+  show("remarks", ...[...stale, ...Object.values(s.remarks)].map((text) => el("li", {}, text)));
   $("port").textContent = `${s.port}, for ${lasted(s.seconds)}`;
   $("learner").textContent = s.learner ?? "";
   $("version").textContent = `edgesvm ${s.version}`;
@@ -379,6 +380,7 @@ async function ask() {
       status = told;
       draw();
       if (age > LATE_S) tell(`no news for ${lasted(age)}: is the port gone?`, "late");
+      else if (status.stale_seconds !== null) tell("no samples", "late");
       else tell(status.alarm ? "alarm" : "live", status.alarm ? "alarm" : "");
     } catch (error) {
       tell(`no answer: ${error.message}`, "late");

@@ -199,7 +199,9 @@ def _watching(s: dict[str, Any]) -> list[str]:
 
 
 def _remarks(s: dict[str, Any]) -> list[str]:
-    return [f"note: {line}" for line in s["remarks"].values()][:1]
+    stale = s["stale_seconds"]
+    told = [] if stale is None else [f"NO SAMPLE for {stale:,.0f} s"]
+    return told + [f"note: {line}" for line in s["remarks"].values()][:1]
 
 
 def _alarms(s: dict[str, Any]) -> list[str]:

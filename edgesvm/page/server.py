@@ -374,6 +374,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _healthz(self) -> None:
         for name, desk in self._desks.items():
+            if (seconds := desk.lookout.stale_seconds) is not None:
+                raise Busy(f"{desk.lookout.link.name}: no sample for {seconds:.0f} s")
             if desk.idle_s > STALLED_S:
                 which = f"{name}: " if len(self._desks) > 1 else ""
                 raise Busy(
