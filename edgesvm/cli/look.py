@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import islice
 from typing import Any
@@ -52,7 +53,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="HZ",
         help="samples a second; default: as the source says, or measured",
     )
-    link_options.add_to(command, auto=True)
+    link_options.add_to(command, auto=True, labels=False)
     arguments.add_columns(command)
     shown = command.add_argument_group("what is shown")
     shown.add_argument(
@@ -71,7 +72,6 @@ def act(options: argparse.Namespace) -> int:
             options,
             url=options.port,
             mode="text" if options.text else "auto",
-            unlabelled=True,
             regress=None,
         )
         at_port(settings, show, options.rate)
@@ -144,10 +144,16 @@ class Looker:
         return f"{self.taken:,} samples  {rate}/s  {told}"
 
 
-def _status(name: str, X: np.ndarray, rate: float | None, told: float | None) -> dict[str, Any]:
+def _status(
+    name: str,
+    X: np.ndarray,
+    rate: float | None,
+    told: float | None,
+    channels: Sequence[str] = (),
+) -> dict[str, Any]:
     """Of the samples X (n, d), at a rate that was measured and one that the source or the user
     told."""
-    names = [f"x{j}" for j in range(X.shape[1])]
+    names = channels or [f"x{j}" for j in range(X.shape[1])]
     at = told or (float(f"{rate:.3g}") if rate else None)
     shown = figures(X.astype(np.float64), at or 1.0, names) if len(X) else {}
     return {
@@ -185,8 +191,9 @@ def at_file(options: argparse.Namespace, show: ShowSettings) -> None:
     X, missing, source, classes = _read(options, column)
     if isinstance(source, CsvRows) and column is None and not 1 < classes <= MOST_CLASSES:
         X, missing, source, classes = _read(options, "none")
-    period_us = source.period_us
-    shown = _status(options.port, X, None, options.rate or (1e6 / period_us if period_us else None))
+    arguments.say_notes(options.port, getattr(source, "notes", ()))
+    told = options.rate or (1e6 / source.period_us if source.period_us else None)
+    shown = _status(options.port, X, None, told, getattr(source, "feature_names", ()))
     shown |= {"samples": len(X), "seconds": None, "lost": []}
     if missing:
         shown["lost"] = [{"count": missing, "why": words.LOSSES["missing"]}]
@@ -196,7 +203,7 @@ def at_file(options: argparse.Namespace, show: ShowSettings) -> None:
 def _read(options: argparse.Namespace, column: str | None) -> tuple[np.ndarray, int, Any, int]:
     """The first samples (n, d) whose values are finite, how many are missing among them, their
     source, and the number of classes."""
-    source = open_rows(options.port, label_column=column, drop_columns=tuple(options.drop_column))
+    source = open_rows(options.port, label_column=column, **arguments.columns(options))
     with closing(source):
         numbers, rows, labels = [], [], set()
         for number, x, label in islice(samples(source), options.samples or READ):

@@ -16,6 +16,8 @@ def test_a_signal_gets_windows_and_bands_to_copy():
     assert "Next: edgesvm watch pump.csv --window" in shown and "--bands 15-61,61-450" in shown
 
 
-@pytest.mark.parametrize("said", ["only rises", "at its highest value: clipped?", "constant"])
+@pytest.mark.parametrize(
+    "said", ["it rises with every row", "at its highest value: clipped?", "constant"]
+)
 def test_what_is_odd_about_a_channel_is_said(said):
     assert said in look.a_clipped_channel_and_a_clock()
