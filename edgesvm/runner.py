@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgesvm.contract.names import number_of, word_of
 from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.errors import NotTaught, SampleRefused
@@ -47,7 +48,8 @@ class Runner:
     link : Link
         Open.
     learner : Learner
-        Allocated or not; its labels are the integers of the link, or, of a regressor, its targets.
+        Allocated or not; its labels are the integers of the link or the words that they stand for
+        (`link.class_names`), or, of a regressor, its targets.
         What a regressor predicts is a target with its interval, (value, low, high).
     window : int
         Number of samples in the rolling accuracy.
@@ -112,6 +114,9 @@ class Runner:
         self._credit_from = clock()
         self._dtype = np.dtype(learner.dtype)
         self._is_float32 = self._dtype == np.float32
+        for ring in (journal, None if questions is None else questions.ring):
+            if ring is not None:
+                ring.names = link.class_names
         self._is_calibrated = is_a(learner, "Calibrated")
         self._fitted = learner.is_fitted
         self.remarks = Remarks(Facts(learner=learner, score=self.score), self.counters)
@@ -184,7 +189,7 @@ class Runner:
         try:
             for x, labelled, label, sequence, weight in rows:
                 n += 1
-                self.handle(x, label if labelled else None, sequence, weight)
+                self.handle(x, self._named(label) if labelled else None, sequence, weight)
         finally:  # a row is handled once, even if the port fails at its answer
             self.link.release(n)
         return n
@@ -195,7 +200,7 @@ class Runner:
         Parameters
         ----------
         x : ndarray of shape (n_features,), of the learner's dtype
-        label : int, float or None
+        label : int, float, str or None
             None if the sample has no label: it is only predicted.
         sequence : int
             The sample's sequence number.
@@ -229,10 +234,23 @@ class Runner:
         if self.journal is not None:
             noted = flags | self.remarks.flags
             self.journal.add(
-                sequence, predicted=predicted, score=value, flags=noted, label=label, x=x
+                sequence,
+                predicted=self._number(predicted),
+                score=value,
+                flags=noted,
+                label=self._number(label),
+                x=x,
             )
         if self.answers:
             self._tell(sequence, predicted, value, flags)
+
+    def _named(self, label: Any) -> Any:
+        """A label of the link as it is learned: a word, where the link has words."""
+        return word_of(self.link.class_names, label)
+
+    def _number(self, label: Any) -> Any:
+        """A label that is learned as the link and the journal have it: a number."""
+        return number_of(self.link.class_names, label)
 
     def _estimate(self, estimates: Estimates, x: np.ndarray, sequence: int) -> Estimate | None:
         """Predict a target; from the one before too, if that has come with its sample."""
@@ -246,14 +264,16 @@ class Runner:
             target, low, high = predicted or (0.0, 0.0, 0.0)
             self.link.send_estimate(sequence, target, low, high, flags)
         else:
-            self.link.send_prediction(sequence, 0 if predicted is None else predicted, value, flags)
+            number = 0 if predicted is None else self._number(predicted)
+            self.link.send_prediction(sequence, number, value, flags)
 
     def _wait(self, x: np.ndarray, sequence: int, predicted: Any) -> None:
         """Keep a predicted sample without a label if its label may arrive later."""
         if self.link.late is None:
             self._unlabelled += 1
         else:
-            self.link.late.wait(x.astype(np.float32, copy=False), sequence, predicted)
+            number = self._number(predicted)
+            self.link.late.wait(x.astype(np.float32, copy=False), sequence, number)
 
     def _ask(
         self, questions: Questions, x: np.ndarray, sequence: int, predicted: Any, value: float
@@ -261,7 +281,8 @@ class Runner:
         """Ask a person about a row that was predicted, if it is worth a question."""
         assert questions.asker is not None
         if asked := questions.asker.asks(lambda: self._margin(x)):
-            questions.add(x, sequence, predicted, value, asked, epoch=self.link.epochs)
+            number = self._number(predicted)
+            questions.add(x, sequence, number, value, asked, epoch=self.link.epochs)
 
     def _margin(self, x: np.ndarray) -> float:
         """How sure the learner is of its answer: how far it is from the next."""
@@ -278,7 +299,8 @@ class Runner:
         while self.link.late is not None and (late := self.link.take_labelled()) is not None:
             x = late.x.astype(self._dtype, copy=False)
             try:
-                self._learn(x, late.label, late.weight, late.predicted)
+                predicted = self._named(late.predicted)
+                self._learn(x, self._named(late.label), late.weight, predicted)
             except SampleRefused as refused:
                 self._count_refused(refused)
             self._note(late.sequence, late.label)
@@ -289,10 +311,10 @@ class Runner:
         found = [(one, one.find(sequence)) for one in kept if one is not None]
         places = [(journal, place) for journal, place in found if place is not None]
         for journal, place in places:
-            journal.label(place, label)
+            journal.label(place, self._number(label))
         return places
 
-    def teach(self, sequence: int, label: float) -> list[tuple[Journal, int]]:
+    def teach(self, sequence: int, label: Any) -> list[tuple[Journal, int]]:
         """Learn an earlier row with a label that did not come over the wire, and score the
         prediction made when it arrived. Call it between two steps.
 
@@ -302,7 +324,7 @@ class Runner:
         ----------
         sequence : int
             The sample's sequence number; of a window, that of its last sample.
-        label : int, or float for a regressor
+        label : int or str, or float for a regressor
 
         Returns
         -------
@@ -321,12 +343,13 @@ class Runner:
             raise NotTaught(f"row {sequence:,} is no longer kept")
         entry = self.journal.entry(place)
         if entry["has_label"]:
-            raise NotTaught(f"row {sequence:,} has the label {entry['label'].item()} already")
+            known = self.journal.told(entry, "label")
+            raise NotTaught(f"row {sequence:,} has the label {known} already")
         if int(entry["flags"]) & REJECTED:
             raise NotTaught(f"row {sequence:,} was refused: a value is too large")
         return self._teach_entry(entry, label)
 
-    def answer(self, number: int, label: int) -> list[tuple[Journal, int]]:
+    def answer(self, number: int, label: Any) -> list[tuple[Journal, int]]:
         """Learn the row of a question as `teach` does, with the answer for its label.
 
         Raises
@@ -338,11 +361,11 @@ class Runner:
             raise NotTaught("nothing is asked: see --ask")
         entry = questions.question(number)
         places = self._teach_entry(entry, label, questions.epoch(number))
-        questions.answer(number, label)
+        questions.answer(number, self._number(label))
         return list({*places, (questions.ring, number)})
 
     def _teach_entry(
-        self, entry: np.void, label: float, epoch: int | None = None
+        self, entry: np.void, label: Any, epoch: int | None = None
     ) -> list[tuple[Journal, int]]:
         """Teach the row of an entry of a journal, which may wait for its label; `epoch` is that of
         its number, of which there may be another row by now."""
@@ -353,7 +376,7 @@ class Runner:
         waits = is_last and late is not None and late.claim(sequence) is not None
         predicted = self._predicted_in(entry) if entry["has_prediction"] else None
         try:
-            self._teach(entry["x"], label, 1.0, predicted)
+            self._teach(entry["x"], self._named(label), 1.0, predicted)
         except SampleRefused as refused:
             if waits:
                 self._count_refused(refused)
@@ -372,7 +395,9 @@ class Runner:
     def _predicted_in(self, entry: np.void) -> Any:
         """The prediction in an entry of the journal."""
         value = entry["predicted"].item()
-        return value if self._estimates is None else (value, *entry[["low", "high"]].item())
+        if self._estimates is None:
+            return self._named(value)
+        return value, *entry[["low", "high"]].item()
 
     def _count_refused(self, refused: SampleRefused) -> bool:
         """Count a refused sample. Returns whether only its label was wrong."""

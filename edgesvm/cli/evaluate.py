@@ -205,8 +205,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         drift=DriftSettings.of(options).watch(learner, status.say),
         season=options.season or season_of_day(rows.period_us),
     )
-    # Labels named on the command line may be words.
-    labels = _Labels(options, rows, as_words=bool(asked.decision.by_label))
+    labels = _Labels(options, rows)
     windows = WindowRows(rows, model, labels, options.samples) if isinstance(model, Chain) else None
     steps = (
         islice(loop.run(_in_order(options, rows), labels), options.samples)
@@ -306,7 +305,7 @@ def _model(
     model = windows.chain(
         learner, rows.n_features, asked.memory, period_us=rows.period_us, fixed=fixed
     )
-    return model.allocate(rows.n_features)
+    return model.allocate(rows.n_features).name_features(rows.feature_names)
 
 
 def _in_order(
@@ -324,24 +323,24 @@ def _in_order(
 
 
 class _Labels:
-    """The labels to learn: those of the file or, with ``--positive``, 1 and 0."""
+    """The labels to learn: those of the file or, with ``--positive``, 1 and 0, or a word and "not"
+    that word."""
 
-    def __init__(
-        self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording, *, as_words: bool
-    ) -> None:
+    def __init__(self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> None:
         self._file, self._positive = options.file, options.positive
         self._names = rows.class_names
         self._n = self._n_positive = 0
         self._last = 0
-        self._as_words = as_words
 
     def __call__(self, label: int) -> int | str:
         self._n += 1
         self._last = label
         if self._positive is None:
-            return self._names[label] if self._names and self._as_words else label
+            return self._names[label] if self._names else label
         is_positive = label == self._class_of_positive()
         self._n_positive += is_positive
+        if self._names:
+            return self._positive if is_positive else f"not {self._positive}"
         return int(is_positive)
 
     def _class_of_positive(self) -> int:

@@ -277,13 +277,12 @@ def model_for(
         learner, fixed = port.learner.requested(link.schema.n_classes)
         period = link.schema.nominal_us
         model = settings.windows.chain(learner, n_features, memory, period_us=period, fixed=fixed)
-        return model.allocate(n_features), None
-    labels = [] if port.learner.regress else learner_in(model).classes_.tolist()
-    if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
-        raise ValueError(
-            f"the model in {source} has the labels {labels}, but a link has integers; "
-            "use --fresh to start over"
-        )
+        return model.allocate(n_features).name_features(link.feature_names), None
+    if not port.learner.regress:
+        try:
+            link.name_classes(learner_in(model).classes_.tolist())
+        except ValueError as error:
+            raise ValueError(f"{source}: {error}; use --fresh to start over") from None
     saved_model.check_inputs(model, n_features, source)
     return model, source
 

@@ -103,6 +103,8 @@ class CsvRows(Stream):
         Line of the first of them; 0 if there is none.
     class_names : list of str
         Labels that are not integers, in order of appearance: the class is the index.
+    feature_names : tuple of str
+        Names of the columns that are features; empty without a header.
 
     Raises
     ------
@@ -154,6 +156,8 @@ class CsvRows(Stream):
             self._file.close()
             raise
         self.n_features = len(self._features)
+        names = self._header or ()
+        self.feature_names = tuple(names[j] for j in self._features if names)
         self._labels = _Labels()
         self._lines = self._rows()
 
@@ -331,6 +335,7 @@ class NpzRows:
     """
 
     period_us = 0
+    feature_names: tuple[str, ...] = ()
 
     def __init__(self, path: str | os.PathLike[str], *, targets: bool = False) -> None:
         import zipfile  # takes 10 ms, which CSV files do not need

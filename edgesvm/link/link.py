@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar
@@ -69,6 +69,10 @@ class Link(ABC):
         Failures of an open port, during a handshake or later.
     silent : int
         How often nothing valid came for `silent_after` seconds, each time counted once.
+    feature_names : tuple of str
+        Of the samples, if they are known; else empty.
+    class_names : list of str
+        Words of the labels, by number; empty if labels are numbers.
     predictions_sent, predictions_dropped : int
         Predictions put into the outbox; dropped, because the node did not read or the port was
         closed.
@@ -109,6 +113,7 @@ class Link(ABC):
         self.name = name
         self.schema: SampleSchema | None = None
         self.late: LateLabels | None = None
+        self.class_names: list[str] = []
         self.disconnects = self.silent = 0
         self.reconnects = 0
         self.connect_attempts = 0
@@ -138,6 +143,7 @@ class Link(ABC):
         self._other_since: float | None = None  # nothing but samples of another width is announced
         self._clock = clock
         self._sleep = sleep
+        self.feature_names: tuple[str, ...] = ()
 
     # What each kind of link implements.
 
@@ -174,6 +180,20 @@ class Link(ABC):
     @abstractmethod
     def _least_label_bytes(self) -> int:
         """The fewest bytes on the wire that can produce a late label."""
+
+    def name_classes(self, labels: Sequence[int | str]) -> None:
+        """Expect the labels of a model that goes on: integers, or words, which a binary link has as
+        numbers, their places, as exported C does.
+
+        Raises
+        ------
+        ValueError
+            The link has other labels.
+        """
+        if labels and all(isinstance(label, str) for label in labels):
+            self.class_names[:] = map(str, labels)
+        elif not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
+            raise ValueError(f"the model has the labels {labels}, but the link has integers")
 
     def command(self, opcode: int, argument: bytes = b"") -> int:
         """Send a command to the node; see `BinaryLink.command`. A text link cannot."""
