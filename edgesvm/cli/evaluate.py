@@ -239,9 +239,9 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         picture.draw(options.plot, title=f"{options.file}: {model!r}")
     if options.reliability and loop.forecasts is not None:
         title = f"{options.file}: {model!r}"
-        figures.reliability(
-            loop.forecasts.raw.bins, loop.forecasts.bins, options.reliability, title=title
-        )
+        both = loop.forecasts.raw.bins, loop.forecasts.bins
+        labels = learner.classes_.tolist()
+        figures.reliability(*both, options.reliability, title=title, labels=labels)
     print(json.dumps(summary) if options.json else eval_report.words(summary))
     return 0
 
@@ -252,16 +252,23 @@ class _Picture:
 
     def __init__(self, loop: PredictThenLearn, *, regress: bool) -> None:
         self._loop, self._regress = loop, regress
-        self._curve: list[tuple[int, float]] = []
+        self._curve: list[tuple[float | None, ...]] = []
         self._last: deque[tuple[float, ...]] = deque(maxlen=DRAWN)
 
     def note(self, trial: Trial) -> None:
         """Take in a row that was scored."""
         score = self._loop.score
         if score.n and score.n % 50 == 0:
-            _extend(self._curve, score.n, score.rolling or 0.0)
+            _extend(self._curve, (score.n, score.rolling, *self._without_learner()))
         if self._regress and trial.predicted is not None:
             self._last.append((trial.label, *trial.predicted))
+
+    def _without_learner(self) -> tuple[float | None, ...]:
+        """The scores of two answers that need no learner."""
+        score = self._loop.score
+        if self._regress:
+            return score.mean_so_far.mae, score.value_before.mae
+        return score.majority, score.label_before
 
     def draw(self, path: str, *, title: str) -> None:
         from edgesvm.cli import figures
@@ -379,8 +386,8 @@ class _Labels:
             )
 
 
-def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
+def _extend(curve: list[tuple[float | None, ...]], point: tuple[float | None, ...]) -> None:
     """Append a point. A curve that is too long loses every second one, so it stays small."""
-    curve.append((n, rolling))
+    curve.append(point)
     if len(curve) > CURVE_POINTS:
         del curve[::2]
