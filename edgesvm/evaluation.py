@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgesvm.contract.labels import sort_labels
 from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource, Trial, TrialSource
@@ -88,10 +89,10 @@ class Prequential(Tally):
 
     @property
     def recalls(self) -> dict[Any, float]:
-        """Accuracy within each class, by label."""
-        return {
-            label: row.get(label, 0) / sum(row.values()) for label, row in self.confusion.items()
-        }
+        """Accuracy within each class, by label, in the order of the labels."""
+        rows = self.confusion
+        labels = sort_labels(list(rows))
+        return {label: rows[label].get(label, 0) / sum(rows[label].values()) for label in labels}
 
     def summary(self) -> dict[str, Any]:
         """All results, for a JSON line."""

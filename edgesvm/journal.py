@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from edgesvm.contract.names import word_of
 
 
 class Journal:
@@ -35,6 +37,8 @@ class Journal:
         Entries written since the beginning, also those that are gone.
     nbytes : int
         Bytes of the ring.
+    names : sequence of str
+        Words of the labels, by number; empty if labels are numbers.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class Journal:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.written = 0
+        self.names: Sequence[str] = ()
         self._clock = clock
         self.capacity, self.targets = capacity, targets
         of_labels: Any = np.float64 if targets else np.int64
@@ -132,6 +137,11 @@ class Journal:
     def flag(self, place: int, flags: int) -> None:
         """Add flags to an entry. For the writer's thread."""
         self._columns["flags"][place % len(self._ring)] |= flags
+
+    def told(self, entry: np.void, column: str) -> Any:
+        """The `predicted` or `label` of an entry as users know it; None if it has none."""
+        has = "has_prediction" if column == "predicted" else "has_label"
+        return word_of(self.names, entry[column].item()) if entry[has] else None
 
     def has(self, place: int) -> bool:
         """Whether the entry at `place` is still there."""

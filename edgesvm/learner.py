@@ -177,7 +177,6 @@ class Learner(Estimator, Saved):
     _engine: str = "compiled"  # or "reference", in NumPy, for tests and readers
     _state: State | None = None  # None: no memory yet
     _own_guard: Guard | None = None
-    _columns: Names = None  # of the features learned
     _is_part: bool = False  # of another learner, which knows the mean weight of the samples
 
     # -- what a subclass adds ----------------------------------------------------------------------
@@ -601,7 +600,7 @@ class Learner(Estimator, Saved):
         state = self._state
         if state is not None and state.core.views["n_seen"]:
             check_names(names, self._columns, state.core.owner)
-        else:
+        elif names is not None:
             self._columns = names
 
     @contextlib.contextmanager
@@ -982,14 +981,6 @@ class Learner(Estimator, Saved):
         return self.core.n_features
 
     @property
-    def feature_names_in_(self) -> np.ndarray:
-        """Column names of the DataFrame learned, ndarray of shape (n_features,), objects; there is
-        no such attribute if it had none. They are pickled, but no part of a snapshot."""
-        if self._columns is None or not self.n_seen_:
-            raise AttributeError(f"this {type(self).__name__} has not learned a DataFrame")
-        return np.array(self._columns, dtype=object)
-
-    @property
     def n_seen_(self) -> int:
         """Samples seen, including those of weight zero."""
         return int(self.core.views["n_seen"])
@@ -1013,6 +1004,7 @@ class Learner(Estimator, Saved):
             labels.in_slots,
             labels.closed,
             core.arena.memory.data,
+            self._columns or (),
         )
 
     @property

@@ -102,7 +102,8 @@ class Facts:
     def features(self, numbers: Any) -> str:
         """Features by name, a few."""
         numbers = [int(j) for j in numbers]
-        told = [f"x{j}" if self.names is None else self.names[j] for j in numbers[:NAMED]]
+        names = self.names or getattr(self.learner, "_columns", None)
+        told = [names[j] if names else f"x{j}" for j in numbers[:NAMED]]
         return ", ".join(told) + (f" and {len(numbers) - NAMED} more" if numbers[NAMED:] else "")
 
     @property

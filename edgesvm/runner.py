@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgesvm.contract.names import number_of, word_of
 from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.errors import NotTaught, SampleRefused
@@ -47,7 +48,8 @@ class Runner:
     link : Link
         Open.
     learner : Learner
-        Allocated or not; its labels are the integers of the link, or, of a regressor, its targets.
+        Allocated or not; its labels are the integers of the link or the words that they stand for
+        (`link.class_names`), or, of a regressor, its targets.
         What a regressor predicts is a target with its interval, (value, low, high).
     window : int
         Number of samples in the rolling accuracy.
@@ -112,6 +114,9 @@ class Runner:
         self._credit_from = clock()
         self._dtype = np.dtype(learner.dtype)
         self._is_float32 = self._dtype == np.float32
+        for ring in (journal, None if questions is None else questions.ring):
+            if ring is not None:
+                ring.names = link.class_names
         self._is_calibrated = is_a(learner, "Calibrated")
         self._fitted = learner.is_fitted
         self.remarks = Remarks(Facts(learner=learner, score=self.score), self.counters)
@@ -241,12 +246,11 @@ class Runner:
 
     def _named(self, label: Any) -> Any:
         """A label of the link as it is learned: a word, where the link has words."""
-        names = self.link.class_names
-        return names[label] if names and isinstance(label, int) else label
+        return word_of(self.link.class_names, label)
 
     def _number(self, label: Any) -> Any:
         """A label that is learned as the link and the journal have it: a number."""
-        return self.link.class_names.index(label) if isinstance(label, str) else label
+        return number_of(self.link.class_names, label)
 
     def _estimate(self, estimates: Estimates, x: np.ndarray, sequence: int) -> Estimate | None:
         """Predict a target; from the one before too, if that has come with its sample."""
@@ -310,7 +314,7 @@ class Runner:
             journal.label(place, self._number(label))
         return places
 
-    def teach(self, sequence: int, label: float) -> list[tuple[Journal, int]]:
+    def teach(self, sequence: int, label: Any) -> list[tuple[Journal, int]]:
         """Learn an earlier row with a label that did not come over the wire, and score the
         prediction made when it arrived. Call it between two steps.
 
@@ -320,7 +324,7 @@ class Runner:
         ----------
         sequence : int
             The sample's sequence number; of a window, that of its last sample.
-        label : int, or float for a regressor
+        label : int or str, or float for a regressor
 
         Returns
         -------
@@ -339,12 +343,13 @@ class Runner:
             raise NotTaught(f"row {sequence:,} is no longer kept")
         entry = self.journal.entry(place)
         if entry["has_label"]:
-            raise NotTaught(f"row {sequence:,} has the label {entry['label'].item()} already")
+            known = self.journal.told(entry, "label")
+            raise NotTaught(f"row {sequence:,} has the label {known} already")
         if int(entry["flags"]) & REJECTED:
             raise NotTaught(f"row {sequence:,} was refused: a value is too large")
         return self._teach_entry(entry, label)
 
-    def answer(self, number: int, label: int) -> list[tuple[Journal, int]]:
+    def answer(self, number: int, label: Any) -> list[tuple[Journal, int]]:
         """Learn the row of a question as `teach` does, with the answer for its label.
 
         Raises
@@ -360,7 +365,7 @@ class Runner:
         return list({*places, (questions.ring, number)})
 
     def _teach_entry(
-        self, entry: np.void, label: float, epoch: int | None = None
+        self, entry: np.void, label: Any, epoch: int | None = None
     ) -> list[tuple[Journal, int]]:
         """Teach the row of an entry of a journal, which may wait for its label; `epoch` is that of
         its number, of which there may be another row by now."""

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from edgesvm.asking import Questions
+from edgesvm.contract.labels import MAX_TEXT
+from edgesvm.contract.names import word_of
 from edgesvm.errors import NotTaught
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
@@ -95,13 +97,15 @@ class Teaching(ABC):
             body = json.loads(text)
         except (ValueError, RecursionError):
             body = None
-        if isinstance(body, int | float):
+        if body is None and not text.lstrip().startswith("{"):
+            body = text.strip()
+        if isinstance(body, int | float | str):
             body = {"question": self._asking().newest(), "label": body}
         if not isinstance(body, dict):
             raise ValueError("give a JSON object, or a label")
         return (yield from self.asked(body))
 
-    def _label(self, body: dict[str, Any]) -> float:
+    def _label(self, body: dict[str, Any]) -> Any:
         return _integer(body, "label", -0x8000, 0x7FFF)
 
     @property
@@ -115,14 +119,14 @@ class Teaching(ABC):
         return self.questions
 
     @abstractmethod
-    def answer(self, number: int, label: float) -> Work:
+    def answer(self, number: int, label: Any) -> Work:
         """Teach what a question was about. NotTaught if nothing is learned."""
 
     @abstractmethod
     def undo(self) -> Work:
         """Forget what the last request taught. NotTaught if there is nothing to undo."""
 
-    def _taught(self, body: dict[str, Any], label: float) -> Work:
+    def _taught(self, body: dict[str, Any], label: Any) -> Work:
         raise ValueError("question is missing")
 
     def _keep(self, learned: int) -> None:
@@ -168,12 +172,25 @@ class RunTeaching(Teaching):
         self._answered = False
         self._scores: tuple[Any, ...] = ()
 
-    def _label(self, body: dict[str, Any]) -> float:
-        if self._runner.learner.regresses:
+    def _label(self, body: dict[str, Any]) -> Any:
+        runner, label = self._runner, body.get("label")
+        if runner.learner.regresses:
             return _number(body, "label")
-        return super()._label(body)
+        if not isinstance(label, str):
+            return word_of(runner.link.class_names, super()._label(body))
+        names = runner.link.class_names
+        if label not in names:
+            known = list(names) or runner.learner.classes_.tolist()
+            if not names and known:
+                raise ValueError(f"label {label!r}: give a number, as of {known}")
+            if not 0 < len(label.encode()) <= MAX_TEXT:
+                raise ValueError(f"a label has 1 to {MAX_TEXT} bytes")
+            if len(known) == runner.learner.n_classes_allocated:
+                raise NotTaught(f"label {label!r}: there is room for {known}, and no other")
+            runner.link.name_classes([*names, label])
+        return label
 
-    def _taught(self, body: dict[str, Any], label: float) -> Work:
+    def _taught(self, body: dict[str, Any], label: Any) -> Work:
         if "seconds" in body:
             return self.label_last(label, _seconds(body))
         sequence = _integer(body, "sequence", 0, 0xFFFFFFFF)
@@ -183,15 +200,15 @@ class RunTeaching(Teaching):
     def questions(self) -> Questions | None:
         return self._runner.questions
 
-    def answer(self, number: int, label: float) -> Work:
+    def answer(self, number: int, label: Any) -> Work:
         self._asking().question(number)
         self._begin()
-        self._learned(self._runner.answer(number, int(label)))
+        self._learned(self._runner.answer(number, label))
         self._answered = True
         return {"taught": 1, "refused": {}}
         yield
 
-    def label(self, label: float, sequence: int, place: int) -> Work:
+    def label(self, label: Any, sequence: int, place: int) -> Work:
         """Teach the row that was shown at this place; returns how many were learned.
 
         Raises
@@ -215,7 +232,7 @@ class RunTeaching(Teaching):
         is_open = ~entries["has_label"] & ((entries["flags"] & REJECTED) == 0)
         return np.unique(entries["sequence"][is_open & (entries["time"] >= time.time() - seconds)])
 
-    def label_last(self, label: float, seconds: float) -> Work:
+    def label_last(self, label: Any, seconds: float) -> Work:
         """Teach the rows without a label that came in the last so many seconds, a few between two
         steps; returns how many were learned, and why others were not.
 
@@ -282,7 +299,7 @@ class WatchTeaching(Teaching):
     def questions(self) -> Questions | None:
         return self._watcher.questions
 
-    def answer(self, number: int, label: float) -> Work:
+    def answer(self, number: int, label: Any) -> Work:
         if label not in (NORMAL, STRANGE):
             raise NotTaught(f"label {label}: say 1, it was normal, or -1, it was not")
         self._asking().question(number)

@@ -258,3 +258,44 @@ def test_what_is_asked_in_a_watch_is_near_the_threshold_and_no_alarm():
     number = int(np.flatnonzero(entries["flags"] == ASKED)[0])
     assert watcher.answer(number, 1) == 1 and watcher.answer(questions.newest(), -1) == 0
     assert watcher.check_identities() == []
+
+
+def test_words_are_taught_by_hand_and_answered_as_numbers():
+    run = Run(ask=Asker(1e-9))
+    run.send(X[:10])
+    assert done(run.teaching.told('{"label": "worn", "seconds": 60}')) == {
+        "taught": 10,
+        "refused": {},
+    }
+    run.send(X[10:20])
+    done(run.teaching.asked({"label": "fine", "seconds": 60}))
+    run.send(X[20:22])
+    assert run.runner.learner.classes_.tolist() == ["fine", "worn"]
+    assert run.link.class_names == ["worn", "fine"]
+    entries, _ = run.runner.journal.since(0)
+    assert entries["label"][:20].tolist() == [0] * 10 + [1] * 10
+    assert run.runner.journal.told(entries[-1], "predicted") in ("fine", "worn")
+    with pytest.raises(NotTaught, match="no other"):
+        run.teaching.asked({"label": "broken", "seconds": 60})
+
+
+def test_a_model_of_words_goes_on_with_the_numbers_of_a_link():
+    learner = Standardized(learner=StreamSVM()).partial_fit(X, np.where(Y, "worn", "fine"))
+    clock = Clock()
+    node = Node(n_features=2)
+    link, port = connect(clock, node)
+    link.name_classes(learner.classes_.tolist())
+    runner = Runner(link, learner)
+    for i, x in enumerate(X[:20].tolist()):
+        port.inbox += node.sample(i, tuple(x), label=int(Y[i]))
+    while runner.taken < 20:
+        runner.step(0.0)
+    assert runner.score.recalls.keys() == {"fine", "worn"} and runner.score.accuracy > 0.8
+    assert runner.learned == 20 and learner.classes_.tolist() == ["fine", "worn"]
+
+
+def test_words_are_refused_where_labels_are_numbers():
+    run = Run(ask=Asker(1e-9))
+    run.send(X[:20], Y[:20])
+    with pytest.raises(ValueError, match="give a number"):
+        run.teaching.asked({"label": "worn", "seconds": 60})

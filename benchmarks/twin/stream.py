@@ -16,7 +16,6 @@ from benchmarks.common.report import Report, Table, publish
 from benchmarks.common.scores import yes
 from benchmarks.twin.board import BOARD, DEVIATION, SEED, scaled, twins
 from edgesvm import TwinVectorMachine, load
-from edgesvm.cli.plot import panel_of
 from edgesvm.data import Checkerboard
 
 PAPER = 98.7  # per cent after ten million, B = 100
@@ -70,7 +69,9 @@ def model_file(folder: Path, C: float, rows: int) -> Path:
 def draw(found: dict[str, list[dict[str, Any]]], saved: Path) -> str:
     """The models as in the paper's Figure 2; where they are, or why not."""
     try:
-        from edgesvm.cli import model_picture
+        from edgesvm.cli import figures  # noqa: F401
+        from edgesvm.cli.plot import draw as draw_panels
+        from edgesvm.plot.boundary import panel_of
     except RuntimeError as why:
         return f"No picture: {why}."
     edge = 2 / DEVIATION
@@ -85,7 +86,7 @@ def draw(found: dict[str, list[dict[str, Any]]], saved: Path) -> str:
         if cell["rows"] in DRAWN
     ]
     path = saved / "twin_stream.png"
-    model_picture.draw(panels, str(path))
+    draw_panels(panels, str(path))
     return f"Drawn as in the paper's Figure 2: {path.name}."
 
 

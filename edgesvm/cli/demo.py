@@ -72,7 +72,7 @@ def act(options: argparse.Namespace) -> int:
         return failed
     watch.status.say(f"counting the allocator calls of {COUNTED:,} samples ...")
     print(_report(report, options, machine))
-    print(_picture(watch, options, out))
+    print(_picture(watch, report.edge, options, out))
     return 0
 
 
@@ -170,7 +170,7 @@ def _report(report: Report, options: argparse.Namespace, machine: RotatingMachin
     return "\n".join(lines)
 
 
-def _picture(watch: _Watch, options: argparse.Namespace, out: Path) -> str:
+def _picture(watch: _Watch, edge: dict[str, Any], options: argparse.Namespace, out: Path) -> str:
     try:
         from edgesvm.cli import figures
     except RuntimeError as why:
@@ -178,5 +178,6 @@ def _picture(watch: _Watch, options: argparse.Namespace, out: Path) -> str:
     path = str(out / "demo.png")
     n_samples = watch.accuracy[-1][0] if watch.accuracy else 0
     title = f"Rotating machine, {options.memory} learner, {n_samples:,} samples"
-    figures.accuracy_and_memory(watch.accuracy, watch.memory, path, title=title)
+    curve = [(*point, edge["majority"], edge["label_before"]) for point in watch.accuracy]
+    figures.accuracy_and_memory(curve, watch.memory, path, title=title)
     return f"picture     {path}"

@@ -201,8 +201,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         drift=DriftSettings.of(options).watch(learner, status.say),
         season=options.season or season_of_day(rows.period_us),
     )
-    # Labels named on the command line may be words.
-    labels = _Labels(options, rows, as_words=bool(asked.decision.by_label))
+    labels = _Labels(options, rows)
     windows = WindowRows(rows, model, labels, options.samples) if isinstance(model, Chain) else None
     steps = (
         islice(loop.run(_in_order(options, rows), labels), options.samples)
@@ -237,9 +236,9 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         picture.draw(options.plot, title=f"{options.file}: {model!r}")
     if options.reliability and loop.forecasts is not None:
         title = f"{options.file}: {model!r}"
-        figures.reliability(
-            loop.forecasts.raw.bins, loop.forecasts.bins, options.reliability, title=title
-        )
+        both = loop.forecasts.raw.bins, loop.forecasts.bins
+        labels = learner.classes_.tolist()
+        figures.reliability(*both, options.reliability, title=title, labels=labels)
     print(json.dumps(summary) if options.json else eval_report.words(summary))
     return 0
 
@@ -270,16 +269,23 @@ class _Picture:
 
     def __init__(self, loop: PredictThenLearn, *, regress: bool) -> None:
         self._loop, self._regress = loop, regress
-        self._curve: list[tuple[int, float]] = []
+        self._curve: list[tuple[float | None, ...]] = []
         self._last: deque[tuple[float, ...]] = deque(maxlen=DRAWN)
 
     def note(self, trial: Trial) -> None:
         """Take in a row that was scored."""
         score = self._loop.score
         if score.n and score.n % 50 == 0:
-            _extend(self._curve, score.n, score.rolling or 0.0)
+            _extend(self._curve, (score.n, score.rolling, *self._without_learner()))
         if self._regress and trial.predicted is not None:
             self._last.append((trial.label, *trial.predicted))
+
+    def _without_learner(self) -> tuple[float | None, ...]:
+        """The scores of two answers that need no learner."""
+        score = self._loop.score
+        if self._regress:
+            return score.mean_so_far.mae, score.value_before.mae
+        return score.majority, score.label_before
 
     def draw(self, path: str, *, title: str) -> None:
         from edgesvm.cli import figures
@@ -323,7 +329,7 @@ def _model(
     model = windows.chain(
         learner, rows.n_features, asked.memory, period_us=rows.period_us, fixed=fixed
     )
-    return model.allocate(rows.n_features)
+    return model.allocate(rows.n_features).name_features(rows.feature_names)
 
 
 def _in_order(
@@ -341,24 +347,24 @@ def _in_order(
 
 
 class _Labels:
-    """The labels to learn: those of the file or, with ``--positive``, 1 and 0."""
+    """The labels to learn: those of the file or, with ``--positive``, 1 and 0, or a word and "not"
+    that word."""
 
-    def __init__(
-        self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording, *, as_words: bool
-    ) -> None:
+    def __init__(self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> None:
         self._file, self._positive = options.file, options.positive
         self._names = rows.class_names
         self._n = self._n_positive = 0
         self._last = 0
-        self._as_words = as_words
 
     def __call__(self, label: int) -> int | str:
         self._n += 1
         self._last = label
         if self._positive is None:
-            return self._names[label] if self._names and self._as_words else label
+            return self._names[label] if self._names else label
         is_positive = label == self._class_of_positive()
         self._n_positive += is_positive
+        if self._names:
+            return self._positive if is_positive else f"not {self._positive}"
         return int(is_positive)
 
     def _class_of_positive(self) -> int:
@@ -405,8 +411,8 @@ class _Labels:
             )
 
 
-def _extend(curve: list[tuple[int, float]], n: int, rolling: float) -> None:
+def _extend(curve: list[tuple[float | None, ...]], point: tuple[float | None, ...]) -> None:
     """Append a point. A curve that is too long loses every second one, so it stays small."""
-    curve.append((n, rolling))
+    curve.append(point)
     if len(curve) > CURVE_POINTS:
         del curve[::2]

@@ -58,7 +58,7 @@ def act(options: argparse.Namespace) -> int:
         arguments.say_notes(options.file, getattr(source, "notes", ()))
         windows = WindowSettings.of(options).windows(source.period_us)
         assert windows is not None  # the option has a default
-        windows.allocate(source.n_features)
+        windows.allocate(source.n_features).name_features(source.feature_names)
         names = windows.names()
         print(",".join(["sample", *(["label"] if source.labelled else []), *names]))
         drawn: list[tuple[int, np.ndarray]] = []

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgesvm.cli.figures import plt
+from edgesvm import plot
+from edgesvm.cli.figures import saved
 from edgesvm.preprocessing.window_features import WindowFeatures
 
 MOST_COLUMNS = 3
@@ -20,32 +21,24 @@ def draw(
     """`rows` are the last sample's number and the features of each window."""
     at = np.array([number for number, _ in rows])
     values = np.array([row for _, row in rows])
-    panels = _panels(windows.names())
+    plain = [f"x{c}" for c in range(windows.n_features_in_)]
+    panels = _panels(windows.names(channels=plain))
+    names = dict(zip(plain, windows._columns or plain, strict=True))
     n_columns = min(MOST_COLUMNS, len(panels))
     n_rows = math.ceil(len(panels) / n_columns)
-    figure, axes = plt.subplots(
-        n_rows,
-        n_columns,
-        figsize=(4 * n_columns, 1.8 * n_rows + 0.6),
-        sharex=True,
-        squeeze=False,
-        constrained_layout=True,
-    )
-    for axis, (name, lines) in zip(axes.flat, panels.items(), strict=False):
-        for channel, j in lines:
-            axis.plot(at, values[:, j], linewidth=1, label=channel)
-        axis.set_title(name, fontsize=9)
-        axis.grid(alpha=0.3)
-    for axis in axes.flat[len(panels) :]:
-        axis.set_visible(False)
-    if 1 < len(next(iter(panels.values()))) <= MOST_NAMED:
-        axes.flat[0].legend(fontsize=8)
-    for axis in list(axes.flat[: len(panels)])[-n_columns:]:  # the lowest of each column
-        axis.tick_params(labelbottom=True)
-        axis.set_xlabel("last sample of the window")
-    figure.suptitle(title, fontsize=9)
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    size = 4.0 * n_columns, 1.8 * n_rows + 0.6
+    with saved(path, n_rows, n_columns, size, sharex=True) as axes:
+        for axis, (name, lines) in zip(axes.flat, panels.items(), strict=False):
+            named = [(names.get(channel, channel), values[:, j]) for channel, j in lines]
+            plot.features(at, named, title=name, ax=axis)
+        for axis in axes.flat[len(panels) :]:
+            axis.set_visible(False)
+        if 1 < len(next(iter(panels.values()))) <= MOST_NAMED:
+            axes.flat[0].legend(fontsize=8)
+        for axis in list(axes.flat[: len(panels)])[-n_columns:]:  # the lowest of each column
+            axis.tick_params(labelbottom=True)
+            axis.set_xlabel("last sample of the window")
+        axes.flat[0].figure.suptitle(title, fontsize=9, wrap=True)
 
 
 def _panels(names: Sequence[str]) -> dict[str, list[tuple[str, int]]]:

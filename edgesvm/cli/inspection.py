@@ -127,10 +127,10 @@ def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
         given = ", ".join(f"{key}={value!r}" for key, value in params.items())
         yield "parameters", f"{name}: {given or 'none'}"
     if windows is None:
-        yield "features", str(saved.n_features)
+        yield "features", _counted(saved)
     else:
         names = windows.names()
-        yield "channels", str(saved.n_features)
+        yield "channels", _counted(saved)
         yield "features", f"{len(names)}: {', '.join(names)}"
     if learner is not None and not learner.regresses:
         labels = ", ".join(map(repr, saved.labels)) or "none yet"
@@ -150,6 +150,11 @@ def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
         yield what, f"{seen:,} seen, {changed:,} taught it something new"
         for remark in remarks.lines(learner=learner):
             yield "note", remark
+
+
+def _counted(saved: Snapshot) -> str:
+    """How many features, and their names."""
+    return ": ".join(filter(None, [str(saved.n_features), ", ".join(saved.names)]))
 
 
 def _format(data: bytes, path: str) -> str:
@@ -201,6 +206,7 @@ def _described(data: bytes, model: Model, path: str) -> dict[str, Any]:
             for name, params in parameters(model)
         ],
         "n_features": saved.n_features,
+        "feature_names": list(saved.names),
         "labels": [repr(y) for y in saved.labels],
         "bytes": model.nbytes,
         "file_bytes": os.path.getsize(path),

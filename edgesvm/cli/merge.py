@@ -83,6 +83,8 @@ def act(options: argparse.Namespace) -> int:
             learner = _merged(options, learners, status)
         finally:
             status.end()
+        if len({one._columns for one in learners}) == 1:
+            learner.name_features(learners[0]._columns)
         learner.save(options.out)
     _report(options, learners, learner)
     return 0

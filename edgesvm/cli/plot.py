@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.cli import arguments
 from edgesvm.cli.snapshots import read_learner
-from edgesvm.cli.stored_points import StoredPoints, stored_points
+from edgesvm.contract.names import word_of
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.learner import Learner
-from edgesvm.learners.wrapper import innermost
 from edgesvm.link import open_rows
-from edgesvm.preprocessing.scaler import Scaler
-
-if TYPE_CHECKING:
-    from edgesvm.cli.model_picture import Panel
+from edgesvm.plot.boundary import Box, Panel, Rows, draw_panel, panel_of
 
 HELP = """\
 Draw a saved model over two of its features: the boundary, the margins if it has any, and its twins
@@ -35,12 +28,7 @@ side by side. Needs matplotlib (the extra `plot`).
 With more than two features, choose two with --features. The others are set to the median of the
 model's points, or of the data, unless --at sets them.
 """
-MARGIN = 0.08  # around the points, relative to their range
-DEVIATIONS = 3.0  # shown of a standardized model without points
 MAX_ROWS = 100_000  # read from the data
-
-Rows = tuple[NDArray[Any], NDArray[Any] | None]
-Box = tuple[float, float, float, float]
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -81,7 +69,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    from edgesvm.cli import model_picture  # reports a missing matplotlib right away
+    from edgesvm.cli import figures  # noqa: F401  (reports a missing matplotlib right away)
 
     panels = []
     for path in options.models:
@@ -101,42 +89,22 @@ def act(options: argparse.Namespace) -> int:
             )
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
-    model_picture.draw(panels, options.out)
+    draw(panels, options.out)
     print(options.out)
     return 0
 
 
-def panel_of(
-    learner: Learner,
-    *,
-    title: str | None = None,
-    features: tuple[int, int] | None = None,
-    at: Mapping[int, float] | None = None,
-    box: Box | None = None,
-    rows: Rows | None = None,
-) -> Panel:
-    """The view of a fitted learner, with defaults for what the caller left open.
+def draw(panels: Sequence[Panel], path: str) -> None:
+    """Draw panels side by side, at most four per row. The path's suffix sets the file format."""
+    from edgesvm.cli.figures import saved
 
-    Raises
-    ------
-    ValueError
-        It cannot be drawn; the message names the option to give.
-    """
-    from edgesvm.cli.model_picture import Panel
-
-    if learner.n_classes_planned > 2:
-        raise ValueError("cannot draw a model of more than two classes")
-    found = stored_points(learner)
-    drawn = _features(learner, features)
-    known = _points(learner, found, rows)
-    return Panel(
-        learner,
-        drawn,
-        _fixed(learner, drawn, dict(at or {}), known),
-        box or _box(known, drawn),
-        title or _title(learner, found),
-        rows,
-    )
+    columns = min(len(panels), 4)
+    lines = -(-len(panels) // columns)
+    with saved(path, lines, columns, (4.6 * columns + 0.4, 5.3 * lines), dpi=130) as grid:
+        for axes, panel in zip(grid.flat, panels, strict=False):
+            draw_panel(axes, panel)
+        for axes in grid.flat[len(panels) :]:
+            axes.set_visible(False)
 
 
 def _rows(path: str, learner: Learner) -> Rows:
@@ -152,78 +120,9 @@ def _rows(path: str, learner: Learner) -> Rows:
             f"{path} has {X.shape[1]} features, the model has {learner.n_features_in_}"
         )
     finite = np.isfinite(X).all(axis=1)
-    return X[finite], None if y is None else y[finite]
-
-
-def _features(learner: Learner, chosen: tuple[int, int] | None) -> tuple[int, int]:
-    n = learner.n_features_in_
-    if n < 2:
-        raise ValueError("the model has one feature; a picture needs two")
-    if chosen is None:
-        if n > 2:
-            raise ValueError(f"the model has {n} features: choose two with --features I,J")
-        return 0, 1
-    if max(chosen) >= n:
-        raise ValueError(f"--features {chosen[0]},{chosen[1]}: the model has features 0 to {n - 1}")
-    return chosen
-
-
-def _points(
-    learner: Learner, found: StoredPoints | None, rows: Rows | None
-) -> NDArray[np.float64] | None:
-    """Points that show the model's range: its own, else the data, else those of its scale."""
-    if found is not None and len(found.points):
-        return found.points
-    if rows is not None and len(rows[0]):
-        return rows[0].astype(np.float64)
-    learner = learner.learner_ if isinstance(learner, Calibrated) else learner
-    if isinstance(learner, Scaler):
-        reach = DEVIATIONS * np.where(learner.scale_ > 0, learner.scale_, 1.0)
-        return np.stack([learner.center_ - reach, learner.center_ + reach])
-    return None
-
-
-def _fixed(
-    learner: Learner,
-    drawn: tuple[int, int],
-    given: dict[int, float],
-    known: NDArray[np.float64] | None,
-) -> NDArray[np.float64]:
-    n = learner.n_features_in_
-    for feature in given:
-        if feature >= n:
-            raise ValueError(f"--at {feature}=...: the model has features 0 to {n - 1}")
-        if feature in drawn:
-            raise ValueError(f"--at {feature}=...: this feature is one of the two drawn")
-    others = [j for j in range(n) if j not in drawn and j not in given]
-    if others and known is None:
-        raise ValueError(
-            f"the model has no points to set feature {others[0]} from: give --at "
-            f"{others[0]}=VALUE for each feature that is not drawn, or --data FILE"
-        )
-    values = np.zeros(n)
-    if known is not None:
-        values[others] = np.median(known[:, others], axis=0)
-    for feature, value in given.items():
-        values[feature] = value
-    return values
-
-
-def _box(known: NDArray[np.float64] | None, drawn: tuple[int, int]) -> Box:
-    if known is None:
-        raise ValueError(
-            "the model has no points to choose a range from: give --range or --data FILE"
-        )
-    low, high = known[:, drawn].min(axis=0), known[:, drawn].max(axis=0)
-    width = np.where(high > low, high - low, 2.0 * np.maximum(np.abs(high), 0.5))
-    low, high = low - MARGIN * width, high + MARGIN * width
-    return float(low[0]), float(high[0]), float(low[1]), float(high[1])
-
-
-def _title(learner: Learner, found: StoredPoints | None) -> str:
-    inner = innermost(learner)
-    holds = "" if found is None else f"{len(found.points):,} {found.name}, "
-    return f"{type(inner).__name__}: {holds}{learner.n_seen_:,} samples"
+    if y is None:
+        return X[finite], None
+    return X[finite], np.array([word_of(source.class_names, k) for k in y[finite].tolist()])
 
 
 # -- values of options -----------------------------------------------------------------------------

@@ -280,7 +280,7 @@ def model_for(
         learner, fixed = port.learner.requested(link.schema.n_classes)
         period = link.schema.nominal_us
         model = settings.windows.chain(learner, n_features, memory, period_us=period, fixed=fixed)
-        return model.allocate(n_features), None
+        return model.allocate(n_features).name_features(link.feature_names), None
     if not port.learner.regress:
         try:
             link.name_classes(learner_in(model).classes_.tolist())

@@ -58,7 +58,8 @@ def questions_of(runner: Runner) -> Callable[[], Iterator[str]]:
             return
         entries, lost = runner.questions.ring.since(place)
         for number, entry in enumerate(entries, start=place + lost):
-            said = entry["predicted"].item() if entry["has_prediction"] else "nothing yet"
+            predicted = runner.questions.ring.told(entry, "predicted")
+            said = "nothing yet" if predicted is None else predicted
             yield f"question {number:,}: what was number {entry['sequence']:,}? predicted {said}"
         place += lost + len(entries)
 

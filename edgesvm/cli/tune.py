@@ -100,7 +100,9 @@ def act(options: argparse.Namespace) -> int:
             status.end()
     rounds = rungs(len(X), len(candidates))
     if options.plot:
-        figures.rounds([n for n, _ in rounds], [(_said(c), c.scores) for c in ranked], options.plot)
+        scores = [(_said(c), c.scores) for c in ranked]
+        share = np.unique(y, return_counts=True)[1].max() / len(y)
+        figures.rounds([n for n, _ in rounds], scores, options.plot, larger_class=float(share))
     line = _command(options, ranked[0])
     if options.json:
         tried = [{**c.chosen, "accuracy": c.scores} for c in ranked]

@@ -293,7 +293,7 @@ def _model(
             raise
         status.say(f"{error}; {novelty_options.SMALLER_KIND} instead")
         model = chain(novelty_options.SMALLER_KIND)
-    return model.allocate(n_inputs), None
+    return model.allocate(n_inputs).name_features(link.feature_names), None
 
 
 def time_of_week() -> float:

@@ -5,6 +5,7 @@ Needs onnx (``pip install edgesvm[onnx]``), which is imported with this module.
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -42,7 +43,8 @@ def export(learner: Learner, path: str | os.PathLike[str]) -> None:
     Its input "X" is float32 of shape (n, n_features). Its outputs are "label" of shape (n,), int64
     or strings, and "scores" of shape (n, n_labels), float32, with a column for each of
     ``classes_``; for two labels these are -f and f, f being ``decision_function``. A regressor has
-    one output, "value" of shape (n,), float32: ``predict``.
+    one output, "value" of shape (n,), float32: ``predict``. Names of the features are in the
+    metadata, "feature_names", as a JSON list.
 
     Parameters
     ----------
@@ -89,6 +91,8 @@ class Graph:
         self.name, self.n_features = type(learner).__name__, learner.n_features_in_
         self.regresses = bool(learner.regresses)
         self.labels: dict[str, Any] = {} if self.regresses else exported_labels(learner)
+        names = list(learner._columns or ())
+        self.metadata = {"feature_names": json.dumps(names)} if names else {}
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
@@ -268,6 +272,7 @@ class Graph:
             producer_name="edgesvm",
             producer_version=edgesvm.__version__,
         )
+        helper.set_model_props(model, self.metadata)
         onnx.checker.check_model(model)
         return model
 

@@ -1,10 +1,13 @@
 """Names of the features: the columns of a DataFrame. They are kept with what was learned, and a
-later DataFrame must have the same ones in the same order. The messages are scikit-learn's."""
+later DataFrame must have the same ones in the same order. The messages are scikit-learn's.
+
+And the words of labels that links and journals have as numbers, the places in a list of words.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,3 +74,23 @@ def difference(names: set[str], known: set[str]) -> str:
 def listed(names: list[str]) -> str:
     shown = [*names[:MOST_SHOWN], "..."] if len(names) > MOST_SHOWN else names
     return "".join(f"- {name}\n" for name in shown)
+
+
+def word_of(words: Sequence[str], number: Any) -> Any:
+    """The label that a number stands for: itself if there are no words.
+
+    Examples
+    --------
+    >>> word_of(["fine", "worn"], 1), word_of([], 1), word_of(["fine", "worn"], 7)
+    ('worn', 1, '7')
+    """
+    if not words or not isinstance(number, int):
+        return number
+    return words[number] if 0 <= number < len(words) else str(number)
+
+
+def number_of(words: Sequence[str], label: Any) -> Any:
+    """The number that stands for a label, the reverse of `word_of`."""
+    if not isinstance(label, str):
+        return label
+    return words.index(label) if label in words else int(label)

@@ -461,6 +461,7 @@ class NpzRows:
     """
 
     period_us = 0
+    feature_names: tuple[str, ...] = ()
 
     def __init__(self, path: str | os.PathLike[str], *, targets: bool = False) -> None:
         import zipfile  # takes 10 ms, which CSV files do not need

@@ -13,7 +13,7 @@ import numpy as np
 
 from edgesvm.export import windows
 from edgesvm.export.dual import MOST, Dual, dual_of
-from edgesvm.export.sources import SIZES, Model, comment, rows, sorted_labels
+from edgesvm.export.sources import SIZES, Model, comment, named, rows, sorted_labels
 from edgesvm.export.units import Unit, number
 from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
@@ -43,6 +43,7 @@ class Fixed:
     windows: Unit | None = None  # ahead of a chain's learner
     means: np.ndarray | None = None  # (features,): what NaN counts as, if it is not refused
     target: Mapping[str, float] | None = None  # of a regressor, as floor/line.h names its numbers
+    names: tuple[str, ...] = ()  # of the features, or of the channels of windows
 
     @classmethod
     def of(cls, learner: Learner, prefix: str) -> Fixed | None:
@@ -160,6 +161,7 @@ def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str =
         ram=ram,
         note=note,
         functions=functions + more + windows.header(model.prefix, model.windows),
+        names=named(model.prefix, model.labels, model.names),
     )
 
 
@@ -248,7 +250,7 @@ extern "C" {{
 #endif
 
 #define {P}_N_FEATURES {n_features}     /**< numbers of a sample */
-{sizes}
+{sizes}{names}
 /** A number of a sample. */
 typedef {real} {p}_value;
 

@@ -145,7 +145,7 @@ def that_decides(model: Learner | Chain, prefix: str) -> Fixed | Model:
     if isinstance(model, Chain):
         windows = raw_features(model.windows_, model.n_features_in_)
         made = replace(made, title=repr(model), windows=windows)
-    return made
+    return replace(made, names=model._columns or ())
 
 
 def in_flash(learner: Learner, prefix: str) -> Model:

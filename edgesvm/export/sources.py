@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ class Model:
     base: int = 0
     windows: Unit | None = None  # ahead of a chain's learner
     is_last: bool = False  # whether a window has the label of its last sample
+    names: tuple[str, ...] = ()  # of the features, or of the channels of windows
 
     @classmethod
     def of(cls, model: Learner | Chain, prefix: str) -> Model:
@@ -120,6 +122,7 @@ class Model:
             regresses=regresses,
             stack=None if cost is None else -(-cost.stack // 64) * 64,
             behind=behind,
+            names=model._columns or (),
             **more,
         )
 
@@ -209,6 +212,7 @@ def header(model: Model) -> str:
         head=len(model.head),
         snapshot=model.snapshot_bytes,
         real=model.real,
+        names=named(p, model.labels, model.names),
     )
 
 
@@ -239,6 +243,30 @@ def labelled(model: Model) -> dict[str, str]:
     }
 
 
+def named(prefix: str, labels: tuple[Any, ...], names: tuple[str, ...]) -> str:
+    """The names of features, as a comment, and of labels, as a table that takes no memory where it
+    is not used."""
+    told = ""
+    if names:
+        listed = comment(", ".join(f"{j} {name}" for j, name in enumerate(names)))
+        wrapped = fill(listed, 100, initial_indent=" * ", subsequent_indent=" * ")
+        told += f"\n/* The features, by place:\n{wrapped} */\n"
+    if labels:
+        words = ", ".join(text_in_c(str(y)) for y in labels)
+        told += (
+            "\n/** Label by class index, for people. */\n"
+            f"static const char *const {prefix}_label_names[] = {{{words}}};\n"
+        )
+    return told
+
+
+def text_in_c(text: str) -> str:
+    """A string literal of its UTF-8."""
+    is_plain = [32 <= b < 127 and chr(b) not in '"\\?' for b in text.encode()]
+    pairs = zip(text.encode(), is_plain, strict=True)
+    return '"' + "".join(chr(b) if plain else f"\\{b:03o}" for b, plain in pairs) + '"'
+
+
 def comment(text: str) -> str:
     """Text that does not end a comment."""
     return text.replace("*/", "* /")
@@ -266,7 +294,7 @@ extern "C" {{
 #define {P}_ARENA_BYTES {arena}u        /**< of them, the host's arena: all that was learned */
 {stack}#define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
 #define {P}_SNAPSHOT_BYTES {snapshot}u  /**< of a whole snapshot, as the host saves it */
-
+{names}
 /** A number of a sample. */
 typedef {real} {p}_value;
 

@@ -68,7 +68,7 @@ class Link(ABC):
     feature_names : tuple of str
         Of the samples, if they are known; else empty.
     class_names : list of str
-        On a text link with words for labels, these: a label is an index. Else empty.
+        Words of the labels, by number; empty if labels are numbers.
     disconnects : int
         Failures of an open port, during a handshake or later.
     silent : int
@@ -184,14 +184,17 @@ class Link(ABC):
         """The fewest bytes on the wire that can produce a late label."""
 
     def name_classes(self, labels: Sequence[int | str]) -> None:
-        """Expect the labels of a model that goes on: integers, or words on a text link.
+        """Expect the labels of a model that goes on: integers, or words, which a binary link has as
+        numbers, their places, as exported C does.
 
         Raises
         ------
         ValueError
             The link has other labels.
         """
-        if not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
+        if labels and all(isinstance(label, str) for label in labels):
+            self.class_names[:] = map(str, labels)
+        elif not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
             raise ValueError(f"the model has the labels {labels}, but the link has integers")
 
     def command(self, opcode: int, argument: bytes = b"") -> int:

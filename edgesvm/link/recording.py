@@ -282,6 +282,7 @@ class Recording:
         self._records = _Records(self.schema, header)
         self.n_records, self.torn_bytes = divmod(held, self.schema.record_bytes)
         self.class_names: list[str] = []
+        self.feature_names: tuple[str, ...] = ()
         self.damaged = 0
         self.late: LateLabels | None = None
         self._unlabelled = 0

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm import remarks
+from edgesvm.journal import Journal
 from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.outputs.sink import Line
 
@@ -16,7 +17,7 @@ LASTING = ALARM | -(1 << remarks.FIRST_BIT)  # of the flags: what begins and end
 FLAGS = {"abstained": ABSTAIN, "trained": TRAINED, "rejected": REJECTED, "alarm": ALARM}
 
 
-def line(port: str, entry: np.void) -> Line:
+def line(port: str, journal: Journal, entry: np.void) -> Line:
     """An entry of a journal as a line.
 
     Examples
@@ -24,7 +25,8 @@ def line(port: str, entry: np.void) -> Line:
     >>> from edgesvm.journal import Journal
     >>> journal = Journal(2, clock=lambda: 1766419200.25)
     >>> journal.add(7, predicted=1, score=0.5, flags=2, label=None, x=np.zeros(2))
-    >>> print(line("/dev/ttyUSB0", journal.since(0)[0][0]).text)  # doctest: +NORMALIZE_WHITESPACE
+    >>> said = line("/dev/ttyUSB0", journal, journal.since(0)[0][0])
+    >>> print(said.text)  # doctest: +NORMALIZE_WHITESPACE
     {"time": 1766419200.25, "port": "/dev/ttyUSB0", "sequence": 7, "predicted": 1, "score": 0.5,
      "abstained": false, "trained": true, "rejected": false, "alarm": false, "label": null,
      "remarks": []}
@@ -34,20 +36,20 @@ def line(port: str, entry: np.void) -> Line:
         "time": round(float(entry["time"]), 3),
         "port": port,
         "sequence": int(entry["sequence"]),
-        "predicted": entry["predicted"].item() if entry["has_prediction"] else None,
+        "predicted": journal.told(entry, "predicted"),
         **_interval(entry),
         "score": score if math.isfinite(score) else None,  # JSON has no other numbers
         **{name: bool(flags & bit) for name, bit in FLAGS.items()},
-        "label": entry["label"].item() if entry["has_label"] else None,
+        "label": journal.told(entry, "label"),
         "remarks": remarks.flagged(flags),
     }
     return Line(port, json.dumps(told))
 
 
-def question(port: str, entry: np.void, number: int) -> Line:
+def question(port: str, journal: Journal, entry: np.void, number: int) -> Line:
     """A question to a person, an entry of the ring of `Questions`, as a line: as of an answer, and
     `question`, its number."""
-    told = json.loads(line(port, entry).text)
+    told = json.loads(line(port, journal, entry).text)
     return Line(port, json.dumps({"question": number, **told}), is_question=True)
 
 

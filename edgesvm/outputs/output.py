@@ -40,7 +40,7 @@ class Source:
         return self._when.wanted(entries, self.place, self.before)
 
     def line(self, entries: np.ndarray, i: int) -> Line:
-        return line(self.port, entries[i])
+        return line(self.port, self.journal, entries[i])
 
 
 class Asked(Source):
@@ -50,7 +50,7 @@ class Asked(Source):
         return np.flatnonzero(entries["flags"] & ASKED)
 
     def line(self, entries: np.ndarray, i: int) -> Line:
-        return question(self.port, entries[i], self.place + i)
+        return question(self.port, self.journal, entries[i], self.place + i)
 
 
 class Output:

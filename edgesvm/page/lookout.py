@@ -146,7 +146,7 @@ class Lookout(ABC):
             "memory": self._memory(),
             "history": self.history.as_dict(),
             "predictions": self._predictions(
-                entries[-SHOWN:][::-1], reversed(range(self.journal.written))
+                self.journal, entries[-SHOWN:][::-1], reversed(range(self.journal.written))
             ),
             "scores": [plain(score) for score in self._scores(entries)],
             "questions": self._open_questions(),
@@ -166,19 +166,21 @@ class Lookout(ABC):
             return []
         entries, lost = questions.ring.since(0)
         at = np.flatnonzero((entries["flags"] & ASKED != 0) & ~entries["has_label"])[::-1]
-        return self._predictions(entries[at], (lost + at).tolist())
+        return self._predictions(questions.ring, entries[at], (lost + at).tolist())
 
-    def _predictions(self, entries: np.ndarray, places: Iterable[int]) -> list[dict[str, Any]]:
+    def _predictions(
+        self, journal: Journal, entries: np.ndarray, places: Iterable[int]
+    ) -> list[dict[str, Any]]:
         """Answers, at these places of their journal."""
         return [
             {
                 "place": place,
                 "time": round(float(e["time"]), 3),
                 "sequence": int(e["sequence"]),
-                "predicted": e["predicted"].item() if e["has_prediction"] else None,
+                "predicted": journal.told(e, "predicted"),
                 "score": plain(float(e["score"])),
                 **{n: plain(e[n].item()) if e["has_prediction"] else None for n in self._ends},
-                "label": e["label"].item() if e["has_label"] else None,
+                "label": journal.told(e, "label"),
                 "refused": bool(e["flags"] & REJECTED),
             }
             for place, e in zip(places, entries, strict=False)

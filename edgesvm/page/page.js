@@ -4,7 +4,7 @@
 const EVERY_MS = 1000;
 const PATIENCE_MS = 8000;
 const LATE_S = 5; // seconds without a new status until the page says so
-const MOST_THRESHOLDS = 4; // as many thresholds high is the curve of a watch
+const MOST_THRESHOLDS = 4; // above so many the scale of a watch's curve is logarithmic
 const MOST_CLASSES = 12; // shown as a table
 const SVG = "http://www.w3.org/2000/svg";
 const $ = (id) => document.getElementById(id);
@@ -61,7 +61,13 @@ function steps(low, high, most) {
   return marks.length || most > 16 ? marks : steps(low, high, 2 * most); // none is a multiple of so wide a step
 }
 
-function chart(id, times, series, { low = null, high = null, text = short, ago = true, dots = false } = {}) {
+function decades(low, high) {
+  const marks = [0];
+  for (let mark = low; mark <= high; mark *= 10) marks.push(mark);
+  return marks;
+}
+
+function chart(id, times, series, { low = null, high = null, text = short, ago = true, dots = false, bend = null } = {}) {
   const box = $(id);
   const [width, height] = [box.clientWidth, box.clientHeight];
   const known = series.flat().filter((value) => value !== null);
@@ -69,12 +75,13 @@ function chart(id, times, series, { low = null, high = null, text = short, ago =
   let bottom = low ?? Math.min(...known);
   let top = high ?? Math.max(...known);
   if (bottom === top) { bottom -= 0.5 * (Math.abs(bottom) || 1); top += 0.5 * (Math.abs(top) || 1); }
-  const marks = steps(bottom, top, height > 120 ? 5 : 2);
+  const level = bend ? (v) => Math.asinh(v / bend) : (v) => v; // about logarithmic above `bend`
+  const marks = bend ? decades(bend, top) : steps(bottom, top, height > 120 ? 5 : 2);
   const left = 8 + 7 * Math.max(0, ...marks.map((mark) => text(mark).length));
   const foot = ago ? 18 : 6;
   const [first, last] = [times[0], times[times.length - 1]];
   const x = (t) => left + (width - left - 4) * (last > first ? (t - first) / (last - first) : 1);
-  const y = (v) => 6 + (height - foot - 6) * (1 - Math.min(1, (v - bottom) / (top - bottom)));
+  const y = (v) => 6 + (height - foot - 6) * (1 - Math.min(1, (level(v) - level(bottom)) / (level(top) - level(bottom))));
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   for (const mark of marks) {
     drawing.append(
@@ -128,8 +135,6 @@ function drawErrors(s, seen) {
   const { score, history: h } = s;
   const covered = `${percent(score.coverage)} of the targets within their interval` + (score.coverage_asked ? `, ${percent(score.coverage_asked)} asked` : "");
   $("accuracy-title").textContent = "Error";
-  for (const limit of ["min", "max"]) $("label").removeAttribute(limit);
-  $("label").step = "any";
   show("accuracy", short(score.rolling_mae), " ", el("small", {}, `mean absolute error of the last ${whole(seen)}, each predicted before it was learned; ${covered}`));
   chart("accuracy-chart", h.time, [h.mae, h.mean_so_far, h.value_before], { low: 0 });
   legend("accuracy-legend", [
@@ -181,6 +186,11 @@ function pressed(text, act, attributes = {}) {
   const button = el("button", { type: "button", ...attributes }, text);
   button.addEventListener("click", act);
   return button;
+}
+
+// A number is one, as on the wire; anything else is a word.
+function labelOf(text) {
+  return text === "" || isNaN(text) ? text : Number(text);
 }
 
 function teach(label) {
@@ -260,11 +270,10 @@ function drawWatch(s) {
   show("learning", done);
   const h = s.history;
   const scores = h.score.filter((v) => v !== null);
-  const most = MOST_THRESHOLDS * (s.threshold ?? Infinity); // the first scores are far higher
-  const high = Math.min(Math.max(s.threshold, ...scores) || 1, most > 0 ? most : Infinity);
-  chart("watch-chart", h.time, [h.score, h.threshold], { low: Math.min(0, ...scores), high });
-  const cut = scores.some((v) => v > high) ? ", cut off at the top" : "";
-  legend("watch-legend", ["highest score" + cut, "threshold: strange above it"]);
+  const high = Math.max(s.threshold, ...scores) || 1;
+  const bend = s.threshold > 0 && high > MOST_THRESHOLDS * s.threshold ? s.threshold : null;
+  chart("watch-chart", h.time, [h.score, h.threshold], { low: Math.min(0, ...scores), high, bend });
+  legend("watch-legend", ["highest score", "threshold: strange above it" + (bend ? "; the scale grows tenfold above it" : "")]);
   drawAlarms(s);
   show("scores-title", "Scores of the last " + rows);
 }
@@ -397,6 +406,6 @@ if (location.hash.length > 1) {
 }
 $("token-form").addEventListener("submit", (event) => { event.preventDefault(); useToken($("token").value); say("Token noted."); });
 $("undo").addEventListener("click", () => post({ undo: true }));
-$("other").addEventListener("submit", (event) => { event.preventDefault(); teach(Number($("label").value)); });
+$("other").addEventListener("submit", (event) => { event.preventDefault(); teach(labelOf($("label").value.trim())); });
 window.addEventListener("resize", () => { if (status) draw(); });
 ask();

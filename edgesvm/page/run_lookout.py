@@ -45,6 +45,7 @@ class RunLookout(Lookout):
             runner.journal = Journal(
                 learner.n_features_in_, ROWS, dtype=learner.dtype, targets=learner.regresses
             )
+            runner.journal.names = runner.link.class_names
         names = ERRORS if runner.learner.regresses else ACCURACIES
         history = History(["rate", *names])
         teaching = RunTeaching(runner) if teaching is None else teaching

@@ -95,8 +95,10 @@ class WatchLookout(Lookout):
             return [None] * len(entries)
         return [threshold - value for value in entries["score"].tolist()]
 
-    def _predictions(self, entries: np.ndarray, places: Iterable[int]) -> list[dict[str, Any]]:
-        answers = super()._predictions(entries, places)
+    def _predictions(
+        self, journal: Journal, entries: np.ndarray, places: Iterable[int]
+    ) -> list[dict[str, Any]]:
+        answers = super()._predictions(journal, entries, places)
         for answer, score in zip(answers, self._scores(entries), strict=True):
             answer["score"] = plain(score)
         return answers

@@ -1,4 +1,4 @@
-"""Snapshot format, version 1: header, parameters, labels, arena, CRC. FORMATS.md gives every byte.
+"""Snapshot format: header, parameters, labels, names, arena, CRC. FORMATS.md gives every byte.
 
 Nothing in a snapshot is trusted: its length and CRC are checked first, then every count against the
 number of bytes, before memory is allocated for it. No pickle, no code.
@@ -21,10 +21,11 @@ from edgesvm.errors import CorruptModelError, FormatVersionError
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 
 MAGIC = b"ESVMSNAP"
-VERSION = 1
-# magic, version, header bytes, n_features, file bytes, arena bytes, params bytes, labels bytes, 16
-# reserved
-HEADER = struct.Struct("<8sHHIQQII16x")
+VERSION = 2  # 1 has no names; written where there are none, so that older releases read it
+# magic, version, header bytes, n_features, file bytes, arena bytes, params bytes, labels bytes,
+# names bytes, 12 reserved
+HEADER = struct.Struct("<8sHHIQQIII12x")
+RESERVED = {1: 16, 2: 12}  # bytes at the end of the header, by version
 HEADER_BYTES = HEADER.size
 CRC_BYTES = 4
 MAX_SECTION = 1 << 16  # bytes of the parameters: a few names and numbers
@@ -51,6 +52,7 @@ class Snapshot:
     labels: tuple[Any, ...]  # in slot order
     closed: bool  # labels were given in advance
     arena: bytes | memoryview
+    names: tuple[str, ...] = ()  # of the features, or none
 
     def check_size(self, plan: MemoryPlan) -> None:
         """Raise CorruptModelError unless the arena has the bytes that the parameters need."""
@@ -74,23 +76,26 @@ def pack(snapshot: Snapshot) -> bytes:
 
 
 def head(snapshot: Snapshot) -> bytes:
-    """Header, parameters and labels: everything before the arena. Raises as `pack` does."""
+    """Header, parameters, labels and names: everything before the arena. Raises as `pack`."""
     params = _pack_params(Wrapped(snapshot.learner, snapshot.params))
     labels = b"".join(_pack_value(y, label=True) for y in snapshot.labels)
     packed_labels = struct.pack("<B", snapshot.closed) + labels
+    names = b"".join(_pack_value(name) for name in snapshot.names)
     arena_bytes = len(snapshot.arena)
-    n_bytes = HEADER_BYTES + len(params) + len(packed_labels) + arena_bytes + CRC_BYTES
+    sections = params + packed_labels + names
+    n_bytes = HEADER_BYTES + len(sections) + arena_bytes + CRC_BYTES
     header = HEADER.pack(
         MAGIC,
-        VERSION,
+        2 if names else 1,
         HEADER_BYTES,
         snapshot.n_features,
         n_bytes,
         arena_bytes,
         len(params),
         len(packed_labels),
+        len(names),
     )
-    return header + params + packed_labels
+    return header + sections
 
 
 def max_labels_bytes(n: int) -> int:
@@ -115,14 +120,16 @@ def unpack(given: bytes | memoryview) -> Snapshot:
     (crc,) = struct.unpack_from("<I", data, len(data) - CRC_BYTES)
     if zlib.crc32(data[:-CRC_BYTES]) != crc:
         raise CorruptModelError("the snapshot is damaged or truncated (its CRC-32 does not match)")
-    n_features, n_bytes, _, params_bytes, labels_bytes = _read_header(data)
+    n_features, n_bytes, _, params_bytes, labels_bytes, names_bytes = _read_header(data)
     if n_bytes != len(data):
         raise CorruptModelError("the snapshot's lengths do not add up")
     begin = HEADER_BYTES + params_bytes
     claimed = _read_params(bytes(data[HEADER_BYTES:begin]))
-    closed, labels = _read_labels(bytes(data[begin : begin + labels_bytes]))
-    arena = data[begin + labels_bytes : -CRC_BYTES]
-    return Snapshot(claimed.learner, claimed.params, n_features, labels, closed, arena)
+    behind = begin + labels_bytes
+    closed, labels = _read_labels(bytes(data[begin:behind]))
+    names = _read_names(bytes(data[behind : behind + names_bytes]), n_features)
+    arena = data[behind + names_bytes : -CRC_BYTES]
+    return Snapshot(claimed.learner, claimed.params, n_features, labels, closed, arena, names)
 
 
 def stated_lengths(header: bytes) -> tuple[int, int]:
@@ -131,7 +138,7 @@ def stated_lengths(header: bytes) -> tuple[int, int]:
     _check_start(header)
     if len(header) < HEADER_BYTES:
         raise CorruptModelError("this is not an edgesvm snapshot, or its start is damaged")
-    _, n_bytes, arena_bytes, _, _ = _read_header(header)
+    _, n_bytes, arena_bytes, *_ = _read_header(header)
     return n_bytes, arena_bytes
 
 
@@ -152,22 +159,23 @@ def refuse_newer(version: bytes | memoryview, ours: int, what: str) -> None:
         )
 
 
-def _read_header(data: bytes | memoryview) -> tuple[int, int, int, int, int]:
-    """Features, and bytes of the file, the arena, the parameters and the labels."""
-    _, version, header_bytes, n_features, n_bytes, arena_bytes, params_bytes, labels_bytes = (
-        HEADER.unpack_from(data)
-    )
-    if version != VERSION:
+def _read_header(data: bytes | memoryview) -> tuple[int, int, int, int, int, int]:
+    """Features, and bytes of the file, the arena, the parameters, the labels and the names."""
+    _, version, header_bytes, n_features, n_bytes, arena_bytes, *sections = HEADER.unpack_from(data)
+    params_bytes, labels_bytes, names_bytes = sections
+    if version not in RESERVED:
         raise FormatVersionError(
-            f"snapshot format version {version}; this release reads version {VERSION}"
+            f"snapshot format version {version}; this release reads version 1 to {VERSION}"
         )
-    if header_bytes != HEADER_BYTES or any(data[HEADER_BYTES - 16 : HEADER_BYTES]):
+    if header_bytes != HEADER_BYTES or any(data[HEADER_BYTES - RESERVED[version] : HEADER_BYTES]):
         raise CorruptModelError("the snapshot's header is invalid")
-    if HEADER_BYTES + params_bytes + labels_bytes + arena_bytes + CRC_BYTES != n_bytes:
+    if HEADER_BYTES + sum(sections) + arena_bytes + CRC_BYTES != n_bytes:
         raise CorruptModelError("the snapshot's lengths do not add up")
     if params_bytes > MAX_SECTION or labels_bytes > max_labels_bytes(MOST_CLASSES):
         raise CorruptModelError("the snapshot's parameters or labels are too long")
-    return n_features, n_bytes, arena_bytes, params_bytes, labels_bytes
+    if (version == 2) != (names_bytes > 0):
+        raise CorruptModelError("the snapshot's names are missing")
+    return n_features, n_bytes, arena_bytes, params_bytes, labels_bytes, names_bytes
 
 
 def _pack_params(claimed: Wrapped) -> bytes:
@@ -199,6 +207,13 @@ def _read_labels(section: bytes) -> tuple[bool, tuple[Any, ...]]:
     if closed and len(labels) < 2:
         raise CorruptModelError("the snapshot fixes its labels in advance but has fewer than two")
     return closed, labels
+
+
+def _read_names(section: bytes, n_features: int) -> tuple[str, ...]:
+    names = tuple(_values(section))
+    if names and not (len(names) == n_features and all(isinstance(name, str) for name in names)):
+        raise CorruptModelError("the snapshot's names are not one for each feature")
+    return names
 
 
 def _pack_value(value: Any, label: bool = False) -> bytes:  # noqa: PLR0911 (one per kind)

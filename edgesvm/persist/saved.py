@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from edgesvm.budget import MemoryPlan
+from edgesvm.contract.names import Names
 from edgesvm.contract.registry import kind_of
 from edgesvm.core.arena import Arena
 from edgesvm.errors import CorruptModelError
 from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
 from edgesvm.persist.store import save
+
+Self = TypeVar("Self", bound="Saved")
 
 
 class Saved:
@@ -23,6 +26,7 @@ class Saved:
     # Parameters that older snapshots do not have, with the value that is meant there. A snapshot
     # leaves out a parameter of this value.
     _absent: ClassVar[Mapping[str, Any]] = {}
+    _columns: Names = None  # names of the features, or of the channels
 
     def _load(
         self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
@@ -48,6 +52,30 @@ class Saved:
             name is unchanged.
         """
         save(self, path)  # type: ignore[arg-type]
+
+    def name_features(self: Self, names: Sequence[str] | None) -> Self:
+        """Give the features, of windows the channels, their names, as learning a DataFrame does:
+        snapshots keep them. Before the first sample; None or () leaves them as they are.
+
+        Raises
+        ------
+        ValueError
+            There are not as many names as features.
+        """
+        if names:
+            if len(names) != self.n_features_in_:  # type: ignore[attr-defined]
+                raise ValueError(f"{len(names)} names for {self.n_features_in_} features")  # type: ignore[attr-defined]
+            self._columns = tuple(names)
+        return self
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the features, ndarray of shape (n_features,), objects: the columns of the
+        DataFrame learned, or those of `name_features`. There is no such attribute if there are
+        none. Snapshots keep them."""
+        if self._columns is None or not self.n_seen_:  # type: ignore[attr-defined]
+            raise AttributeError(f"the features of this {type(self).__name__} have no names")
+        return np.array(self._columns, dtype=object)
 
     @classmethod
     def _of_params(cls, claimed: Mapping[str, Any]) -> Any:
@@ -84,6 +112,8 @@ class Saved:
             arena = Arena(plan.total)  # of an earlier build's snapshot it may be the longer one
             arena.memory[: len(snapshot.arena)] = np.frombuffer(snapshot.arena, np.uint8)
         model._load(plan, arena, snapshot.n_features, snapshot.labels, snapshot.closed)
+        if snapshot.names:
+            model._columns = snapshot.names
         return model
 
 

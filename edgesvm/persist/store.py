@@ -99,6 +99,9 @@ class Image:
             snapshot = model.snapshot()
             before, arena = head(snapshot), snapshot.arena
             n_bytes = len(before) + len(arena) + CRC_BYTES
+            if snapshot.names and self.ahead + n_bytes > self.nbytes:  # named after this was made
+                before = head(replace(snapshot, names=()))
+                n_bytes = len(before) + len(arena) + CRC_BYTES
             if self.ahead + n_bytes > self.nbytes:
                 raise ValueError(
                     f"a snapshot of {format_bytes(n_bytes)} does not fit "

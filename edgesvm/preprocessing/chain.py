@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from edgesvm.budget import MemoryPlan, format_bytes, parse_bytes
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_floats
+from edgesvm.contract.names import Names
 from edgesvm.contract.params import one_of
 from edgesvm.contract.registry import also_loaded, registered_name
 from edgesvm.core.arena import Arena
@@ -209,6 +210,15 @@ class Chain(Composed):
         return self.windows_._core.n_channels
 
     @property
+    def _columns(self) -> Names:
+        """The names of the channels, which the windows have."""
+        return None if self._core is None else self.windows_._columns
+
+    @_columns.setter
+    def _columns(self, names: Names) -> None:
+        self.windows_._columns = names
+
+    @property
     def n_seen_(self) -> int:
         """Raw samples taken in."""
         return self.windows_.n_pushed_
@@ -312,7 +322,9 @@ class Chain(Composed):
         labels = self.learner_.core.labels
         n_channels = self.windows_._core.n_channels
         name = registered_name(type(self))
-        return Snapshot(name, self._described(), n_channels, labels.in_slots, labels.closed, memory)
+        known = labels.in_slots, labels.closed
+        names = self._columns or ()
+        return Snapshot(name, self._described(), n_channels, *known, memory, names)
 
     def _load(
         self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool

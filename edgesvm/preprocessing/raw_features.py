@@ -206,6 +206,11 @@ class RawFeatures(Saved):
         self.core.break_off()
 
     @property
+    def n_features_in_(self) -> int:
+        """Channels."""
+        return int(self.core.n_channels)
+
+    @property
     def n_pushed_(self) -> int:
         return int(self.core.views["n_pushed"])
 
@@ -226,8 +231,8 @@ class RawFeatures(Saved):
     def snapshot(self) -> Snapshot:
         core = self.core
         memory = core.arena.memory.data
-        named = self._described()
-        return Snapshot(named.learner, named.params, core.n_channels, (), False, memory)
+        named, names = self._described(), self._columns or ()
+        return Snapshot(named.learner, named.params, core.n_channels, (), False, memory, names)
 
     def _described(self) -> Wrapped:
         """Class name and parameters."""

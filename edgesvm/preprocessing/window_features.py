@@ -225,11 +225,11 @@ class WindowFeatures(RawFeatures):
         n_channels : int, optional
             Needed before ``allocate``.
         channels : sequence of n_channels str, optional
-            Names of the channels, instead of x0, x1 and so on.
+            Names of the channels; by default those of `name_features`, else x0, x1 and so on.
         """
         if n_channels is None:
             n_channels = len(channels) if channels is not None else self.core.n_channels
-        channels = [f"x{c}" for c in range(n_channels)] if channels is None else list(channels)
+        channels = list(channels or self._columns or (f"x{c}" for c in range(n_channels)))
         bands = [f"{lo:g}-{hi:g}" for lo, hi in self._bands]
         parts = {"power": bands} | {name: range(n) for name, n in OF_LEVELS.items()}
         each: dict[str, list[str]] = {

@@ -486,6 +486,7 @@ def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
         "format_version": 1,
         "learner": repr(learner),
         "n_features": 3,
+        "feature_names": [],
         "labels": [repr(label) for label in learner.core.labels.in_slots],
         "bytes": learner.nbytes,
         "file_bytes": path.stat().st_size,

@@ -9,15 +9,17 @@ from edgesvm import (
     RBF,
     IncrementalDecrementalSVM,
     KernelStreamSVM,
+    OneVsRest,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
+    plot,
 )
 from edgesvm.cli import main
-from edgesvm.cli.plot import panel_of
-from edgesvm.cli.stored_points import stored_points
 from edgesvm.data import Gauss, TwoNorm
 from edgesvm.persist import Checkpoint
+from edgesvm.plot.boundary import panel_of
+from edgesvm.plot.stored_points import stored_points
 
 matplotlib = pytest.importorskip("matplotlib", reason="pictures need matplotlib")
 
@@ -55,7 +57,7 @@ def models(tmp_path, monkeypatch):
     return learners
 
 
-def plot(tmp_path, *argv):
+def drawn(tmp_path, *argv):
     """The picture's bytes."""
     png = tmp_path / "out.png"
     assert main(["plot", *map(str, argv), "-o", str(png)]) == 0
@@ -89,7 +91,7 @@ def complaint(capsys, code, *argv):
     ],
 )
 def test_a_picture(argv, models, tmp_path, capsys):
-    assert plot(tmp_path, *argv).startswith(b"\x89PNG")
+    assert drawn(tmp_path, *argv).startswith(b"\x89PNG")
     assert capsys.readouterr().out == f"{tmp_path / 'out.png'}\n"
 
 
@@ -98,8 +100,8 @@ def test_a_checkpoint(models, tmp_path, capsys):
     checkpoint.prepare(models["kernel"])
     checkpoint.save(models["kernel"])
     checkpoint.close()
-    as_snapshot = plot(tmp_path, tmp_path / "kernel.esvm")
-    assert plot(tmp_path, tmp_path / "m.ckpt") == as_snapshot
+    as_snapshot = drawn(tmp_path, tmp_path / "kernel.esvm")
+    assert drawn(tmp_path, tmp_path / "m.ckpt") == as_snapshot
 
 
 def test_vectors_are_where_the_learner_has_them(models):
@@ -139,21 +141,22 @@ def test_twins_and_exact_vectors_are_told_as_the_learner_tells_them(models):
 
 
 def test_margins_are_drawn_where_the_learner_has_them(models):
-    from edgesvm.cli.model_picture import _draw_panel
+    from edgesvm.plot.boundary import draw_panel
 
     def names(learner):
         axes = matplotlib.figure.Figure().add_subplot()
-        _draw_panel(axes, panel_of(learner))
+        draw_panel(axes, panel_of(learner))
         return [text.get_text() for text in axes.get_legend().get_texts()]
 
-    assert names(models["twins"])[:3] == ["boundary", "margin of fine", "margin of worn"]
-    assert names(models["scaled_twins"])[:2] == ["boundary", "margin of fine"]
-    assert names(models["kernel"]) == ["boundary", "support vectors of -1", "support vectors of 1"]
+    classes = ["fine", "worn", "boundary"]
+    assert names(models["twins"])[:5] == [*classes, "margin of fine", "margin of worn"]
+    assert names(models["scaled_twins"])[:4] == [*classes, "margin of fine"]
+    kernel = ["-1", "1", "boundary", "support vectors of -1", "support vectors of 1"]
+    assert names(models["kernel"]) == kernel
 
 
 def test_the_picture_is_of_the_decision_function(models):
-    from edgesvm.cli.model_picture import PIXELS, _decisions, _draw_panel
-    from edgesvm.cli.plot import MARGIN
+    from edgesvm.plot.boundary import MARGIN, PIXELS, _decisions, draw_panel
 
     learner = models["wide"]
     panel = panel_of(learner, features=(3, 0), at={7: -0.5})
@@ -172,7 +175,7 @@ def test_the_picture_is_of_the_decision_function(models):
         assert values[i, j] == learner.decision_one(x.astype(np.float32))
     figure = matplotlib.figure.Figure()
     axes = figure.add_subplot()
-    _draw_panel(axes, panel)
+    draw_panel(axes, panel)
     dots = axes.collections[-1]
     weight = stored_points(learner).weights.sum(axis=1)
     order = np.argsort(-weight)
@@ -214,8 +217,36 @@ def test_a_file_that_is_no_model_and_a_picture_that_is_no_picture(models, tmp_pa
 
 def test_without_matplotlib(models, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for name in ("figures", "model_picture"):
-        monkeypatch.delitem(sys.modules, f"edgesvm.cli.{name}", raising=False)
-        monkeypatch.delattr(f"edgesvm.cli.{name}", raising=False)
+    monkeypatch.delitem(sys.modules, "edgesvm.cli.figures", raising=False)
+    monkeypatch.delattr("edgesvm.cli.figures", raising=False)
     argv = [tmp_path / "kernel.esvm", "-o", tmp_path / "a.png"]
     assert "edgesvm[plot]" in complaint(capsys, 1, *argv)
+
+
+def test_a_picture_has_the_names_of_classes_and_features(models):
+    rows, labels = Gauss(0).read(200)
+    learner = (
+        OneVsRest(learner=StreamSVM(), n_classes=3).allocate(2).name_features(["heat", "load"])
+    )
+    third = np.where(rows[:, 0] > 1, "c", np.where(labels > 0, "a", "b"))
+    axes = plot.decision_boundary(learner.partial_fit(rows, third), rows, third)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("heat", "load")
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b", "c"]
+    low, high = rows[:, 0].min(), rows[:, 0].max()
+    assert np.allclose(axes.get_xlim(), [low, high], atol=0.03 * (high - low))
+
+
+def test_curves_have_baselines_and_stay_within_what_was_drawn():
+    axes = plot.accuracy([(50, 0.9, 0.6, 0.5), (100, 1.0, 0.6, 0.55)], title="word " * 60)
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names[1:] == ["always the larger class", "always the label before"]
+    assert axes.get_xlim() == (50, 100) and axes.get_ylim()[0] > 40
+    assert axes.get_title().count("\n") >= 1
+    axes = plot.scores([1.0, 2.0, 400.0], 1.5)
+    assert axes.get_ylim()[1] > 400 and axes.get_yscale() == "asinh"
+    for drawn in (
+        plot.errors([(1, 2.0, 3.0, 4.0), (2, 1.0, 3.0, 4.0)]),
+        plot.targets([(1, 2, 0, 3)]),
+    ):
+        assert drawn.get_legend() is not None
+    matplotlib.pyplot.close("all")

@@ -195,3 +195,13 @@ def test_what_cannot_be_exported_says_so_in_a_line(tmp_path):
         with pytest.raises(ValueError, match="cannot be exported") as caught:
             export(learner.fit(X, y), tmp_path / "m.onnx")
         assert "\n" not in str(caught.value) and not (tmp_path / "m.onnx").exists()
+
+
+def test_names_of_features_and_words_are_in_the_file(tmp_path):
+    learner = StreamSVM().allocate(2).name_features(["heat", "load"])
+    export(learner.partial_fit([[0.0, 1.0], [1.0, 0.0]], ["fine", "worn"]), tmp_path / "m.onnx")
+    model = onnx.load(tmp_path / "m.onnx")
+    assert {p.key: p.value for p in model.metadata_props} == {"feature_names": '["heat", "load"]'}
+    session = runtime.InferenceSession(tmp_path / "m.onnx")
+    (said,) = session.run(["label"], {"X": np.eye(2, dtype=np.float32)})
+    assert said.tolist() == [learner.predict_one(x) for x in np.eye(2)]

@@ -1,13 +1,23 @@
 """Columns of DataFrames: remembered, and checked."""
 
 import pickle
+from contextlib import closing
 
 import numpy as np
 import pytest
 from each import each
 
-from edgesvm import BatchSVM, CoreVectorMachine, GaussianNovelty, OneVsOne, SimpleSVM, StreamSVM
-from edgesvm.contract.names import names_of
+from edgesvm import (
+    BatchSVM,
+    CoreVectorMachine,
+    GaussianNovelty,
+    OneVsOne,
+    SimpleSVM,
+    StreamSVM,
+    load,
+)
+from edgesvm.contract.names import names_of, number_of, word_of
+from edgesvm.persist import Checkpoint
 
 
 class Frame:
@@ -100,3 +110,38 @@ def test_labels_in_a_column(label_kind):
         with pytest.warns(UserWarning, match="A column-vector y was passed"):
             learner = kind().fit(X, y[:, None])
         assert bytes(learner.arena) == bytes(kind().fit(X, y).arena)
+
+
+@each("kind", [StreamSVM, OneVsOne])
+def test_a_snapshot_keeps_the_names(kind, tmp_path):
+    kind().partial_fit(NAMED, Y).save(tmp_path / "named.esvm")
+    learner = load(tmp_path / "named.esvm")
+    assert learner.feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="in the same order"):
+        learner.predict(Frame(X, ["b", "a", "c"]))
+    learner.partial_fit(NAMED, Y).save(tmp_path / "again.esvm")
+    kind().partial_fit(X, Y).save(tmp_path / "plain.esvm")
+    assert not hasattr(load(tmp_path / "plain.esvm"), "feature_names_in_")
+
+
+def test_names_can_be_given():
+    learner = StreamSVM().allocate(3).name_features(["a", "b", "c"])
+    assert learner.partial_fit(X, Y).feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="2 names for 3 features"):
+        learner.name_features(["a", "b"])
+
+
+def test_names_that_come_after_a_checkpoint_was_made_do_not_stop_it(tmp_path):
+    learner = StreamSVM().allocate(3)
+    with closing(Checkpoint(tmp_path / "m.ckpt")) as checkpoint:
+        checkpoint.prepare(learner)
+        long = Frame(X, [name * 1000 for name in "abc"])
+        checkpoint.save(learner.partial_fit(long, Y))
+        assert bytes(checkpoint.load().arena) == bytes(learner.arena)
+
+
+def test_numbers_stand_for_words_and_back():
+    words = ["fine", "worn"]
+    assert [word_of(words, 1), word_of(words, -3), word_of([], 1)] == ["worn", "-3", 1]
+    assert word_of(words, None) is None and word_of(words, "fine") == "fine"
+    assert [number_of(words, y) for y in ("worn", "-3", 7, None)] == [1, -3, 7, None]

@@ -206,3 +206,18 @@ def test_what_cannot_be_exported_says_so_in_a_line(tmp_path, capsys):
     assert main([*args, "2pump"]) == 2
     assert main([*args, "pump"]) == 0
     assert (tmp_path / "c" / "pump.h").exists()
+
+
+def test_names_compile_in_c_and_cost_nothing(tmp_path):
+    labels = ['say "a?"\\', "weiß"]
+    learner = StreamSVM().allocate(2, classes=labels).name_features(["heat */", "°C"])
+    export(learner.partial_fit(np.eye(2), labels), tmp_path, "pump")
+    objects(tmp_path)
+    program = tmp_path / "names.c"
+    program.write_text(
+        '#include <stdio.h>\n#include "pump.h"\n'
+        "int main(void) { return puts(pump_label_names[0]) + puts(pump_label_names[1]) < 0; }\n"
+    )
+    subprocess.run(["gcc", *STRICT, "-o", tmp_path / "names", program], check=True)
+    told = subprocess.run([tmp_path / "names"], check=True, capture_output=True).stdout.decode()
+    assert told.splitlines() == labels and "0 heat * /, 1 °C" in (tmp_path / "pump.h").read_text()

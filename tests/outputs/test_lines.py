@@ -11,12 +11,13 @@ from edgesvm.outputs.lines import When, line
 from edgesvm.remarks import FIRST_BIT, KEYS
 
 
-def told(**fields):
+def told(names=(), **fields):
     journal = Journal(1, clock=lambda: 12.3456)
+    journal.names = names
     answer = {"predicted": None, "score": 0.0, "flags": 0, "label": None, "x": np.zeros(1)}
     journal.add(9, **{**answer, **fields})
     (entry,), _ = journal.since(0)
-    text = line("/dev/p", entry).text
+    text = line("/dev/p", journal, entry).text
     assert "\n" not in text
     return json.loads(text, parse_constant=pytest.fail)
 
@@ -40,6 +41,11 @@ def test_a_line_has_the_prediction_the_flags_by_name_and_the_label_that_came():
     assert none["abstained"] and none["rejected"] and not none["trained"] and not none["alarm"]
     noted = told(flags=TRAINED | 1 << FIRST_BIT | 2 << FIRST_BIT)
     assert noted["remarks"] == list(KEYS[:2]) and noted["trained"] and not noted["alarm"]
+
+
+def test_labels_are_the_words_that_they_stand_for():
+    said = told(["fine", "worn"], predicted=1, label=0)
+    assert (said["predicted"], said["label"]) == ("worn", "fine")
 
 
 def test_which_are_wanted_does_not_depend_on_how_the_journal_is_cut():

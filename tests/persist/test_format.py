@@ -71,6 +71,30 @@ def test_every_byte():
     assert unpack(FILE) == SNAPSHOT
 
 
+def test_every_byte_of_names():
+    named = replace(SNAPSHOT, names=("a", "b", "°C", "d", "e"))
+    names = b"".join(b"\x04" + struct.pack("<H", len(n.encode())) + n.encode() for n in named.names)
+    head = bytearray(HEADER)
+    struct.pack_into("<H", head, 8, 2)
+    struct.pack_into("<Q", head, 16, len(FILE) + len(names))
+    struct.pack_into("<I", head, 40, len(names))
+    body = bytes(head) + PARAMS + LABELS + names + ARENA
+    assert pack(named) == sealed(body)
+    assert unpack(sealed(body)) == named
+
+
+@each("names", [b"\x04\x01\x00a" * 4, b"\x02" + bytes(8) + b"\x04\x01\x00a" * 4])
+def test_names_that_are_not_one_for_each_feature(names):
+    head = bytearray(HEADER)
+    struct.pack_into("<H", head, 8, 2)
+    struct.pack_into("<Q", head, 16, len(FILE) + len(names))
+    struct.pack_into("<I", head, 40, len(names))
+    with pytest.raises(CorruptModelError, match="one for each feature"):
+        unpack(sealed(bytes(head) + PARAMS + LABELS + names + ARENA))
+    with pytest.raises(CorruptModelError, match="names are missing"):
+        unpack(sealed(BODY[:8] + struct.pack("<H", 2) + BODY[10:]))
+
+
 @pytest.mark.parametrize(
     "kernel, code",
     [
@@ -245,7 +269,7 @@ def test_more_bytes_than_the_header_says_are_refused():
 
 
 def test_other_versions_are_named():
-    for version in (0, 2, 65535):
+    for version in (0, 3, 65535):
         with pytest.raises(FormatVersionError, match=f"version {version};"):
             unpack(sealed(BODY[:8] + struct.pack("<H", version) + BODY[10:]))
 

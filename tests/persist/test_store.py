@@ -362,9 +362,9 @@ def test_a_learner_beyond_the_limit_is_refused_by_its_header(old, monkeypatch):
 def test_a_newer_version_is_not_called_damaged(old, crc):
     """A version to come may have its checksum elsewhere."""
     path, data = old
-    body = data[:8] + struct.pack("<H", 2) + data[10:-4]
+    body = data[:8] + struct.pack("<H", 3) + data[10:-4]
     path.write_bytes(body + struct.pack("<I", zlib.crc32(body) ^ crc))
-    with pytest.raises(FormatVersionError, match=r"newer .* version 2; .* version 1"):
+    with pytest.raises(FormatVersionError, match=r"newer .* version 3; .* version 2"):
         load(path)
 
 
