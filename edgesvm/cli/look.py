@@ -21,6 +21,8 @@ from edgesvm.cli.stopping import stop_signals
 from edgesvm.data import CsvRows
 from edgesvm.link import Link, open_rows
 from edgesvm.page import words
+from edgesvm.page.lookout import Shown
+from edgesvm.page.numbers import plain
 from edgesvm.page.screen import Screen
 from edgesvm.preprocessing.first_look import figures
 
@@ -78,7 +80,7 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
-class Looker:
+class Looker(Shown):
     """Keeps the last samples of a link, and shows them: a job to serve, and what a page shows."""
 
     teaching = None
@@ -126,6 +128,7 @@ class Looker:
         shown = _status(self.link.name, self._kept[order], self.rate, self._told)
         return shown | {
             "seconds": round(time.monotonic() - self._began, 3),
+            "stale_seconds": plain(self.stale_seconds),
             "samples": self.taken,
             "counters": counters,
             "lost": words.losses(counters),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -27,22 +27,32 @@ SCORES = 240  # scores in a status
 LEAST_S = 0.1  # over less a rate says nothing
 
 
-class Shown(Protocol):
-    """What a page or a screen shows; all methods are for the loop's thread."""
+class Shown(ABC):
+    """What a page or a screen shows of a link; all methods are for the loop's thread."""
 
+    link: Link
     teaching: Any  # None where nothing can be taught
 
+    @property
+    def stale_seconds(self) -> float | None:
+        """Seconds since the last sample, if that is too long. Also for other threads."""
+        fresh = self.link.freshness
+        return fresh.quiet if fresh.is_stale else None
+
+    @abstractmethod
     def tick(self) -> None:
         """Keep what is due; called in each turn."""
 
+    @abstractmethod
     def status(self) -> dict[str, Any]:
         """All that is shown, as JSON has it."""
 
+    @abstractmethod
     def snapshot(self) -> bytes | None:
         """The bytes of a snapshot file; None where there is no model."""
 
 
-class Lookout(ABC):
+class Lookout(Shown):
     """Looks at a runner or a watcher between two steps. All methods are for the loop's thread.
 
     Parameters
@@ -118,12 +128,6 @@ class Lookout(ABC):
         if seconds > LEAST_S:
             self._rate = (self.taken - self._taken_before) / seconds
             self._looked_at, self._taken_before = now, self.taken
-
-    @property
-    def stale_seconds(self) -> float | None:
-        """Seconds since the last sample, if that is too long. Also for other threads."""
-        fresh = self.link.freshness
-        return fresh.quiet if fresh.is_stale else None
 
     def status(self) -> dict[str, Any]:
         """All that is shown, as JSON has it."""

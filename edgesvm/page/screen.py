@@ -155,7 +155,9 @@ def _sampled(s: dict[str, Any]) -> list[str]:
     told = "" if s["told_rate"] is None else f", {s['told_rate']:g} a second as told"
     measured = "" if s["rate"] is None else f", {s['rate']:,.1f} a second as measured"
     missing = [f"{one['count']:,} {one['why']}" for one in s["lost"][:2]]
-    return [f"{s['samples']:,} samples{told}{measured}", *missing]
+    stale = s.get("stale_seconds")
+    quiet = [] if stale is None else [f"NO SAMPLE for {stale:,.0f} s"]
+    return [*quiet, f"{s['samples']:,} samples{told}{measured}", *missing]
 
 
 def _highest(points: list[float], most: int) -> list[float | None]:

@@ -87,6 +87,8 @@ def test_a_sensor_on_the_page(tmp_path):
         with urllib.request.urlopen(url + "status.json", timeout=10) as answer:
             status = json.load(answer)
         assert status["kind"] == "look" and len(status["traces"]) == len(status["channels"])
+        with urllib.request.urlopen(url + "healthz", timeout=10) as answer:
+            assert answer.read() == b"ok\n"
         with urllib.request.urlopen(url + "metrics", timeout=10) as answer:
             assert b"edgesvm_samples_per_second" in answer.read()
         with pytest.raises(urllib.error.HTTPError, match="503"):
