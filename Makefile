@@ -146,6 +146,7 @@ bench: $(VENV)/.built $(VENV)/.extra-bench  ## measure speed, accuracy and paper
 
 docs: $(VENV)/.built $(VENV)/.extra-docs  ## build the site into build/docs; warnings are errors
 	$(BIN)/sphinx-build -q -c docs -W --keep-going . build/docs
+	@echo "the site: file://$(abspath build/docs/index.html)"
 
 docs-links: $(VENV)/.built $(VENV)/.extra-docs  ## check the site's links to other sites; needs a network
 	$(BIN)/sphinx-build -q -c docs -b linkcheck . build/docs-links

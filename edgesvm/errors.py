@@ -142,7 +142,7 @@ def refusal(  # noqa: PLR0917
     if status == Status.BAD_WEIGHT and weight is not None:
         why = _weight_refused(weight, mean)
     if status == Status.UNKNOWN_LABEL and len(classes) == 2:
-        why += "; use OneVsOne(learner=..., n_classes=...) for more than two"
+        why += "; for more than two give classes=, n_classes= or OneVsOne(learner=...)"
     return SampleRefused(f"{sample} {why}", status)
 
 

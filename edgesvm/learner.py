@@ -38,7 +38,8 @@ from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_targets, as_weights
 from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.names import Names, check_names, names_of
-from edgesvm.contract.params import one_of, whole
+from edgesvm.contract.order import is_sorted_by_class, shuffled
+from edgesvm.contract.params import flag, one_of, whole
 from edgesvm.contract.registry import registered_name
 from edgesvm.contract.team import Team, n_threads
 from edgesvm.core.arena import Arena
@@ -82,6 +83,7 @@ DECISION_SCRATCH = frozenset(
 )
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
+MOST_SAMPLES = 50_000  # that several passes of `fit` make, if the caller says no number
 
 
 def exclusive(method: Method) -> Method:
@@ -167,6 +169,8 @@ class Learner(Estimator, Saved):
     class_weight: str | None = None  # a parameter of some
     forecasts: ClassVar[bool] = False  # a regressor of a stream, which has intervals
     scales_itself: ClassVar[bool] = False  # a scaler in front would only take memory
+    shuffles: ClassVar[bool] = True  # `fit` does; False: the order says something, or nothing
+    most_epochs: ClassVar[int] = 1  # passes of `fit` over few rows, if the caller says no number
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature
@@ -209,11 +213,11 @@ class Learner(Estimator, Saved):
         """That it would answer little better than chance, as it is planned; else None."""
         return None
 
-    def _warn_of_an_early_end(self) -> None:
-        """Warn, as the last thing in `fit`, that ``max_iter`` was reached."""
+    def _warn_of_an_early_end(self, limit: str = "max_iter") -> None:
+        """Warn, as the last thing in `fit`, that the parameter of this name was reached."""
         warnings.warn(
-            f"{type(self).__name__} ended before it converged (max_iter={self.max_iter});"  # type: ignore[attr-defined]
-            " consider scaling the features, or a larger max_iter",
+            f"{type(self).__name__} ended before it converged ({limit}={getattr(self, limit)});"
+            f" consider scaling the features, or a larger {limit}",
             as_sklearns(ConvergenceWarning),
             stacklevel=4,
         )
@@ -331,9 +335,13 @@ class Learner(Estimator, Saved):
         """Make `core`, which was built with the current parameters, this learner's core. Another
         thread may still have the old one: if its memory is the same, it passes calls on."""
         old = None if self._state is None else self._state.core
-        self._state = State(core, self.like_new().get_params(deep=False))
+        self._state = State(core, self._built_with())
         if old is not None and old is not core and old.arena is core.arena:
             old.successor = core
+
+    def _built_with(self) -> dict[str, Any]:
+        """The parameters, for a learner with the same plan."""
+        return self.like_new().get_params(deep=False)
 
     def _at_work(self: Self, core: Any, engine: str) -> Self:
         """A learner with the same parameters, on a core in another learner's memory."""
@@ -359,9 +367,18 @@ class Learner(Estimator, Saved):
         """Largest number of classes with so many features; of a regressor 0."""
         return 0 if self.regresses else self.n_classes_planned
 
-    def wrapped(self: Self) -> Self:
-        """This learner as a wrapper has it: it must know its number of classes."""
+    def _most_to_come(self, n_features: int) -> int:
+        """`_most_classes` that a `fit` could take up."""
+        return self._most_classes(n_features)
+
+    def wrapped(self: Self, n_classes: int = 2) -> Self:
+        """This learner as a wrapper has it: it must know its number of classes, `n_classes` if it
+        takes them as they come."""
         return self
+
+    def _take_up(self, y: np.ndarray, n_features: int) -> None:
+        """Plan for the classes of these labels, if nothing says how many there are; ValueError,
+        and the plan as it was, if the bytes are too few."""
 
     def as_part(self: Self) -> Self:
         """This learner, whose memory is to be in another's."""
@@ -659,8 +676,14 @@ class Learner(Estimator, Saved):
         y = as_array(y, len(rows), type(self).__name__)
         return rows, y, as_weights(sample_weight, len(rows))
 
-    def _learn_rows(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
-        """Learn them in order, by the thread that is alone."""
+    def _learn_rows(
+        self,
+        X: Any,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        numbers: np.ndarray | None = None,
+    ) -> None:
+        """Learn them in order, by the thread that is alone; `numbers` are theirs in messages."""
         core = self.core
         slots, n_known, new_labels = y, len(y), ()
         if not self.regresses:
@@ -669,25 +692,82 @@ class Learner(Estimator, Saved):
         if status <= Status.CHANGED and n_known < len(y):
             status = Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
-            sample = f"{type(self).__name__}: row {n_learned} ({core.kind_of_y} {y[n_learned]!r})"
+            row = n_learned if numbers is None else int(numbers[n_learned])
+            sample = f"{type(self).__name__}: row {row} ({core.kind_of_y} {y[n_learned]!r})"
             weight = 1.0 if weights is None else weights[n_learned]
             raise core.labels.refused(
                 status, y[n_learned], sample, self.dtype, weight, core.mean_weight_so_far
             )
 
     @fits
-    def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget what was learned, then learn the rows in one pass.
+    def fit(
+        self: Self,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        shuffle: bool | None = None,
+        random_state: int = 0,
+        epochs: int | None = None,
+    ) -> Self:
+        """Forget what was learned, then learn the rows, shuffled; `partial_fit` keeps their order.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            At most 1,024 rows are copied at a time.
+        y : array of shape (n_samples,), labels
+        sample_weight : array of shape (n_samples,), float64, optional
+            As in `partial_fit`.
+        shuffle : bool, optional
+            False: learn the rows in their order, as a stream. None: regressors, novelty learners
+            and learners that keep the last samples or solve exactly do so, others shuffle.
+        random_state : int, default 0
+            Seed of the order, 0 to 2^32 - 1. The order is computed, not stored.
+        epochs : int, optional
+            Passes over the rows, each in another order if shuffled, at least 1. None: one; of
+            `ByteSVM`, `FourierSVM` and `AdaGradSVM` five, or as many as 50,000 samples make.
+            `n_seen_` counts each pass.
 
         Raises
         ------
         ValueError
             There is no row, a label is missing, there are too many classes, or every weight is
             zero: nothing is forgotten. Otherwise as in ``partial_fit``.
+
+        Warns
+        -----
+        UserWarning
+            With ``shuffle=False`` the rows come class by class: the last class is then what a
+            learner of a stream knows best.
         """
+        whole("random_state", random_state, 0, (1 << 32) - 1)
+        shuffle = self.shuffles if shuffle is None else flag("shuffle", shuffle)
         rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
+        n = len(rows)
+        if epochs is None:
+            epochs = min(max(MOST_SAMPLES // n, 1), self.most_epochs)
+        whole("epochs", epochs, 1, 1 << 30)
+        if self.shuffles and not shuffle and self._guard.call(is_sorted_by_class, labels):
+            warnings.warn(
+                "the rows come class by class, and are learned in that order: leave shuffle=False"
+                " out, or mix them",
+                stacklevel=3,
+            )
+        self._take_up(labels, rows.shape[1])
         self._forget(rows.shape[1])
-        return self.partial_fit(rows, labels, sample_weight=weights)
+        if not shuffle:
+            for _ in range(epochs):
+                self.partial_fit(rows, labels, sample_weight=weights)
+            return self
+        with self._first_samples():
+            if self._state is None:
+                self.allocate(rows.shape[1])
+            for epoch in range(epochs):
+                for part in shuffled(n, random_state, epoch):
+                    some = None if weights is None else weights[part]
+                    self._learn_rows(rows[part], labels[part], some, part)
+        return self
 
     def _set_mean_weight(self, mean: float) -> None:
         """Of the rows of a `fit` that were not learned one after the other."""
@@ -716,7 +796,7 @@ class Learner(Estimator, Saved):
             y = as_targets(y, len(rows), owner, finite=True)
         else:
             y = as_labels(y, len(rows), owner)
-            check_labels(y, owner, self._most_classes(rows.shape[1]))
+            check_labels(y, owner, self._most_to_come(rows.shape[1]))
         weights = as_weights(sample_weight, len(rows))
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row: nothing to learn")

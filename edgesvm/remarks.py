@@ -21,7 +21,7 @@ USUAL = 4  # blocks that say what is usual
 STEADY, JUMP = 8.0, 32.0  # times the variance: between steady blocks at most; and a jump
 ENOUGH = 100  # predictions, before anything is said about them
 RUNS = 0.9  # share of labels equal to the one before, from which on they come in runs
-BY_CHANCE = 0.05  # that share, less what it would be in a random order
+BY_CHANCE, ERRORS = 0.2, 3.0  # how far above a random order, of what is left; and standard errors
 AWAITED = 25.0  # samples of a class that should have come
 FEW = 10  # windows' worth of samples
 LEAST_OFTEN = 0.25  # share of the samples in an alarm
@@ -128,6 +128,14 @@ class Facts:
         counts = [sum(row.values()) for row in self.classes.confusion.values()]
         return sum(count * count for count in counts) / max(sum(counts), 1) ** 2
 
+    @property
+    def in_runs(self) -> bool:
+        """Whether labels are like the one before far more often than in a random order."""
+        assert self.classes is not None
+        share, chance = self.classes.label_before or 0.0, self.by_chance
+        noise = math.sqrt(chance * (1 - chance) / self.classes.n)
+        return share - chance > max(BY_CHANCE * (1 - chance), ERRORS * noise)
+
 
 # -- conditions: what to put into the text, or None ------------------------------------------------
 
@@ -179,9 +187,10 @@ def worse_than_larger_class(f: Facts) -> Found:
 
 def worse_than_label_before(f: Facts) -> Found:
     s = f.enough
-    if s is None or f.labels_stop or not (s.label_before or 0.0) > (s.accuracy or 0.0):
+    if s is None or f.labels_stop or not f.in_runs:
         return None
-    return {"share": percent(s.label_before)}
+    worse = (s.label_before or 0.0) > (s.accuracy or 0.0)
+    return {"share": percent(s.label_before)} if worse else None
 
 
 def labels_in_runs(f: Facts) -> Found:
@@ -189,9 +198,12 @@ def labels_in_runs(f: Facts) -> Found:
     if s is None or f.labels_stop or worse_than_label_before(f):
         return None
     share = s.label_before or 0.0
-    if share <= RUNS or (len(s.confusion) > 1 and share - f.by_chance <= BY_CHANCE):
-        return None
-    return {"share": percent(share)}
+    return {"share": percent(share)} if share > RUNS and f.in_runs else None
+
+
+def one_label(f: Facts) -> Found:
+    s = f.enough
+    return {"label": next(iter(s.confusion))} if s is not None and len(s.confusion) == 1 else None
 
 
 def one_answer(f: Facts) -> Found:
@@ -345,6 +357,10 @@ TABLE = (
         worse_than_value_before,
         "worse than repeating the target before (MAE {error}, of the target before {other})",
         "judge it by samples without targets",
+    ),
+    Remark(
+        *("one_label", one_label, "only one label seen, {label!r}: there is nothing to tell apart"),
+        "let samples of another come, or use `edgesvm watch`",
     ),
 )
 KEYS = tuple(remark.key for remark in TABLE)

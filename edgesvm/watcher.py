@@ -41,16 +41,17 @@ class Episode:
 
     Attributes
     ----------
-    kind : {"strange", "stuck", "lost"}
+    kind : {"strange", "stuck", "lost", "stale"}
         "strange": the learner's alarm is on. "stuck": a feature repeats its value, and no row is
         judged. "lost": half of about the last 350 rows were in an alarm, and what is normal is
-        learned anew.
+        learned anew. "stale": no samples come.
     sequence, row : int
-        Of the sample that began it, and how many rows came up to it.
+        Of the sample that began it, or the last one before it, and how many rows came up to it.
     score, threshold : float
         Then: see `NoveltyLearner.score_one`.
     shares : ndarray of shape (n_features,), float64
-        Share of each feature in that score; of those that are stuck, equal ones. Their sum is 1.
+        Share of each feature in that score; of those that are stuck, equal ones. Their sum is 1,
+        or 0 if no samples come.
     highest : float
         The highest score in it.
     began, ended : float
@@ -122,7 +123,8 @@ class Watcher:
         Rows learned as normal because somebody said so; see `answer`.
     watched, strange, stuck, lost, alarms : int
         Rows since the watching began; those of them beyond the threshold; rows in which a feature
-        was stuck; times that the learner got lost; and alarms of all kinds.
+        was stuck; times that the learner got lost; and alarms of all kinds, also that no samples
+        come, which is one while it learns too.
     """
 
     def __init__(
@@ -154,6 +156,7 @@ class Watcher:
         self.marked = 0
         self.episode: Episode | None = None
         self.score = 0.0  # of the last row
+        self._sequence = 0  # of the last sample
         self._ended: Episode | None = None
         self._clock = clock
         self._started = clock()
@@ -184,9 +187,11 @@ class Watcher:
         """The features of a row."""
         if self.windows is not None:
             return self.windows.names()
+        channels = self.model.n_features_in_
+        named = self.link.feature_names or [f"x{j}" for j in range(channels)]
         if self.sensor is not None:
-            return [f"x{self.sensor.target % self.sensor.n_features_in_}, by the other channels"]
-        return [f"x{j}" for j in range(self.learner.n_features_in_)]
+            return [f"{named[self.sensor.target % channels]}, by the other channels"]
+        return list(named)
 
     @property
     def late(self) -> int:
@@ -218,10 +223,19 @@ class Watcher:
         try:
             self.link.poll(timeout)
         finally:
+            self.look_for_samples()
             n = self._handle_waiting(at_most)
         if n and self.answers:
             self.link.flush()
         return n
+
+    def look_for_samples(self) -> None:
+        """Begin an alarm if no samples come, and end it when they do. `step` looks; call it while
+        the port is gone."""
+        is_on = self.episode is not None and self.episode.kind == "stale"
+        if self.link.freshness.is_stale != is_on:
+            kind = None if is_on else "stale"
+            self._turn_to(kind, self._sequence, 0.0, np.zeros(self.learner.n_features_in_))
 
     def _handle_waiting(self, at_most: int | None) -> int:
         n, state = 0, self._state
@@ -258,6 +272,7 @@ class Watcher:
             The sample's sequence number.
         """
         self.taken += 1
+        self._sequence = sequence
         try:
             row = self._row(x, sequence)
             if row is not None and self._handle_row(row, sequence) and self.sensor is not None:
@@ -333,20 +348,27 @@ class Watcher:
         kind = self._kind(stuck)
         if self.episode is not None and self.episode.kind == kind:
             self.episode.highest = max(self.episode.highest, self.score)
-            return
+        elif kind is not None or self.episode is not None:
+            self._turn_to(kind, sequence, threshold, self._shares(row, stuck))
+
+    def _turn_to(
+        self, kind: str | None, sequence: int, threshold: float, shares: NDArray[np.float64]
+    ) -> None:
+        """End the alarm that is on, and begin one of this kind."""
         if self.episode is not None:
             self.episode.ended = self._clock()
             self.episode, self._ended = None, self.episode
         if kind is not None:
             self.alarms += 1
             self.lost += kind == "lost"
-            shares = self._shares(row, stuck)
             self.episode = Episode(
                 kind, sequence, self.rows, self.score, threshold, shares, self.score, self._clock()
             )
 
     def _kind(self, stuck: list[int]) -> str | None:
         """Of the alarm that is on, if one is."""
+        if self.link.freshness.is_stale:  # rows that have waited
+            return "stale"
         if stuck:
             return "stuck"
         if self.learner.is_lost_:
@@ -358,7 +380,7 @@ class Watcher:
     ) -> None:
         """Keep a row that somebody may be asked about."""
         episode, asker, of = self.episode, questions.asker, NOBODY
-        if episode is not None and episode.kind == "stuck":
+        if episode is not None and episode.kind in ("stuck", "stale"):
             return
         flags = 0
         if episode is not None and episode.row == self.rows:  # it begins

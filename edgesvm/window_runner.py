@@ -63,7 +63,7 @@ class WindowRunner(Runner):
         if link.late is not None:
             raise ValueError(
                 f"{link.name}: labels come after their samples, but a window needs them with its"
-                " samples; give --unlabelled to predict only"
+                " samples; give --label none to predict only"
             )
         super().__init__(link, chain.learner_, **options)
         self._chain = chain

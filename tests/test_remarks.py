@@ -17,6 +17,7 @@ RNG = np.random.default_rng(0)
 SHUFFLED = RNG.permutation([0] * 700 + [1] * 300).tolist()
 GOOD = [t if hit else 1 - t for t, hit in zip(SHUFFLED, RNG.random(1000) < 0.9, strict=True)]
 RARE = RNG.permutation([0] * 960 + [1] * 40).tolist()  # 92 % are as the one before, by chance
+RARE_RUNS = [0] * 480 + [1] * 20 + [0] * 500  # they are, though their share is rare
 WAVE = np.sin(np.arange(1000) / 20)
 RUNS = [0] * 500 + [1] * 500
 LATE = [0, *RUNS[:-1]]  # answers with the label before
@@ -111,12 +112,23 @@ CASES = [
     (
         "worse_than_label_before",
         [({"score": scored(RUNS, GOOD)}, "(99.9 %)")],
-        [{"score": scored(RUNS, RUNS)}, {"score": scored(RUNS, GOOD), "labels_stop": True}],
+        [
+            {"score": scored(RUNS, RUNS)},
+            {"score": scored(RUNS, GOOD), "labels_stop": True},
+            {"score": scored(RARE, [1 - t for t in RARE])},
+        ],
     ),
     (
         "labels_in_runs",
-        [({"score": scored(RUNS, LATE)}, "99.9 %"), ({"score": scored([1] * 300, [1] * 300)}, "")],
-        [{"score": scored(RARE, RARE)}, {"score": scored(SHUFFLED, GOOD)}],
+        [
+            ({"score": scored(RUNS, LATE)}, "99.9 %"),
+            ({"score": scored(RARE_RUNS, RARE_RUNS)}, "99.8 %"),
+        ],
+        [
+            {"score": scored(RARE, RARE)},
+            {"score": scored(SHUFFLED, GOOD)},
+            {"score": scored([1] * 300, [1] * 300)},
+        ],
     ),
     (
         "one_answer",
@@ -180,6 +192,11 @@ CASES = [
             {"score": numbers(WAVE, WAVE)},
             {"score": numbers(WAVE, 0.8 * WAVE), "labels_stop": True},
         ],
+    ),
+    (
+        "one_label",
+        [({"score": scored([1] * 300, [1] * 300)}, "only one label seen, 1")],
+        [{"score": scored(RARE, RARE)}, {"score": scored([1] * 30, [1] * 30)}],
     ),
 ]
 

@@ -231,7 +231,7 @@ def test_probabilities_and_a_limit_of_labels_hold_for_windows():
 
 def test_late_labels_are_refused_in_one_line():
     link, _ = text_link(Clock(), b"", n_features=2, late_labels=5)
-    with pytest.raises(ValueError, match="--unlabelled"):
+    with pytest.raises(ValueError, match="--label none"):
         WindowRunner(link, chain())
 
 

@@ -206,7 +206,7 @@ def rows_of(task: Task, gamma: float, skipped: list[str]) -> list[list[Any]]:
         FourierSVM(n_directions=64, gamma=gamma),
         KernelStreamSVM(max_vectors=30, gamma=gamma),
     ):
-        model = learner.fit(X, y)
+        model = learner.partial_fit(X, y)
         kind = f"{type(getattr(model, 'learner', model)).__name__}, learns on"
         found.append(row(task.name, kind, "edgesvm", that_learns, model=model, split=split))
     return found

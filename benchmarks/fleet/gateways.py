@@ -79,7 +79,7 @@ def fleet_of(
     in rounds if the learner has them, else once at the end.
     """
     first, n = days[0], len(days[0])
-    begun: Any = start([Standardized(learner=inner).fit(*rows) for rows in first])
+    begun: Any = start([Standardized(learner=inner).partial_fit(*rows) for rows in first])
     own = [copy.deepcopy(begun) for _ in range(n)]
     for day in days:
         for model, rows in zip(own, day, strict=True):
@@ -121,7 +121,7 @@ def measured(
     own, model, home, sent = fleet_of(inner, days, budget)
     X, y = (np.concatenate([rows[k] for day in days for rows in day]) for k in (0, 1))
     at = np.random.default_rng(0).permutation(len(X))
-    one = Standardized(learner=inner).fit(X[at], y[at])
+    one = Standardized(learner=inner).partial_fit(X[at], y[at])
     first = len(days[0][0][0])
     each = {
         "own": [m.score(*test) for m, test in zip(own, tests, strict=True)],
@@ -130,7 +130,7 @@ def measured(
         "all": [one.score(*test) for test in tests],
         "abroad": [m.score(*tests[(k + 1) % len(tests)]) for k, m in enumerate(own)],
         "own, first day": [
-            Standardized(learner=inner).fit(X_1[:first], y_1[:first]).score(*test)
+            Standardized(learner=inner).partial_fit(X_1[:first], y_1[:first]).score(*test)
             for (X_1, y_1), test in zip(days[0], tests, strict=True)
         ],
     }

@@ -37,7 +37,7 @@ def parts_of(X: np.ndarray, n: int, is_sorted: bool) -> list[np.ndarray]:
 def in_rounds(learner: Any, data: Any, parts: list[np.ndarray]) -> list[float]:
     """Accuracy after the rounds that are shown."""
     X, y, X_test, y_test = data
-    model: Any = start([learner.like_new().fit(X[at], y[at]) for at in parts])
+    model: Any = start([learner.like_new().partial_fit(X[at], y[at]) for at in parts])
     found = []
     for k in range(SHOWN[-1]):
         own = [copy.deepcopy(model).partial_fit(X[at], y[at]) for at in parts]

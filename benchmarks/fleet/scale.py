@@ -306,7 +306,7 @@ def single_costs(client: Any) -> dict[str, Any]:
             FourierSVM(),
             TwinVectorMachine(max_twins=100, kernel=RBF(GAMMA)),
         ):
-            pair = [model.like_new().fit(X[k::2], y[k::2]) for k in range(2)]
+            pair = [model.like_new().partial_fit(X[k::2], y[k::2]) for k in range(2)]
             path = Path(name) / "model"
             pair[0].save(path)
             fleet.merged(pair)

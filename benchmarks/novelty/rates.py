@@ -402,10 +402,11 @@ def main() -> None:
     about = [
         f"{len(series)} quiet real series in the order of time. The first fifth, at most"
         f" {MOST_SHOWN:,} rows, is shown: the warm-up, or N. Then each row is judged before it is"
-        " learned, as by `Watcher`. Episodes are the learner's alarms, 3 of 5; of rivals, 3 of the last 5 rows that alarm until none does. One that"
-        " begins less than min(0.1 / rate, 100) rows after another belongs to it. Rivals"
-        " are fitted on the rows shown, scaled by their mean and deviation; the trees"
-        " and the cut forest learn on. 1/day: 1/week where a day is less than 100 rows.",
+        " learned, as by `Watcher`. Episodes are the learner's alarms, 3 of 5; of rivals, 3 of the"
+        " last 5 rows that alarm, until none does. One that begins less than min(0.1 / rate, 100)"
+        " rows after another belongs to it. Rivals are fitted on the rows shown, scaled by their"
+        " mean and deviation; the trees and the cut forest learn on. 1/day: 1/week where a day is"
+        " less than 100 rows.",
     ]
     tables = [
         summary(found, "episodes"),

@@ -101,4 +101,17 @@ ADULT_OTHERWISE = [
     TwinTask(f"Adult, C Σ s = {C:g} B", of_file("a8a", above_zero), file="a8a", n_features=123, C=C)
     for C in (10.0, 100.0)
 ]
+
+
+def adult_as_it_is(rng: np.random.Generator) -> Split:
+    """Its 123 features are 0 or 1; scaled, a rare one weighs many times a frequent one."""
+    file = read("a8a")
+    X, X_test = (file[name].astype(np.float32) for name in ("X_train", "X_test"))
+    return X, above_zero(file["y_train"]), X_test, above_zero(file["y_test"])
+
+
+ADULT_OTHERWISE += [
+    TwinTask(f"Adult, rows as they are{more}", adult_as_it_is, file="a8a", n_features=123, C=C)
+    for more, C in (("", 1.0), (", C Σ s = 100 B", 100.0))
+]
 QUICK = TwinTask("Checkerboard", generated(Checkerboard, 2000, 1000), redraws=True, n_features=2)

@@ -20,6 +20,7 @@ HEURISTICS: dict[str, dict[str, Any]] = {
     "[-1 1]": {"m2": 1.0},
     "[-2 2]": {"m1": 2.0},
     "no rejection": {"rejection": False},
+    "as printed": {"rejection": "paper"},
     "global": {"merge_side": "global"},
     "feature space": {"merge": "feature"},
 }

@@ -76,7 +76,7 @@ class Calibrated(Probable, Shell):
     a rare class is not passed over, and the sigmoid then takes out of the scores that it was made
     to look more frequent; the second moves the decision.
 
-    ``fit`` is one pass, even if the learner's own makes several. A sample costs a decision more; a
+    ``fit`` is `Learner.fit`, whatever the learner's own. A sample costs a decision more; a
     learner that solves on demand, such as `BatchSVM`, solves for each. Bytes: 48 in addition to the
     learner's, 8 + 40 n_classes for one of more than two classes; 16 more with `min_recall`, 32 more
     with `coverage`.

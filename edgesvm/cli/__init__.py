@@ -27,6 +27,7 @@ COMMANDS = {
     "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
     "tune": ("edgesvm.cli.tune", "choose C, gamma and the like on a file"),
     "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),
+    "look": ("edgesvm.cli.look", "show raw channels, and propose windows for them"),
     "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
     "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
     "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
@@ -34,6 +35,7 @@ COMMANDS = {
     "merge": ("edgesvm.cli.merge", "make one model of those that several gateways learned"),
     "export": ("edgesvm.cli.export", "write a saved model as C for a microcontroller"),
     "example": ("edgesvm.cli.example", "write sketches and services to start from"),
+    "service": ("edgesvm.cli.unit", "run or watch from boot on, by systemd"),
     "key": ("edgesvm.cli.key", "make a key for a node and its host"),
     "simulate": ("edgesvm.cli.simulate", "run a simulated sensor and `run` together"),
 }
@@ -46,9 +48,11 @@ GROUPS = {
         "eval": "room.csv",
     },
     "With a sensor": {
+        "look": "/dev/ttyUSB0",
         "watch": "/dev/ttyUSB0 --learn 5m",
         "record": "/dev/ttyUSB0 room.rec",
         "example": "arduino",
+        "service": "install /dev/ttyUSB0",
         "key": "node.key",
         "simulate": "--signal rotating",
     },
@@ -101,8 +105,9 @@ def _run(argv: Sequence[str]) -> int:
         return _fail("not enough memory on this machine, or within this process's limit", 1)
     except (ValueError, TypeError) as error:
         return _fail(str(error), 2)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
+    except KeyboardInterrupt as stopped:
+        why = f"; {stopped}" if str(stopped) else ""
+        return _fail(f"interrupted{why}", 130)
 
 
 class _Parser(argparse.ArgumentParser):

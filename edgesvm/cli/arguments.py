@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -124,3 +125,52 @@ def add_columns(command: argparse.ArgumentParser) -> None:
         default=[],
         help="a CSV column that is not a feature; may be repeated",
     )
+    add_more_columns(command)
+
+
+def add_more_columns(command: argparse._ActionsContainer, *, hidden: bool = False) -> None:
+    """Add the options that say what becomes of columns and cells that are no plain numbers."""
+
+    def said(text: str) -> str:
+        return argparse.SUPPRESS if hidden else text
+
+    command.add_argument(
+        "--keep-column",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help=said("a CSV column that is a feature, though it is constant or rises with every row"),
+    )
+    command.add_argument(
+        "--encode",
+        type=count,
+        metavar="N",
+        help=said(
+            "a CSV column of words is a feature a value, if it has N values at most; default 16"
+        ),
+    )
+    command.add_argument(
+        "--missing",
+        choices=("mean", "skip", "error"),
+        help=said(
+            "a row of a CSV with a missing cell (empty, na, null, ?): put the mean of its column "
+            "there (default with --regress), pass over the row and count it (default), or stop"
+        ),
+    )
+
+
+def columns(options: argparse.Namespace) -> dict[str, Any]:
+    """What the options say of the columns of a CSV, as `open_rows` is told."""
+    keep = options.missing == "mean" and getattr(options, "regress", False)
+    return {
+        "drop_columns": tuple(options.drop_column),
+        "keep_columns": tuple(options.keep_column),
+        "encode": options.encode,
+        "missing": "keep" if keep else options.missing,
+    }
+
+
+def say_notes(path: str, notes: Iterable[str]) -> None:
+    """Say on stderr what was found out about a file."""
+    for note in notes:
+        print(f"edgesvm: {path}: {note}", file=sys.stderr)

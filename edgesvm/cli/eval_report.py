@@ -28,7 +28,7 @@ def _whole(score: Any) -> str:
     """The figure of all samples."""
     if isinstance(score, RegressionScore):
         return f"MAE {score_words.number(score.mae)}"
-    return f"accuracy {percent(score.accuracy)}"
+    return score_words.ONE_LABEL if score.majority == 1 else f"accuracy {percent(score.accuracy)}"
 
 
 def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> dict[str, Any]:
@@ -46,9 +46,22 @@ def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> d
         **loop.score.summary(),
         **({} if loop.forecasts is None else {"probabilities": loop.forecasts.summary()}),
         **({} if loop.drift is None else {"drift": loop.drift.summary()}),
-        "remarks": remarks.lines(learner=learner, score=loop.score),
+        "remarks": [*_by_class(loop.score), *remarks.lines(learner=learner, score=loop.score)],
         "frozen": _frozen(loop.frozen) if loop.frozen.n else None,
     }
+
+
+def _by_class(score: Any) -> list[str]:
+    """That every class comes in one piece."""
+    n_classes = 0 if isinstance(score, RegressionScore) else len(score.confusion)
+    if n_classes < 2 or score.n < 10 * n_classes:
+        return []
+    if round((score.n - 1) * (1.0 - score.label_before)) != n_classes - 1:
+        return []
+    return [
+        "the rows come class by class, so most of these answers repeat the last label; add"
+        " --shuffle 1"
+    ]
 
 
 def _frozen(score: Any) -> dict[str, Any]:
@@ -80,16 +93,21 @@ def words(s: dict[str, Any]) -> str:
             f"{score_words.scored(frozen)}",
             *score_words.remarks(frozen),
         ]
-    lines.append(f"{s['n_updates']:,} changed the model; {s['us_per_sample']:.1f} us per {sample}")
+    new = f"{s['n_updates']:,} {rows} taught it something new"
+    lines.append(f"{new}; {s['us_per_sample']:.1f} us per {sample}")
     lines += [_windows(s["windows"])] if "windows" in s else []
     words = "\n".join(line for line in lines if line)
-    if (refused := s["refused"] - s.get("missing", {}).get("rows", 0)) > 0:
+    missing = s.get("missing")
+    passed_over = missing["rows"] if missing and not missing["filled"] else 0
+    if (refused := s["refused"] - passed_over) > 0:
         words += f"\n{refused:,} rows refused: a value is not finite or too large"
-    if missing := s.get("missing"):
-        words += (
-            f"\n{missing['rows']:,} rows passed over: a cell is missing, first in line "
-            f"{missing['first_line']:,}"
+    if missing:
+        became = (
+            "with the mean where a cell is missing"
+            if missing["filled"]
+            else "passed over: a cell is missing (--missing mean fills it)"
         )
+        words += f"\n{missing['rows']:,} rows {became}, first in line {missing['first_line']:,}"
     if s["log_lost"]:
         words += f"\n{lost_lines(s['log_lost'])}"
     if held := s.get("recording"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
+import sys
 import time
 from collections import deque
 from contextlib import closing, nullcontext
@@ -60,12 +62,6 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--header",
         choices=("yes", "no"),
         help="whether the first line of a CSV holds column names; default: decided from its cells",
-    )
-    command.add_argument(
-        "--missing",
-        choices=("skip", "refuse", "keep"),
-        help="a row of a CSV with a missing cell (empty, na, null, ?): pass over it and count it "
-        "(default), or stop there; with --regress keep it (default), and learn it with the mean",
     )
     add_options(command)
     command.set_defaults(act=act)
@@ -163,13 +159,13 @@ def act(options: argparse.Namespace) -> int:
     rows = open_rows(
         options.file,
         label_column=options.label_column,
-        drop_columns=tuple(options.drop_column),
+        **arguments.columns(options),
         header=None if options.header is None else options.header == "yes",
-        missing=options.missing,
         targets=options.regress,
         late_labels=options.late_labels,
     )
     with closing(rows):
+        arguments.say_notes(options.file, getattr(rows, "notes", ()))
         return test_then_train(options, rows)
 
 
@@ -193,7 +189,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     if options.plot or options.reliability:
         from edgesvm.cli import figures  # reports a missing matplotlib right away
     if not rows.labelled:
-        raise ValueError(f"{options.file} has no labels: there is nothing to learn")
+        return _watched(options, rows)
     model = _model(options, asked, rows)
     learner = learner_in(model)
     status = StatusLine(quiet=options.json)
@@ -230,6 +226,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     summary["log_lost"] = status.lost
     if isinstance(rows, CsvRows) and rows.n_missing and not options.regress:
         summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}
+        summary["missing"]["filled"] = options.missing == "mean"
     if account := getattr(rows, "account", None):  # a recording: what could not be used
         summary["recording"] = account()
     summary |= {} if windows is None else {"windows": windows.account()}
@@ -244,6 +241,26 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         figures.reliability(*both, options.reliability, title=title, labels=labels)
     print(json.dumps(summary) if options.json else eval_report.words(summary))
     return 0
+
+
+def _watched(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
+    """Of rows without labels: how often a watch would have raised an alarm."""
+    from edgesvm.cli import main, watch
+
+    if (n := rows.n_rows) is None or options.regress or options.save:
+        raise ValueError(f"{options.file} has no labels: there is nothing to learn")
+    windows = WindowSettings.of(options)
+    learned = max(n // 3 // windows.rows_apart, 1)
+    words = ["watch", options.file, "--learn", str(learned), "--alarm-rate", "0.0001"]
+    for option, value in windows.given().items():
+        words += [option, str(value)]
+    for name in ("drop_column", "keep_column"):
+        for column in getattr(options, name, ()):
+            words += [f"--{name.replace('_', '-')}", column]
+    words += ["--json"] * options.json
+    print(f"{options.file} has no labels: edgesvm {shlex.join(words)}", file=sys.stderr)
+    code = main(words)
+    return 0 if code == watch.ALARMED else code
 
 
 class _Picture:
@@ -305,7 +322,7 @@ def _model(
         raise ValueError(f"{options.file} holds {advice} --regress")
     if windows.window is not None and options.shuffle is not None:
         raise ValueError("--shuffle: windows need the samples in their order; leave it out")
-    learner, fixed = asked.requested(rows.n_classes)
+    learner, fixed = asked.requested(0 if options.positive else rows.n_classes)
     if asked.regress and options.label_delay and "label_delay" not in asked.parameters:
         inner = innermost(learner)
         inner.set_params(label_delay=options.label_delay)
@@ -366,6 +383,14 @@ class _Labels:
         names = self._names
         labels = *learner.classes_.tolist(), self._last
         *known, new = (names[y] if names and isinstance(y, int) else y for y in labels)
+        if getattr(innermost(learner), "n_classes", 0) is None:  # it adds them while there is room
+            from edgesvm.learners.byte.byte_svm import BYTES_OF_A_LABEL
+
+            return (
+                f"{self._file} has more labels than the {len(known)} that {learner.nbytes:,} bytes"
+                f" have room for: {new!r} after {known}; give --memory"
+                f" {learner.nbytes + BYTES_OF_A_LABEL} or more, {BYTES_OF_A_LABEL} for each label"
+            )
         if len(known) > 2:
             return (
                 f"{self._file} has more than the {len(known)} labels of --classes: {new!r} after"

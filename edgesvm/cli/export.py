@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from pathlib import Path
 
 from edgesvm.cli.snapshots import of_file
 from edgesvm.export.boards import BOARDS
@@ -57,11 +59,37 @@ def act(options: argparse.Namespace) -> int:
         raise ValueError("give --c DIR, --report or both")
     learner = loaded(options.model)
     if options.c is not None:
+        check_folder(Path(options.c), options.prefix)
         written = export(learner, options.c, options.prefix, inference=options.inference)
+        remove_left_over(Path(options.c), options.prefix, written)
         if not options.json:
             print(f"{options.model}: {learner!r}, {learner.nbytes} bytes here")
             print(f"{options.c}: {len(written)} files; include {options.prefix}.h")
     return report(options, learner) if options.report else 0
+
+
+def check_folder(folder: Path, prefix: str) -> None:
+    """Raise FileExistsError if a model of another name is in the folder."""
+    properties = folder / "library.properties"
+    text = properties.read_text(encoding="utf-8") if properties.is_file() else ""
+    found = re.search(r"^includes=(\w+)\.h$", text, re.MULTILINE)
+    if found and found[1] != prefix:
+        raise FileExistsError(
+            f"{folder} holds the model {found[1]}: give another folder, or --prefix {found[1]} to "
+            "replace it"
+        )
+
+
+def remove_left_over(folder: Path, prefix: str, written: list[Path]) -> None:
+    """Remove what the last export of this name wrote, and this one did not."""
+    patterns = [
+        *("edgesvm/*.[ch]", "src/*.[ch]", f"{prefix}_link.[ch]"),
+        *(f"micropython/{prefix}_native.c", f"examples/{prefix}_learn/*.ino"),
+    ]
+    for path in (path for pattern in patterns for path in folder.glob(pattern)):
+        ours = path.parent.name != "src" or path.read_text().startswith('#include "../')
+        if path not in written and ours:
+            path.unlink()
 
 
 def report(options: argparse.Namespace, learner: Learner | Chain) -> int:

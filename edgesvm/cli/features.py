@@ -52,9 +52,10 @@ def act(options: argparse.Namespace) -> int:
     source = open_rows(
         options.file,
         label_column=options.label_column,
-        drop_columns=tuple(options.drop_column),
+        **arguments.columns(options),
     )
     with closing(source):
+        arguments.say_notes(options.file, getattr(source, "notes", ()))
         windows = WindowSettings.of(options).windows(source.period_us)
         assert windows is not None  # the option has a default
         windows.allocate(source.n_features).name_features(source.feature_names)

@@ -7,14 +7,19 @@ import json
 import os
 import textwrap
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
+
+import numpy as np
 
 from edgesvm import remarks
 from edgesvm.budget import format_bytes
 from edgesvm.cli.snapshots import Model, newest, of_file, snapshot
 from edgesvm.learner import Learner
+from edgesvm.link import Batch, Recording
+from edgesvm.link.recording import is_recording
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
 from edgesvm.persist.format import MAGIC, Snapshot
 from edgesvm.persist.saved import Saved
@@ -25,7 +30,8 @@ HELP = """\
 Show what a snapshot or a checkpoint holds: format version, learner, every parameter, labels, counts
 and arrays; of windows of raw samples, channels and names of the features too. Length, CRC and every
 count are checked first; the file contains no code. Of a checkpoint, both slots are shown, then the
-newest save. Exit code 1 if the file is damaged or neither of the two.
+newest save. Of a recording: samples, labels and ranges. Exit code 1 if the file is damaged or none
+of these.
 
   edgesvm inspect model.esvm
   edgesvm inspect model.ckpt --json
@@ -34,12 +40,14 @@ newest save. Exit code 1 if the file is damaged or neither of the two.
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser("inspect", description=HELP)
-    command.add_argument("file", metavar="FILE", help="a snapshot or a checkpoint")
+    command.add_argument("file", metavar="FILE", help="a snapshot, a checkpoint or a recording")
     command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
+    if is_recording(options.file):
+        return _of_recording(options)
     with of_file(options.file):
         slots = inspect_slots(options.file) if is_checkpoint(options.file) else []
         data, model = newest(slots) if slots else snapshot(options.file)
@@ -62,6 +70,49 @@ def act(options: argparse.Namespace) -> int:
         f"{format_bytes(report['file_bytes'])} on disk"
     )
     print(f"\n{model.plan(saved.n_features)}")
+    return 0
+
+
+def _of_recording(options: argparse.Namespace) -> int:
+    """Print what a recording holds; all of it is read once, and every CRC checked."""
+    labels: Counter[Any] = Counter()
+    with Recording(options.file) as recording:
+        d, n = recording.n_features, 0
+        low, high = np.full(d, np.inf), np.full(d, -np.inf)
+        for part in recording.arrivals():
+            if not isinstance(part, Batch):
+                labels[part.label] += not part.is_epoch
+                continue
+            n += len(part.y)
+            labels.update(part.y[part.has_label].tolist())
+            low, high = np.fmin(low, part.X.min(axis=0)), np.fmax(high, part.X.max(axis=0))
+        schema, account = recording.schema, recording.account()
+    report: dict[str, Any] = {
+        "recording": options.file,
+        "samples": n,
+        "n_features": d,
+        "period_us": schema.period_us,
+        "late": schema.late,
+        "targets": schema.targets,
+        "labels": {} if schema.targets else {str(y): labels[y] for y in sorted(labels)},
+        "ranges": [[float(a), float(b)] for a, b in zip(low, high, strict=True)] if n else [],
+        "file_bytes": os.path.getsize(options.file),
+        **account,
+    }
+    if options.json:
+        print(json.dumps(report))
+        return 0
+    rate = f"{1e6 / schema.period_us:g} a second" if schema.period_us else "their rate is not known"
+    kinds = ", ".join(f"{y}: {count:,}" for y, count in report["labels"].items())
+    if schema.targets:
+        kinds = f"{sum(labels.values()):,} targets"
+    print(f"recording  {n:,} samples of {d} channels; {rate}; {format_bytes(report['file_bytes'])}")
+    print(f"labels     {kinds or 'none'}{', sent after their samples' if schema.late else ''}")
+    for j, (a, b) in enumerate(report["ranges"]):
+        print(f"x{j:<9} {a:g} to {b:g}")
+    torn = f"{account['torn_bytes']} incomplete bytes at the end"
+    print(f"damaged    {account['damaged']:,} records; {torn}")
+    print(f"\nNext: edgesvm {'eval' if labels else 'watch'} {options.file}")
     return 0
 
 
@@ -96,7 +147,7 @@ def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
     if learner is not None:
         seen, changed = learner.n_seen_, learner.n_updates_
         what = "samples" if windows is None else "learned"
-        yield what, f"{seen:,} seen, {changed:,} changed the model"
+        yield what, f"{seen:,} seen, {changed:,} taught it something new"
         for remark in remarks.lines(learner=learner):
             yield "note", remark
 

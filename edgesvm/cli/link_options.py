@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,15 +15,19 @@ from edgesvm.link import Link, open_link
 from edgesvm.link.keys import read_key
 from edgesvm.link.link import SILENT_AFTER
 
+SUFFIXES = (".csv", ".npz", ".rec")
+
 
 def add_port(command: argparse.ArgumentParser, *, several: bool = False) -> None:
     port = command.add_argument(
-        "port", metavar="PORT", help="such as /dev/ttyUSB0 or socket://HOST:PORT"
+        "port", metavar="PORT", help="such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"
     )
     port.nargs = "+" if several else None
 
 
-def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse._ArgumentGroup:
+def add_to(
+    command: argparse.ArgumentParser, *, auto: bool = False, labels: bool = True
+) -> argparse._ArgumentGroup:
     """Add the options of what speaks on the port, and when to stop. Returns their group."""
     group = command.add_argument_group("link")
     kind = group.add_mutually_exclusive_group()
@@ -39,7 +44,15 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse.
         help="speed of a serial port; default 115200",
     )
     group.add_argument(
-        "--unlabelled", action="store_true", help="no label: a line has features only"
+        "--label",
+        type=_label,
+        default="last" if labels else "none",
+        metavar="COLUMN",
+        help="the label's: last, first, none, a name or number from 0; default "
+        + ("last" if labels else "none"),
+    )
+    group.add_argument(
+        *("--unlabelled",), dest="label", action="store_const", const="none", help=argparse.SUPPRESS
     )
     group.add_argument("--samples", type=arguments.count, metavar="N", help="stop after N samples")
     group.add_argument(
@@ -60,11 +73,13 @@ def add_to(command: argparse.ArgumentParser, *, auto: bool = False) -> argparse.
         help="seconds to wait for the node; default 10",
     )
     group.add_argument(
-        "--silent-after",
-        type=_silence,
-        default=SILENT_AFTER,
+        "--stale",
+        type=arguments.seconds,
         metavar="S",
-        help=f"seconds that count as a silence; default {SILENT_AFTER:g}",
+        help="no sample for S seconds is an alarm; default 10 periods",
+    )
+    group.add_argument(
+        "--silent-after", dest="stale", type=arguments.seconds, help=argparse.SUPPRESS
     )
     return group
 
@@ -80,6 +95,12 @@ def add_ring(group: argparse._ActionsContainer) -> None:
     )
 
 
+def add_columns(group: argparse._ActionsContainer) -> None:
+    """Add the options of the columns of a file, which docs/command-line.md explains."""
+    group.add_argument("--drop-column", action="append", default=[], help=argparse.SUPPRESS)
+    arguments.add_more_columns(group, hidden=True)
+
+
 def add_report(group: argparse._ActionsContainer) -> None:
     """Add the options of status and report."""
     group.add_argument(
@@ -88,17 +109,14 @@ def add_report(group: argparse._ActionsContainer) -> None:
     group.add_argument("--quiet", action="store_true", help="no status line")
 
 
-def _silence(text: str) -> float:
-    """A time in seconds, at least three heartbeats of a node."""
-    number = arguments.seconds(text)
-    if number < SILENT_AFTER:
-        raise argparse.ArgumentTypeError(f"{text}: give at least {SILENT_AFTER:g} seconds")
-    return number
+def _label(text: str) -> str | int:
+    """A column: a number from 0, or as it is."""
+    return int(text) if text.isdecimal() else text
 
 
 # What `open_link` is told by the same name.
 AS_THEY_ARE = (
-    *("baud", "mode", "n_features", "silent_after", "ring", "late_labels", "clip"),
+    *("baud", "mode", "n_features", "ring", "late_labels", "clip"),
     "allow_commands",
 )
 
@@ -112,10 +130,10 @@ class LinkSettings:
     baud: int = 115200
     key: str | None = None  # a file
     n_features: int | None = None
-    unlabelled: bool = False
+    label: str | int = "last"
     regress: bool | None = False  # None: either
     wait: float = 10.0
-    silent_after: float = SILENT_AFTER
+    stale: float | None = None
     samples: int | None = None
     once: bool = False
     ring: int = 256
@@ -125,10 +143,18 @@ class LinkSettings:
     clip: bool = False
     allow_commands: bool = False
     set_rate: float | None = None
+    columns: dict[str, Any] | None = None  # of a CSV, for `open_rows`
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the port is a file of rows, which ends."""
+        return self.url.lower().endswith(SUFFIXES) and os.path.isfile(self.url)
 
     @classmethod
     def of(cls, options: argparse.Namespace, **more: Any) -> LinkSettings:
         """What the options say; `more` is not in them, such as the URL."""
+        if hasattr(options, "keep_column"):
+            more["columns"] = arguments.columns(options)
         mode = "text" if options.text else "auto" if getattr(options, "auto", False) else "binary"
         return arguments.read(cls, options, **{"mode": mode, **more})
 
@@ -142,13 +168,29 @@ class LinkSettings:
         NoSchema
             Nothing that is understood came in time.
         """
+        if self.is_file:
+            from edgesvm.link.playback import FileLink
+
+            link = FileLink(
+                self.url,
+                label=self.label,
+                targets=self.regress,
+                columns=self.columns,
+                ring=self.ring,
+                late_labels=self.late_labels,
+            )
+            link.open()
+            arguments.say_notes(self.url, link.notes)
+            return link
         try:
             return open_link(
                 self.url,
                 **{name: getattr(self, name) for name in AS_THEY_ARE},
                 policy=self.full,
+                silent_after=max(self.stale or 0.0, SILENT_AFTER),
+                stale_after=self.stale,
                 value_range=self.range,
-                label="none" if self.unlabelled else "last",
+                label=self.label,
                 targets=self.regress,
                 handshake_timeout=self.wait,
                 key=None if self.key is None else read_key(self.key),
@@ -158,4 +200,5 @@ class LinkSettings:
             advice = ports.advice(self.url)
             raise LinkDown(f"{error}{'; ' if advice else ''}{advice}") from error
         except NoSchema as error:
-            raise NoSchema(f"{error} See --baud and --text.") from error
+            hint = "" if "could not be read" in str(error) else "; see --baud and --text"
+            raise NoSchema(f"{error}{hint}") from error

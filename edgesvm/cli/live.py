@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from edgesvm.cli.status import StatusLine
 
 if TYPE_CHECKING:
-    from edgesvm.page.lookout import Lookout
+    from edgesvm.page.lookout import Shown
 
 EVERY_S = 0.5
 KEPT = 200  # messages
@@ -30,7 +30,7 @@ class LiveScreen(StatusLine):
         from edgesvm.page.screen import Screen
 
         super().__init__()
-        self.lookout: Lookout | None = None
+        self.lookout: Shown | None = None
         self._screen = Screen(ascii_only="utf" not in (sys.stderr.encoding or "").lower())
         self._said: deque[str] = deque(maxlen=KEPT)
         self._is_on = False

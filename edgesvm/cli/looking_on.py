@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from edgesvm.cli.live import LiveScreen
 from edgesvm.cli.status import StatusLine
 
 if TYPE_CHECKING:
-    from edgesvm.page.lookout import Lookout
+    from edgesvm.page.lookout import Shown
     from edgesvm.page.server import Desk
 
 LOCAL = "127.0.0.1"
@@ -74,7 +74,7 @@ class ShowSettings:
 
     @contextmanager
     def at(
-        self, lookouts: Mapping[str, Callable[[], Lookout]], status: StatusLine
+        self, lookouts: Mapping[str, Callable[[], Shown]], status: StatusLine
     ) -> Iterator[dict[str, Callable[[], None]]]:
         """Serve the page and show the screen within this context, if they are asked for.
 
@@ -108,9 +108,7 @@ class ShowSettings:
             yield {name: functools.partial(_turn, desk) for name, desk in desks.items()}
 
     @contextmanager
-    def _page(
-        self, lookouts: Mapping[str, Lookout], status: StatusLine
-    ) -> Iterator[dict[str, Desk]]:
+    def _page(self, lookouts: Mapping[str, Shown], status: StatusLine) -> Iterator[dict[str, Desk]]:
         """Serve the page within this context, and say where."""
         from edgesvm.page.server import Desk, PageServer  # threads and sockets for those who ask
 
@@ -125,9 +123,14 @@ class ShowSettings:
                 f"the page cannot be served at {host}, port {port}: {error.strerror or error}"
             ) from error
         where = f"page: {server.url}"
-        if self.http_token_file is None:
+        teaches = any(lookout.teaching is not None for lookout in lookouts.values())
+        if self.http_token_file is None and teaches:
             where += f"#{token} (up to # without the right to give labels)"
-        status.say(where)
+        if self.quiet:  # once: nothing else says it
+            with suppress(OSError):
+                print(where, file=sys.stderr, flush=True)
+        else:
+            status.say(where)
         try:
             yield desks
         finally:

@@ -154,6 +154,6 @@ def words(summary: dict[str, Any]) -> str:
             f"{c['fetched']:,} snapshots fetched, {c['given']:,} given, "
             f"{c['restarts']:,} restarts of the board",
             f"link: {c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
-            f"silent {c['silent']:,} times",
+            f"no answer for too long {c['silent']:,} times",
         ]
     )

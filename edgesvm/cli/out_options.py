@@ -18,6 +18,7 @@ from edgesvm.outputs.names import port_name
 if TYPE_CHECKING:
     from edgesvm.asking import Questions
     from edgesvm.journal import Journal
+    from edgesvm.link.freshness import Freshness
     from edgesvm.outputs.lines import When
     from edgesvm.outputs.output import Output
     from edgesvm.outputs.sink import Sink
@@ -203,9 +204,12 @@ class OutSettings:
         alarms: bool = False,
         asked: Mapping[str, Questions | None] | None = None,
         heard: Callable[[str | None, str], str] | None = None,
+        samples: Mapping[str, Freshness] | None = None,
+        steady: bool = True,
     ) -> Outputs:
         """Begin to pass on the answers in the journals, and the questions, given by their ports'
-        names; `heard` is told what comes back.
+        names; `heard` is told what comes back. `samples` says whether samples come, and `steady`
+        whether each gives an answer.
 
         Raises
         ------
@@ -220,15 +224,16 @@ class OutSettings:
         from edgesvm.outputs.output import Output
 
         topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
-        sinks = [self._open(text, topics, alarms=alarms) for text in self.out]
+        when = self.out_when or When(1)
+        steady = steady and when.every == 1
+        sinks = [self._open(text, topics, alarms=alarms, steady=steady) for text in self.out]
         for sink in sinks:
-            sink.heard = heard
+            sink.heard, sink.samples = heard, samples or {}
         there = {name: one for name, one in journals.items() if one is not None}
         rings = {name: one.ring for name, one in (asked or {}).items() if one is not None}
-        when = self.out_when or When(1)
         return Outputs([Output(sink, there, when, asked=rings, report=report) for sink in sinks])
 
-    def _open(self, text: str, topics: Mapping[str, str], *, alarms: bool) -> Sink:
+    def _open(self, text: str, topics: Mapping[str, str], *, alarms: bool, steady: bool) -> Sink:
         """The sink of an option. A kind's module is imported only for it."""
         kind, _, rest = text.partition(":")
         if text == STDOUT:
@@ -249,7 +254,8 @@ class OutSettings:
             return Server(*_address(rest), self.out_queue)
         from edgesvm.outputs.mqtt import Mqtt
 
-        return Mqtt(text, alarms=alarms, topics=topics, password=self._password())
+        password = self._password()
+        return Mqtt(text, alarms=alarms, topics=topics, password=password, steady=steady)
 
     def _password(self) -> str | None:
         if self.out_password_file is None:

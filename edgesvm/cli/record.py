@@ -98,7 +98,9 @@ def record(file: str, settings: LinkSettings, show: ShowSettings, *, sync_s: flo
             f"{file}: holds {writer.n_records:,} samples of {writer.schema.n_features} "
             f"features; {writer.schema.record_bytes} bytes per sample"
         )
-        port = server.Served(recorder, settings, status)
+        port = server.Served(
+            recorder, settings, status, after=server.samples_told(link, status.say)
+        )
         try:
             server.serve([port], recorder.text, signals=signals, status=status)
         finally:

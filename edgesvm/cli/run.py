@@ -74,6 +74,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--answers", action="store_true", help="send predictions back on a text link too"
     )
     link_options.add_ring(link)
+    link_options.add_columns(link)
     link.add_argument(
         "--full",
         choices=("drop_oldest", "drop_newest"),
@@ -181,6 +182,8 @@ def run(settings: RunSettings) -> int:
             status.say,
             asked={one.link.name: one.job.questions for one in ports},
             heard=None if person is None else person.hear,
+            samples={link.name: link.freshness for link in links},
+            steady=all(isinstance(one.job.model, Learner) for one in ports),
         )
         started = time.monotonic()
         names = [one.name for one in settings.ports]
@@ -314,9 +317,16 @@ def served(
 
         runner = WindowRunner(link, model, **asked)
     checked, news = False, run_report.questions_of(runner)
+    tell_samples = server.samples_told(link, status.say)
+
+    doubted = False
 
     def after() -> None:
-        nonlocal checked
+        nonlocal checked, doubted
+        tell_samples()
+        if not doubted and (doubt := link.doubt()):
+            doubted = True
+            status.say(f"note: {doubt}")
         checked = checked or (runner.learned > 0 and decision_options.check_labels(runner.learner))
         where = f"{link.name}: " if len(settings.ports) > 1 else ""
         for line in runner.remarks.news():

@@ -36,7 +36,7 @@ def _progress(runner: Runner, seconds: float) -> str:
         f"{_windows(runner)}{score_words.brief(runner.score)}  "
         f"{runner.model.nbytes:,} B  "
         f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  "
-        f"disconnects {c['disconnects']:,}  silent {c['silent']:,}"
+        f"disconnects {c['disconnects']:,}  stopped {c['stale']:,}"
         f"{score_words.drifts(runner.drift)}"
     )
 
@@ -145,7 +145,7 @@ def _words(summary: dict[str, Any]) -> str:
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['duplicate'] + c['too_old']:,} repeated, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
-        f"silent {c['silent']:,} times",
+        f"samples stopped {c['stale']:,} times",
     ]
     if n_late := c["waiting"] + c["expired"]:
         lines.append(
@@ -165,8 +165,8 @@ def _words(summary: dict[str, Any]) -> str:
         lines.append(f"{c['over_rate']:,} labels not learned: over --max-labels-per-second")
     if refused := c["unknown_label"] + c.get("labels_refused", 0):
         lines.append(
-            f"{refused:,} labels refused: more labels than classes; "
-            "give the number with --classes K"
+            f"{refused:,} labels refused: more labels than there is room for; "
+            "give a larger --memory, or with --learner or --scale --classes K"
         )
     return "\n".join(lines)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from edgesvm.drift.watch import DriftWatch
     from edgesvm.evaluation import Prequential
 
+ONE_LABEL = "only one label seen"  # every answer is right then: an accuracy would say nothing
 MOST_CLASSES = 12  # whose recalls fit a line
 
 
@@ -23,19 +24,23 @@ def scored(s: dict[str, Any]) -> str:
 
 def first(s: dict[str, Any]) -> str:
     """The figure of the first samples."""
-    return number(s["first_mae"]) if "mae" in s else percent(s["first_accuracy"])
+    if "mae" in s:
+        return number(s["first_mae"])
+    return percent(None if s["majority"] == 1 else s["first_accuracy"])
 
 
 def rolling(s: dict[str, Any]) -> str:
     """The figure of the last samples."""
-    return number(s["rolling_mae"]) if "mae" in s else percent(s["rolling_accuracy"])
+    if "mae" in s:
+        return number(s["rolling_mae"])
+    return percent(None if s["majority"] == 1 else s["rolling_accuracy"])
 
 
 def last(score: Prequential | RegressionScore) -> str:
     """The figure of the last samples, with its name."""
     if isinstance(score, RegressionScore):
         return f"MAE {number(score.rolling)}"
-    return f"accuracy {percent(score.rolling)}"
+    return ONE_LABEL if score.majority == 1 else f"accuracy {percent(score.rolling)}"
 
 
 def brief(score: Prequential | RegressionScore) -> str:
@@ -45,6 +50,8 @@ def brief(score: Prequential | RegressionScore) -> str:
             f"MAE {number(score.rolling)} (mean {number(score.mean_so_far.mae)}, target before "
             f"{number(score.value_before.mae)}), within {percent(score.coverage)}"
         )
+    if score.majority == 1:
+        return ONE_LABEL
     return (
         f"accuracy {percent(score.rolling)} (larger class {percent(score.majority)}, label before "
         f"{percent(score.label_before)})"
@@ -75,6 +82,8 @@ def errors(s: dict[str, Any]) -> str:
 
 def accuracy(s: dict[str, Any]) -> str:
     """Accuracy of `Prequential.summary`, with the two answers that need no learner."""
+    if s["majority"] == 1:
+        return ONE_LABEL
     return (
         f"accuracy {percent(s['accuracy'])} (larger class {percent(s['majority'])}, "
         f"label before {percent(s['label_before'])}), balanced {percent(s['balanced_accuracy'])}"

@@ -98,8 +98,8 @@ def opened(ports: Sequence[LinkSettings], signals: Signals) -> Iterator[list[Lin
                     links = [held.enter_context(calls[0]())]
                 else:
                     links = _opened_together(calls, held)
-        except Stop:
-            raise KeyboardInterrupt from None
+        except Stop as stop:  # a link may have said what it was waiting for
+            raise KeyboardInterrupt(*stop.args) from None
         yield links
 
 
@@ -127,7 +127,7 @@ class Served:
     status : StatusLine
     saver : Checkpointer, optional
     after : callable
-        Called after each step of the job, whether or not it failed.
+        Called after each step of the job, whether or not it failed, and while the port is gone.
     rest : callable
         Handles what has arrived and is still in the link's ring, so many samples at most.
 
@@ -183,6 +183,8 @@ class Served:
     def turn(self, timeout: float = 0.0, at_most: int | None = TURN) -> int:
         """Take what has arrived, after waiting so many seconds for it. Returns how many samples."""
         if self._opening is not None and not self._is_back(self._opening, timeout):
+            self.link.look_for_samples()
+            self._after()
             return 0
         self.look()
         self.ended = self.ended or self.left == 0
@@ -215,7 +217,7 @@ class Served:
         self._rest(self.left)  # a thread has the link from now on
         if self.saver is not None:
             self.saver.save()
-        if self.settings.once:
+        if self.settings.once or self.settings.is_file:
             self.ended = True
             return
         self._status.say(f"{down}; trying to open it again")
@@ -260,6 +262,28 @@ class Served:
         self._asked_rate = None
 
 
+def stopped(link: Link) -> str:
+    """That no samples come."""
+    return f"{link.name}: no sample for {link.freshness.quiet:,.0f} s"
+
+
+def samples_told(link: Link, say: Callable[[str], object]) -> Callable[[], None]:
+    """Says where samples stop, and where they come again, at the next call."""
+    was_stale, quiet = False, 0.0
+
+    def look() -> None:
+        nonlocal was_stale, quiet
+        fresh = link.freshness
+        if fresh.is_stale and not was_stale:
+            say(f"{stopped(link)}; see --stale")
+        elif was_stale and not fresh.is_stale:
+            say(f"{link.name}: samples come again, after {quiet:,.0f} s")
+        was_stale = fresh.is_stale
+        quiet = fresh.quiet if was_stale else 0.0
+
+    return look
+
+
 def both(first: Callable[[], object], second: Callable[[], object]) -> Callable[[], None]:
     """One call after the other."""
 
@@ -290,7 +314,8 @@ def serve(
     def told() -> str:
         if len(ports) == 1 and ports[0].away:
             return f"{ports[0].link.name} is gone; trying to open it again"
-        return progress()
+        gone = [f"{stopped(port.link)}  " for port in ports if port.link.freshness.is_stale]
+        return "".join(gone) + progress()
 
     many = len(ports) > 1
     how: tuple[float, int | None] = (0.0, TURN) if many else (WAIT_S, None)

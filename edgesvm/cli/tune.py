@@ -117,9 +117,10 @@ def _rows(options: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
     rows = open_rows(
         options.file,
         label_column=options.label_column,
-        drop_columns=tuple(options.drop_column),
+        **arguments.columns(options),
     )
     with closing(rows):
+        arguments.say_notes(options.file, getattr(rows, "notes", ()))
         if not rows.labelled:
             raise ValueError(f"{options.file} has no labels: there is nothing to learn")
         chunks = [(chunk.X, chunk.y) for chunk in rows.chunks(CHUNK_ROWS)]

@@ -33,6 +33,7 @@ from edgesvm.cli.window_options import WindowSettings
 from edgesvm.learner import learner_in
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 from edgesvm.link import Link
+from edgesvm.link.playback import FileLink
 from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
@@ -83,7 +84,7 @@ class WatchSettings:
             link=LinkSettings.of(options, url=options.port, regress=None),
             answers=options.answers,
             novelty=NoveltySettings.of(options),
-            windows=WindowSettings.of(options),
+            windows=WindowSettings.of(options, rate=True),
             saving=SavingSettings.of(options),
             out=OutSettings.of(options),
             show=arguments.read(ShowSettings, options),
@@ -120,9 +121,10 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     files = command.add_argument_group("files")
     saved_model.add_save(files)
     saved_model.add_checkpoint(files)
-    link = link_options.add_to(command, auto=True)
+    link = link_options.add_to(command, auto=True, labels=False)
     link.add_argument("--answers", action="store_true", help="tell the node on a text link too")
     link_options.add_ring(link)
+    link_options.add_columns(link)
     shown = command.add_argument_group("what is shown")
     link_options.add_report(shown)
     looking_on.add_to(shown)
@@ -148,9 +150,11 @@ def watch(settings: WatchSettings) -> int:
         model, source = _model(settings, link, checkpoint, signals, status)
         journal = settings.out.journal(model)
         questions = ask_options.questions(settings.ask, learner_in(model))
+        rows = _Rows(link)
         watcher = Watcher(
             link,
             model,
+            clock=rows.seconds,
             learn_s=settings.novelty.learn.seconds,
             learns=settings.novelty.then != "nothing",
             answers=settings.answers or link.binary,
@@ -158,13 +162,15 @@ def watch(settings: WatchSettings) -> int:
             time_of_week=time_of_week if settings.novelty.clock == "host" else None,
             questions=questions,
         )
-        report = watch_report.Report(watcher, as_json=settings.show.json)
+        rows.watcher = watcher
+        report = watch_report.Report(watcher, as_json=settings.show.json, when=rows.when)
         kept = out_options.bytes_told(journal) + ask_options.bytes_told(watcher)
         status.say(report.opening(source) + kept)
         saver = settings.saving.saver(checkpoint, model, status.say)
         tell = status.say if settings.out.takes_stdout else status.event
 
         def news() -> None:
+            watcher.look_for_samples()  # also while the port is gone
             for line in report.news():
                 tell(line)
             for line in watcher.remarks.news():
@@ -180,6 +186,8 @@ def watch(settings: WatchSettings) -> int:
             alarms=True,
             asked={link.name: questions},
             heard=None if person is None else person.hear,
+            samples={link.name: link.freshness},
+            steady=not watcher.of_windows,
         )
         service.ready()
         try:
@@ -210,6 +218,26 @@ def watch(settings: WatchSettings) -> int:
     return ALARMED if watcher.alarms else 0
 
 
+class _Rows:
+    """The time of a watch: this computer's or, of a file, that of the row at hand."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.watcher: Watcher | None = None
+
+    def seconds(self) -> float:
+        link = self._link
+        return link.seconds(self._row) if isinstance(link, FileLink) else time.monotonic()
+
+    def when(self) -> str:
+        link = self._link
+        return link.when(self._row) if isinstance(link, FileLink) else watch_report.now()
+
+    @property
+    def _row(self) -> int:
+        return 0 if self.watcher is None else max(self.watcher.taken - 1, 0)
+
+
 def _model(
     settings: WatchSettings,
     link: Link,
@@ -232,6 +260,14 @@ def _model(
     if model is not None:
         saved_model.check_inputs(model, n_inputs, source)
         return model, source
+    if isinstance(link, FileLink):
+        link.seconds_apart = 1 / windows.rate if windows.rate else link.seconds_apart
+        period_us = round(1e6 * link.seconds_apart)
+        if not period_us and (novelty.learn.seconds or novelty.needs_rate):
+            raise ValueError(
+                f"{link.name} has no times: give --rate, or --learn N and --alarm-rate 0.001, which"
+                " are of rows"
+            )
     rate = windows.rate or (1e6 / period_us if period_us else None)
     if rate is None and novelty.needs_rate:
         rate = _measured_rate(link, signals)

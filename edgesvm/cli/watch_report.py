@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,15 @@ class Report:
     watcher : Watcher
     as_json : bool
         Whether what happens is told as JSON.
+    when : callable
+        The time of what happens, as text; by default this computer's.
     """
 
-    def __init__(self, watcher: Watcher, *, as_json: bool) -> None:
+    def __init__(
+        self, watcher: Watcher, *, as_json: bool, when: Callable[[], str] | None = None
+    ) -> None:
         self._watcher, self._as_json = watcher, as_json
+        self._when = when or now
         self._started = time.monotonic()
         self.names = watcher.names
         self._row = "window" if watcher.of_windows else "sample"
@@ -64,29 +70,32 @@ class Report:
         w = self._watcher
         if self._as_json:
             learned = {"event": "watching", "learned": w.learned, "threshold": -w.learner.offset_}
-            return json.dumps({"time": _now(), **learned})
+            return json.dumps({"time": self._when(), **learned})
         return (
-            f"{_now()}  watching: learned from {w.learner.n_updates_:,} {self._row}s, "
+            f"{self._when()}  watching: learned from {w.learner.n_updates_:,} {self._row}s, "
             f"threshold {-w.learner.offset_:.3g}"
         )
 
     def _alarm(self, e: Episode) -> str:
-        number = self._watcher.alarms
+        w, number = self._watcher, self._watcher.alarms
         if self._as_json:
             event: dict[str, Any] = {"event": "alarm", "alarm": number, "kind": e.kind}
             event |= {self._row: e.row, "sequence": e.sequence}
             event |= {} if e.question is None else {"question": e.question}
             event |= {"score": e.score, "threshold": e.threshold, "features": self._standing_out(e)}
-            return json.dumps({"time": _now(), **event})
+            event |= {"seconds": round(w.link.freshness.quiet, 3)} if e.kind == "stale" else {}
+            return json.dumps({"time": self._when(), **event})
         features = ", ".join(f"{name} {share:.0%}" for name, share in self._standing_out(e).items())
         what = {
             "strange": f"score {e.score:.3g}, threshold {e.threshold:.3g}: {features}",
             "stuck": f"STUCK, and not judged: {', '.join(self._standing_out(e))}",
             "lost": f"LOST: half of the last {self._row}s were in an alarm, and what is normal is "
             f"learned anew; most of all {features}",
+            "stale": f"NO DATA: {w.link.name} has sent no sample for "
+            f"{w.link.freshness.quiet:,.0f} s",
         }
         where = f"{self._row} {e.row:,}, number {e.sequence:,}"
-        return f"{_now()}  ALARM {number}  {where}  {what[e.kind]}"
+        return f"{self._when()}  ALARM {number}  {where}  {what[e.kind]}"
 
     def _over(self, e: Episode) -> str:
         assert e.ended is not None
@@ -94,9 +103,11 @@ class Report:
         seconds, number = e.ended - e.began, w.alarms - (w.episode is not None)
         if self._as_json:
             event = {"event": "over", "alarm": number, "kind": e.kind, "seconds": round(seconds, 3)}
-            return json.dumps({"time": _now(), **event, "highest": e.highest})
-        over = f"alarm {number} is over after {seconds:,.1f} s"
-        return f"{_now()}  {over}, highest score {e.highest:.3g}"
+            return json.dumps({"time": self._when(), **event, "highest": e.highest})
+        lasted = f" after {seconds:,.1f} s" if seconds else ""
+        over = f"alarm {number} is over{lasted}"
+        rest = "samples come again" if e.kind == "stale" else f"highest score {e.highest:.3g}"
+        return f"{self._when()}  {over}, {rest}"
 
     def _standing_out(self, e: Episode) -> dict[str, float]:
         """The features with the largest shares of the score, first the largest."""
@@ -110,7 +121,7 @@ class Report:
     def progress(self) -> str:
         """The status line."""
         w, c = self._watcher, self._watcher.link.counters
-        link = f"missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  silent {c['silent']:,}"
+        link = f"missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  stopped {c['stale']:,}"
         rows = f"{w.rows:,} {self._row}s"
         if not w.watching:
             return f"learning  {self._learning()}  {rows}  {link}"
@@ -162,14 +173,14 @@ def words(summary: dict[str, Any]) -> str:
         f"{c['strange']:,} strange, {c['stuck']:,} stuck, {c['alarms']:,} alarms{in_windows}",
         f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
         f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
-        f"silent {c['silent']:,} times",
+        f"samples stopped {c['stale']:,} times",
     ]
     if c["watched"]:
         least, most = summary["alarms_by_chance"]
         lines.insert(
             1,
-            f"{c['watched']:,} watched: {c['alarms']:,} alarms, {summary['alarms_asked']:.2g} asked"
-            f" for; by chance {least:,} to {most:,}",
+            f"{c['watched']:,} watched: {c['alarms'] - c['stale']:,} alarms, "
+            f"{summary['alarms_asked']:.2g} asked for; by chance {least:,} to {most:,}",
         )
     if not summary["watching"]:
         lines.insert(0, "still learning: nothing was watched")
@@ -187,7 +198,7 @@ def words(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _now() -> str:
+def now() -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S")
 
 

@@ -31,10 +31,14 @@ class WindowSettings:
     label_of: str | None = None
 
     @classmethod
-    def of(cls, options: argparse.Namespace) -> WindowSettings:
-        """Raises ValueError if an option of windows is given without ``--window``."""
+    def of(cls, options: argparse.Namespace, *, rate: bool = False) -> WindowSettings:
+        """Raises ValueError if an option of windows is given without ``--window``; `rate`: other
+        samples have one too."""
         settings = arguments.read(cls, options)
-        if settings.window is None and (given := settings.given()):
+        given = settings.given()
+        if rate:
+            given.pop("--rate", None)
+        if settings.window is None and given:
             option, value = next(iter(given.items()))
             raise ValueError(f"{option} {value} is for windows of raw samples: give --window N")
         return settings

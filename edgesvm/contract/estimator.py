@@ -54,6 +54,10 @@ class Estimator:
         """Largest number of labels."""
         return 2
 
+    def _most_to_come(self, n_features: int) -> int:
+        """Largest number of labels of a `fit`."""
+        raise NotImplementedError
+
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 
@@ -64,7 +68,7 @@ class Estimator:
                 regressor_tags=RegressorTags(),
                 input_tags=InputTags(sparse=True),
             )
-        multi_class = self.n_classes_planned > 2
+        multi_class = self._most_to_come(1) > 2
         return Tags(
             estimator_type="classifier" if self.takes_labels else "outlier_detector",
             target_tags=TargetTags(required=self.takes_labels),

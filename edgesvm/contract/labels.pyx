@@ -338,7 +338,7 @@ def unfit_label(label, row, owner, known, dtype, room=2):
         return ValueError(
             f"{owner}: Only binary classification is supported. The type of the target is"
             f" multiclass: row {row} has {label!r} in addition to {known};"
-            f" use OneVsOne(learner={owner}(...), n_classes=...) for more than two")
+            f" give {owner} n_classes= if it has that parameter, or OneVsOne(learner={owner}())")
     return ValueError(
         f"{owner}: row {row} has {label!r} in addition to {known}:"
         f" more than n_classes={room} labels; {MORE_ROOM}")

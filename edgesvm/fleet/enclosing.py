@@ -36,8 +36,8 @@ def enclosed(
     """A machine with the parameters of `learner`, fitted to the rows of a cluster."""
     new = learner.like_new()
     new._fit(_Data(cluster, new, surveyed), learner._fresh_labels(), progress)
-    if new._is_out_of_steps:
-        new._warn_of_an_early_end()
+    if limit := new._limit_reached:
+        new._warn_of_an_early_end(limit)
     return new
 
 

@@ -96,7 +96,7 @@ def fit(
     that of `fit`, within the same tolerance, and the same bytes whatever the number of workers,
     partitions or repeated tasks; accuracy was within 0.4 points of that of `fit`
     (benchmarks/fleet/ball.py). If ``max_core`` or ``max_iter`` is reached, it ends as `fit` does:
-    ``enclosed_`` and ``converged_`` are False, and only ``max_iter`` warns (`ConvergenceWarning`).
+    ``enclosed_`` and ``converged_`` are False, and `ConvergenceWarning` names the one reached.
     What is sent in a pass is the ball to each worker and 1,024 rows a partition, whatever the
     number of rows. Behind `Standardized` they are fitted like the others.
 

@@ -91,7 +91,8 @@ def merged(
     >>> from edgesvm import AdaGradSVM, Standardized
     >>> from edgesvm.fleet import merged
     >>> X = np.random.default_rng(0).standard_normal((100, 2)).astype(np.float32)
-    >>> parts = [Standardized(learner=AdaGradSVM()).fit(X[k::2], X[k::2, 0] > 0) for k in (0, 1)]
+    >>> linear = Standardized(learner=AdaGradSVM())
+    >>> parts = [linear.like_new().partial_fit(X[k::2], X[k::2, 0] > 0) for k in (0, 1)]
     >>> bool(np.allclose(merged(parts).mean_, X.mean(axis=0), atol=1e-6))
     True
     """

@@ -53,7 +53,7 @@ def start(learners: Sequence[Learner], names: Sequence[str] | None = None) -> St
     >>> from edgesvm import Standardized, fleet
     >>> X = np.random.default_rng(0).standard_normal((600, 2)).astype(np.float32)
     >>> y = X[:, 0] * X[:, 1] > 0
-    >>> gateways = [Standardized().fit(X[k:300:3], y[k:300:3]) for k in range(3)]
+    >>> gateways = [Standardized().partial_fit(X[k:300:3], y[k:300:3]) for k in range(3)]
     >>> common = fleet.start(gateways)
     >>> common.mean_.shape, common.n_seen_, common.until
     ((2,), 0, 300)

@@ -14,7 +14,7 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_labels, as_weights, is_sparse, sparse_rows
 from edgesvm.contract.labels import MOST_CLASSES, Labels
 from edgesvm.contract.params import whole
-from edgesvm.contract.registry import registered
+from edgesvm.contract.registry import is_a, registered
 from edgesvm.contract.sparse import stacked
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import Source, is_row_source
@@ -161,9 +161,12 @@ class Multiclass(Wrapper):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
+        shuffle: bool | None = None,
+        random_state: int = 0,
+        epochs: int | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Reset, then learn: in one pass, or part by part if the learner makes several passes.
+        """Reset, then learn: as `Learner.fit`, or part by part if the learner makes several passes.
 
         Parameters
         ----------
@@ -173,6 +176,8 @@ class Multiclass(Wrapper):
             source are selected again in each pass.
         y : array of shape (n_samples,), labels
         sample_weight : array of shape (n_samples,), float64, optional
+        shuffle, random_state, epochs :
+            As in `Learner.fit`; not for a source, nor for parts with a ``fit`` of their own.
         progress : callable, optional
             Called as ``progress(n_done, n_parts)`` after each part is fitted or solved. An
             exception it raises ends the fit.
@@ -183,12 +188,22 @@ class Multiclass(Wrapper):
             As for any learner, or a part has more rows than it can store; nothing is reset. If a
             part that makes several passes fails, the learner is left empty.
         """
-        several = not (
-            isinstance(self.inner, StoreSVM) or type(self.inner).fit is Learner.fit
-        )  # StoreSVM.fit is one pass and a solution
+        inner = self.inner  # StoreSVM.fit is one pass and a solution
+        several = not (isinstance(inner, StoreSVM) or type(inner).fit is Learner.fit)
+        if is_a(inner, "ByteSVM"):
+            several = inner.max_iter > 1
         if not several and not is_row_source(X) and self._most_samples is None:
-            super().fit(X, y, sample_weight)  # type: ignore[arg-type]
+            super().fit(
+                X,
+                y,  # type: ignore[arg-type]
+                sample_weight,
+                shuffle=shuffle,
+                random_state=random_state,
+                epochs=epochs,
+            )
             return self.solve(progress=progress)
+        if (shuffle, epochs) != (None, None):
+            raise ValueError("shuffle and epochs are for arrays, and parts that learn in one pass")
         owner = type(self).__name__
         source = self._guard.call(Source, self._closed(X), y, sample_weight, owner=owner)
         self.plan(source.n_features)

@@ -20,6 +20,7 @@ class Regressor(Learner):
     y and refuse NaN; ``predict`` and ``predict_one`` give one; ``score`` is R^2."""
 
     regresses: ClassVar[bool] = True
+    shuffles: ClassVar[bool] = False  # rows in time order
 
     @property
     def n_classes_planned(self) -> int:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from edgesvm.budget import MemoryPlan
 from edgesvm.contract.engine import of_engine
+from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.learner import Learner, Place
 from edgesvm.learners.regressor import Forecasting
 from edgesvm.persist.format import Wrapped
 
 Self = TypeVar("Self", bound="Wrapper")
+OfShell = TypeVar("OfShell", bound="Shell")
 
 
 class Wrapper(Learner):
@@ -23,6 +28,7 @@ class Wrapper(Learner):
     _parameter: ClassVar[str] = "learner"  # the name of that parameter
     _expected: ClassVar[str] = "a learner, such as StreamSVM()"
     _capacity = ""  # the wrapped learner's
+    _n_met: int = 2  # classes that `fit` or `allocate` met, for a learner that takes any number
     _of_classes: ClassVar[bool] = True  # what it adds has no meaning around a regressor
 
     # -- the wrapped learner -----------------------------------------------------------------------
@@ -38,7 +44,7 @@ class Wrapper(Learner):
         """The learner whose parameters are used."""
         inner = self._default() if self._given is None else self._given
         if isinstance(inner, Learner):
-            inner = inner.wrapped()
+            inner = inner.wrapped(self._n_met)
         if not isinstance(inner, Learner) or not self._wraps(inner):
             raise ValueError(f"{self._parameter}={self._given!r}: give {self._expected}")
         if inner.regresses and self._of_classes:
@@ -61,6 +67,8 @@ class Wrapper(Learner):
     def _described(self, params: dict[str, Any]) -> Wrapped:
         """A snapshot names the default too, since a later release may have another."""
         named = self._default() if params[self._parameter] is None else params[self._parameter]
+        if self._n_met > 2:
+            named = named.wrapped(self._n_met)
         return super()._described({**params, self._parameter: named})
 
     @classmethod
@@ -83,6 +91,11 @@ class Wrapper(Learner):
         as_built = type(self)(**self._held_state.params)
         return as_built.inner._at_work(core, self._engine)
 
+    def like_new(self: Self) -> Self:
+        other = super().like_new()
+        other._n_met = self._n_met
+        return other
+
     # -- taken from the wrapped learner ------------------------------------------------------------
 
     @property
@@ -99,6 +112,16 @@ class Wrapper(Learner):
     def forecasts(self) -> bool:  # type: ignore[override]
         forecasts: bool = self.inner.forecasts
         return forecasts
+
+    @property
+    def shuffles(self) -> bool:  # type: ignore[override]
+        shuffles: bool = self.inner.shuffles
+        return shuffles
+
+    @property
+    def most_epochs(self) -> int:  # type: ignore[override]
+        most: int = self.inner.most_epochs
+        return most
 
     @property
     def class_weight(self) -> str | None:  # type: ignore[override]
@@ -140,6 +163,7 @@ class Wrapper(Learner):
         own, nested = self._apart(params)
         with self._guard:
             super().set_params(**own)
+            self._n_met = 2
             if nested:
                 getattr(self, self._parameter).set_params(**nested)
         return self
@@ -192,6 +216,64 @@ class Shell(Forecasting, Wrapper):
     def _caution(self) -> str | None:
         caution: str | None = self.inner._caution
         return caution
+
+    @property
+    def _given_or_default(self) -> Learner:
+        return self._default() if self._given is None else self._given
+
+    def with_capacity(self: OfShell, capacity: int) -> OfShell:
+        params = self.get_params(deep=False)
+        given = self._given_or_default.with_capacity(capacity)
+        return type(self)(**{**params, self._parameter: given})
+
+    # -- more than two classes without being told --------------------------------------------------
+
+    @property
+    def _most_met(self) -> int:
+        """Largest number of classes that the plan can be changed for."""
+        given = self._given_or_default
+        if isinstance(given, Shell):
+            return given._most_met
+        return MOST_CLASSES if given.wrapped() is not given else 0
+
+    def _most_to_come(self, n_features: int) -> int:
+        return 0 if self.regresses else max(self._most_met, self._most_classes(n_features))
+
+    def _take_up(self, y: np.ndarray, n_features: int) -> None:
+        if self._state is None or not self._state.core.labels.closed:
+            with self._planned_for(len(set(y.tolist())) if self._most_met else 0):
+                self.plan(n_features)
+
+    @contextlib.contextmanager
+    def _planned_for(self, n_classes: int) -> Iterator[None]:
+        before = self._n_met
+        if self._most_met:
+            self._n_met = min(max(n_classes, 2), self._most_met)
+        try:
+            yield
+        except BaseException:
+            self._n_met = before
+            raise
+
+    def allocate(
+        self: OfShell, n_features: int, classes: Sequence[Any] | None = None, buffer: Any = None
+    ) -> OfShell:
+        """As `Learner.allocate`; a learner that takes classes as they come gets room for those
+        named here, else for two."""
+        if classes is None:
+            return super().allocate(n_features, classes, buffer)
+        with self._planned_for(len(classes)):
+            return super().allocate(n_features, classes, buffer)
+
+    def wrapped(self: OfShell, n_classes: int = 2) -> OfShell:
+        if n_classes == 2 or not self._most_met:
+            return self
+        given = self._given_or_default.wrapped(n_classes)
+        return type(self)(**{**self.get_params(deep=False), self._parameter: given})
+
+    def _built_with(self) -> dict[str, Any]:
+        params = super()._built_with()
+        return params | {self._parameter: self.inner} if self._n_met > 2 else params
 
     def _part(self, n_features: int) -> MemoryPlan | None:
         return self.inner._part(self._width(n_features))

@@ -1,8 +1,9 @@
 """Decimal text to float32 or float64: ``[+-] digits [. digits] [e [+-] digits]``.
 
-There must be a digit before or after the point. With up to 15 significant digits and a power of ten
-from -22 to 22, the result is the float32 nearest to the decimal (ties to even): mantissa and power
-are exact in float64, and one multiplication or division rounds once (Clinger 1990, the fast path).
+There must be a digit before or after the point, which may be a comma. With up to 15 significant
+digits and a power of ten from -22 to 22, the result is the float32 nearest to the decimal (ties to
+even): mantissa and power are exact in float64, and one multiplication or division rounds once
+(Clinger 1990, the fast path).
 Rounding again to float32 can only go wrong on a tie, where the residual of the first rounding,
 computed exactly with fma, tells which side the decimal is on. Beyond these limits, 19 digits are
 used and each factor of at most 1e22 rounds in float64. The result is then the nearest float32
@@ -105,7 +106,7 @@ cdef Number scan(const uint8_t *text, Py_ssize_t n, uint64_t *digits, int *expon
                 power -= point
             else:
                 power += not point
-        elif text[i] == c"." and not point:
+        elif (text[i] == c"." or text[i] == c",") and not point:
             point = True
         else:
             break

@@ -26,6 +26,9 @@ class LineParser:
     discarded_bytes: int
     lines: int
     schema_checked: bool
+    label_at: int
+    words: list[str]
+    numbers: bool
     def __new__(
         cls,
         n_features: int | None = None,
@@ -33,7 +36,16 @@ class LineParser:
         use_labels: bool = True,
         gate: ValueGate | None = None,
         targets: bool = False,
+        label_at: int = -1,
     ) -> LineParser: ...
+    @property
+    def n_words(self) -> int: ...
+    @property
+    def first_labels(self) -> list[float]: ...
+    @property
+    def last_line(self) -> str: ...
+    @property
+    def refused_line(self) -> tuple[str, str] | None: ...
     @property
     def n_features(self) -> int | None: ...
     @property

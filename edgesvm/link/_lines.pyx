@@ -11,7 +11,7 @@ Every byte, line and sample is accounted for:
 cimport cython
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from typing import NamedTuple
 
@@ -33,6 +33,10 @@ cdef enum:
     RESTART = 4         # old numbers in a row, from 0 or 1, that show a restart
     LATE_RESTART = 64   # the same from any other number
     LARGEST_STEP = 8    # from one of these numbers to the next: lines may be lost
+    MAX_WORDS = 32      # labels that are words
+    WORD_BYTES = 32     # of each, with zeros behind it
+    QUOTED = 80         # bytes of a line that are kept for messages
+    FIRST_LABELS = 32   # kept, to tell labels from a signal
 
 # The kinds of lines, in the order of LINE_NAMES.
 cdef enum Line:
@@ -74,6 +78,22 @@ class OtherColumns(NamedTuple):
 
 cdef inline bint is_blank(uint8_t c) noexcept nogil:
     return c == c" " or c == c"\t"
+
+
+cdef inline bint is_letter(uint8_t c) noexcept nogil:
+    return c"a" <= (c | 0x20) <= c"z"
+
+
+cdef bint is_word(const uint8_t *field, Py_ssize_t n) noexcept nogil:
+    """A letter, then letters, digits and a few signs."""
+    cdef Py_ssize_t i
+    if not 1 <= n <= WORD_BYTES or not is_letter(field[0]):
+        return False
+    for i in range(1, n):
+        if not (is_letter(field[i]) or c"0" <= field[i] <= c"9"
+                or memchr(b" _-./+", field[i], 6) != NULL):
+            return False
+    return True
 
 
 cdef Py_ssize_t count_of(uint8_t c, const uint8_t *line, Py_ssize_t n) noexcept nogil:
@@ -141,9 +161,13 @@ cdef class LineParser:
         the same separator and number of columns, or from the first that has as many as was
         announced. The last of these is a sample, the others are counted as `discovery`.
     label_column : bool
-        The last column is the label: an integer, or empty or ``?`` for no label.
+        A column is the label: an integer or a word, or empty or ``?`` for no label. A label that is
+        a word is its number in `words`, a new one from the second time on that it comes; without a
+        checksum, the first may be an error of the line. A link has integers or words, not both.
+    label_at : int
+        Which column: -1 the last, else a number from 0.
     use_labels : bool
-        False: the label column is ignored.
+        False: the label column is not read.
     targets : bool
         Labels are numbers, float64, and not 16-bit integers.
     gate : ValueGate, optional
@@ -164,7 +188,16 @@ cdef class LineParser:
     schema_checked : bool
         Whether the last ``#esvm`` line had a correct checksum.
     separator : str or None
-        Comma, tab, semicolon or space, once a line has determined it.
+        Comma, tab, semicolon or space, once a line has determined it. Behind another one than the
+        comma, numbers may have a decimal comma.
+    words : list of str
+        The labels that are words, by their numbers.
+    first_labels : list of float
+        The first 32 labels.
+    last_line : str
+        The last line that was read, its first 80 bytes.
+    refused_line : (str, str) or None
+        The last line that was refused, and why: its counter's name.
     """
 
     cdef readonly SequenceWindow sequence
@@ -177,7 +210,17 @@ cdef class LineParser:
     cdef int64_t _not_finite
     cdef int64_t[N_LINES] _counts
     cdef Py_ssize_t _n_features       # 0: unknown
+    cdef public Py_ssize_t label_at
     cdef bint _label_column, _use_labels, _targets
+    cdef bint _numbers                # labels are integers: words are errors
+    cdef int _n_words
+    # The words, and behind them one that has come once.
+    cdef uint8_t[(MAX_WORDS + 1) * WORD_BYTES] _words
+    cdef double[FIRST_LABELS] _first_labels
+    cdef int _n_labels
+    cdef uint8_t[QUOTED] _last_line, _refused_line
+    cdef Py_ssize_t _last_length, _refused_length
+    cdef Line _refused_kind
     cdef uint8_t _separator           # 0: unknown
     cdef uint8_t _candidate           # separator of the last line, while the columns are unknown
     cdef Py_ssize_t _candidate_features
@@ -206,7 +249,7 @@ cdef class LineParser:
     cdef int _n_refused
 
     def __cinit__(self, n_features=None, label_column=True, use_labels=True, ValueGate gate=None,
-                  targets=False):
+                  targets=False, Py_ssize_t label_at=-1):
         if n_features is not None:
             self._check_features(n_features)
             self._n_features = n_features
@@ -214,6 +257,7 @@ cdef class LineParser:
         self._label_column = label_column
         self._use_labels = use_labels
         self._targets = targets
+        self.label_at = label_at
         self.gate = ValueGate() if gate is None else gate
         self._buffer = np.zeros(MAX_LINE, np.uint8)
         self._x = np.zeros(MAX_COLUMNS, np.float32)
@@ -229,6 +273,50 @@ cdef class LineParser:
     @property
     def pending(self):
         return self._held
+
+    @property
+    def n_words(self):
+        return self._n_words
+
+    @property
+    def words(self):
+        table = bytes(self._words[:self._n_words * WORD_BYTES])
+        return [table[at:at + WORD_BYTES].rstrip(b"\0").decode()
+                for at in range(0, len(table), WORD_BYTES)]
+
+    @words.setter
+    def words(self, words):
+        """Those of a model that goes on."""
+        cdef bytes table = b"".join(word.encode().ljust(WORD_BYTES, b"\0") for word in words)
+        if len(words) > MAX_WORDS or len(table) != len(words) * WORD_BYTES:
+            raise ValueError(f"at most {MAX_WORDS} words of {WORD_BYTES} bytes, not {words}")
+        self._n_words = len(words)
+        if self._n_words:
+            memcpy(self._words, <const char *> table, len(table))
+
+    @property
+    def numbers(self):
+        """Whether labels are integers, as the first one was: words are errors then."""
+        return self._numbers
+
+    @numbers.setter
+    def numbers(self, bint numbers):
+        self._numbers = numbers
+
+    @property
+    def first_labels(self):
+        return [self._first_labels[i] for i in range(self._n_labels)]
+
+    @property
+    def last_line(self):
+        return bytes(self._last_line[:self._last_length]).decode("latin-1")
+
+    @property
+    def refused_line(self):
+        if self._refused_kind == SAMPLE:
+            return None
+        line = bytes(self._refused_line[:self._refused_length]).decode("latin-1")
+        return line, LINE_NAMES[<int> self._refused_kind]
 
     @property
     def checksummed(self):
@@ -426,8 +514,13 @@ cdef class LineParser:
         self._counts[<int> kind] += 1
         if kind <= IGNORED:
             self.bytes_ok += n
+            if kind == SAMPLE or kind == DISCOVERY:
+                self._last_length = min(n, QUOTED)
+                memcpy(self._last_line, line, self._last_length)
         else:
             self.bytes_rejected += n
+            self._refused_kind, self._refused_length = kind, min(n, QUOTED)
+            memcpy(self._refused_line, line, self._refused_length)
             if n and line[0] != c"=":
                 self._leave_out_a_number()
         return event
@@ -630,6 +723,10 @@ cdef class LineParser:
                 self._refused[self._n_refused] = number
                 self._n_refused += 1
             return
+        self._numbers = self._numbers or self._has_label and not self._n_words
+        if self._has_label and self._n_labels < FIRST_LABELS:
+            self._first_labels[self._n_labels] = self._label
+            self._n_labels += 1
         self.ring.push(&self._x[0], number, self._label, self._has_label and self._use_labels, 1.0)
 
     cdef bint _has_restarted(self, uint32_t number) noexcept nogil:
@@ -655,12 +752,15 @@ cdef class LineParser:
     cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator,
                      bint *finite) noexcept nogil:
         """Read the columns into `_x`, `_label` and `_found`; SAMPLE if they are all good."""
-        cdef Py_ssize_t columns, features, column, start = 0, end
+        cdef Py_ssize_t columns, features, label_at, column, start = 0, end
         cdef Line kind
         columns = self._count_columns(line, &n, separator)
         features = columns - self._label_column
-        if features < 1 or columns > MAX_COLUMNS:
+        if features < 1 or columns > MAX_COLUMNS or self.label_at >= columns:
             return BAD_COLUMNS
+        label_at = columns
+        if self._label_column:
+            label_at = columns - 1 if self.label_at < 0 else self.label_at
         if self._n_features and features != self._n_features:
             return BAD_COLUMNS
         finite[0] = True
@@ -673,10 +773,11 @@ cdef class LineParser:
             end = start
             while end < n and line[end] != separator:
                 end += 1
-            if column < features:
-                kind = self._read_feature(line + start, end - start, column, finite)
-            else:
+            if column == label_at:
                 kind = self._read_label(line + start, end - start)
+            else:
+                kind = self._read_feature(
+                    line + start, end - start, column - (column > label_at), finite)
             if kind != SAMPLE:
                 return kind
             start = end + 1
@@ -695,10 +796,11 @@ cdef class LineParser:
                                    uint8_t separator) noexcept nogil:
         """The number of columns; a separator at the end counts only before an empty label."""
         cdef Py_ssize_t i, columns = 1
+        cdef bint label_last = self._label_column and self.label_at < 0
         if separator == c" ":
             while n[0] and line[n[0] - 1] == separator:
                 n[0] -= 1
-        elif n[0] and line[n[0] - 1] == separator and not self._label_column:
+        elif n[0] and line[n[0] - 1] == separator and not label_last:
             n[0] -= 1
         if separator == c" ":
             for i in range(1, n[0]):
@@ -740,18 +842,43 @@ cdef class LineParser:
         return SAMPLE
 
     cdef Line _read_label(self, const uint8_t *field, Py_ssize_t n) noexcept nogil:
-        """Read a 16-bit integer, which may be written 1.0, or a target; empty or ``?`` means no
-        label, and so does a target that is not finite.
+        """Read a 16-bit integer, which may be written 1.0, a word or a target; empty or ``?`` means
+        no label, and so does a target that is not finite.
         """
         cdef float value = 0
         cdef Number number
         self._trim(&field, &n)
-        if n == 0 or (n == 1 and field[0] == c"?"):
+        if not self._use_labels or n == 0 or (n == 1 and field[0] == c"?"):
             return SAMPLE
         if self._targets:
             number = parse_float64(field, n, &self._label)
             self._has_label = number == GOOD
             return BAD_LABEL if number == BAD_CHARACTER else SAMPLE
-        if parse_float32(field, n, &value) != GOOD or not self._is_label(value):
+        number = parse_float32(field, n, &value)
+        if number == BAD_CHARACTER and not self._numbers and is_word(field, n):
+            return self._take_word(field, n)
+        if number != GOOD or self._n_words or not self._is_label(value):
             return BAD_LABEL
+        return SAMPLE
+
+    cdef Line _take_word(self, const uint8_t *field, Py_ssize_t n) noexcept nogil:
+        """Look up a word; add it if it has come before, or its line has a checksum."""
+        cdef uint8_t[WORD_BYTES] word
+        cdef int number = 0
+        cdef uint8_t *new = &self._words[self._n_words * WORD_BYTES]
+        memset(word, 0, WORD_BYTES)
+        memcpy(word, field, n)
+        while number < self._n_words and memcmp(&self._words[number * WORD_BYTES], word,
+                                                WORD_BYTES) != 0:
+            number += 1
+        if number == self._n_words:
+            if number == MAX_WORDS:
+                return BAD_LABEL
+            if not self._last_digits and memcmp(new, word, WORD_BYTES) != 0:
+                memcpy(new, word, WORD_BYTES)
+                return SAMPLE
+            memcpy(new, word, WORD_BYTES)
+            self._n_words += 1
+            memset(&self._words[self._n_words * WORD_BYTES], 0, WORD_BYTES)
+        self._label, self._has_label = number, True
         return SAMPLE

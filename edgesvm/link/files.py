@@ -15,6 +15,8 @@ def open_rows(
     *,
     label_column: str | int | None = None,
     drop_columns: tuple[str | int, ...] = (),
+    keep_columns: tuple[str | int, ...] = (),
+    encode: int | None = None,
     header: bool | None = None,
     missing: str | None = None,
     targets: bool = False,
@@ -25,7 +27,7 @@ def open_rows(
     Parameters
     ----------
     path : path
-    label_column, drop_columns, header, missing
+    label_column, drop_columns, keep_columns, encode, header, missing
         For CSV; see `CsvRows`. Missing cells of rows with targets are kept by default.
     targets : bool
         The labels are numbers, float64, and not classes.
@@ -44,14 +46,17 @@ def open_rows(
             path,
             label_column=label_column,
             drop_columns=drop_columns,
+            keep_columns=keep_columns,
+            encode=16 if encode is None else encode,
             header=header,
             missing=missing or ("keep" if targets else "skip"),
             targets=targets,
         )
-    if label_column is not None or drop_columns or header is not None or missing is not None:
+    given = (label_column, drop_columns or None, keep_columns or None, encode, header, missing)
+    if any(one is not None for one in given):
         raise RowsError(
-            "the label column, dropped columns, the header and missing cells can be given for CSV "
-            "files only"
+            "the label column, columns to drop, keep or encode, the header and missing cells can "
+            "be given for CSV files only"
         )
     if suffix == ".npz":
         return NpzRows(path, targets=targets)

@@ -19,9 +19,9 @@ from edgesvm.link._late import LateLabel, LateLabels, LateSample
 from edgesvm.link._outbox import Outbox
 from edgesvm.link._ring import Batch, SampleRing
 from edgesvm.link.frames import REJECTED
+from edgesvm.link.freshness import Freshness
 from edgesvm.link.port import READ_BYTES, Port
 
-LABELS = ("last", "none")
 POLICIES = ("drop_oldest", "drop_newest")
 BACK_OFF_FIRST = 0.1  # seconds
 BACK_OFF_LAST = 5.0
@@ -65,14 +65,16 @@ class Link(ABC):
         None until the schema is known.
     late : LateLabels or None
         The samples that wait for a label, if late labels are in use.
-    disconnects : int
-        Failures of an open port, during a handshake or later.
-    silent : int
-        How often nothing valid came for `silent_after` seconds, each time counted once.
     feature_names : tuple of str
         Of the samples, if they are known; else empty.
     class_names : list of str
         Words of the labels, by number; empty if labels are numbers.
+    disconnects : int
+        Failures of an open port, during a handshake or later.
+    silent : int
+        How often nothing valid came for `silent_after` seconds, each time counted once.
+    freshness : Freshness
+        Whether samples come. `poll` looks; while the port is gone, call `look_for_samples`.
     predictions_sent, predictions_dropped : int
         Predictions put into the outbox; dropped, because the node did not read or the port was
         closed.
@@ -95,11 +97,10 @@ class Link(ABC):
         outbox_bytes: int = 4096,
         late_labels: int = 0,
         silent_after: float = SILENT_AFTER,
+        stale_after: float | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        if label not in LABELS:
-            raise ValueError(f"label={label!r} must be one of {LABELS}")
         if policy not in POLICIES:
             raise ValueError(f"policy={policy!r} must be one of {POLICIES}")
         if n_features is not None and n_features < 1:
@@ -115,6 +116,7 @@ class Link(ABC):
         self.late: LateLabels | None = None
         self.class_names: list[str] = []
         self.disconnects = self.silent = 0
+        self.freshness = Freshness(stale_after, first=handshake_timeout, now=clock())
         self.reconnects = 0
         self.connect_attempts = 0
         self.predictions_sent = 0
@@ -232,8 +234,14 @@ class Link(ABC):
             self._down_since = None
 
     def _start_listening(self) -> None:
+        if self.schema is not None:
+            self.freshness.announced = self.schema.nominal_us / 1e6
         self._read_at = self._clock()
         self._valid_at = self._listened
+
+    def doubt(self) -> str | None:
+        """Why the labels so far look wrong, with a line as it came; None if they do not."""
+        return None
 
     def close(self) -> None:
         """Close the port; samples in the ring stay."""
@@ -348,11 +356,17 @@ class Link(ABC):
                 self._answer_refused()
             elif write_error is not None:
                 raise write_error
+            self.look_for_samples()
             self._mind_silence(self._listened - self._valid_at)
         except LinkDown:
             self._port_lost()
             raise
         return self.waiting
+
+    def look_for_samples(self) -> None:
+        """Note whether samples have come since the last look."""
+        if self._ring is not None:
+            self.freshness.look(self._ring.pushed, self._clock())
 
     def _mind_silence(self, seconds: float) -> None:
         """Nothing valid has come for so long: count it once it is too long, and end it."""
@@ -547,6 +561,7 @@ class Link(ABC):
             **self._parser.counters(),
             "disconnects": self.disconnects,
             "silent": self.silent,
+            "stale": self.freshness.times,
             "reconnects": self.reconnects,
             "connect_attempts": self.connect_attempts,
             "downtime_ms": round(1000 * self._downtime),

@@ -26,7 +26,7 @@ def open_link(
     baud: int = 115200,
     mode: str = "binary",
     n_features: int | None = None,
-    label: str = "last",
+    label: str | int = "last",
     targets: bool | None = False,
     ring: int = 256,
     policy: str = "drop_oldest",
@@ -41,6 +41,7 @@ def open_link(
     exclusive: bool = True,
     low_latency: bool = False,
     silent_after: float = SILENT_AFTER,
+    stale_after: float | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
     opener: Callable[[], Port] | None = None,
@@ -61,9 +62,10 @@ def open_link(
     n_features : int, optional
         Features per sample. By default they are taken from the node's schema; on a text link
         without a schema, from the first three rows that agree (two of these are not samples).
-    label : {"last", "none"}
-        Whether samples may have a label: inline in a frame, or the last column of a line. "none":
-        labels in frames are ignored, and lines have no label column.
+    label : {"last", "first", "none"}, int or str
+        Whether samples may have a label: inline in a frame, or a column of a line: its number from
+        0, or the name that a header line or ``name:value`` gives it. "none": labels in frames are
+        ignored, and lines have no label column.
     targets : bool
         Whether labels are numbers, float64, and not class indices, as a node of frames must say
         too. A feature may be missing, which is NaN. Predictions go back by `Link.send_estimate`.
@@ -99,6 +101,9 @@ def open_link(
         Seconds without a valid frame after which a node is asked for its schema again; after twice
         as many the port counts as down. At least 5. On a text link, where there is nobody to ask,
         silence is only counted.
+    stale_after : float, optional
+        Seconds without a sample after which data count as stale; default ten periods, at least 5 s.
+        See `edgesvm.link.freshness`.
     clock, sleep : callable
         A monotonic clock in seconds, and the wait between attempts to reconnect.
     opener : callable, optional
@@ -149,6 +154,8 @@ def open_link(
             on_failure.callback(port.close)
             mode, port = auto.detect_mode(port, url, handshake_timeout, clock)
             opener = _opener_starting_with(port, opener)
+        if mode != "text" and label not in ("last", "none"):
+            raise ValueError(f"label={label!r} must be 'last' or 'none': frames have no columns")
         if late_labels is None:
             late_labels = LATE_LABELS if mode == "binary" else 0
         options: dict[str, Any] = {}
@@ -169,6 +176,7 @@ def open_link(
             late_labels=late_labels,
             gate=gate,
             silent_after=silent_after,
+            stale_after=stale_after,
             clock=clock,
             sleep=sleep,
             **options,

@@ -457,6 +457,15 @@ class Recording:
         self.close()
 
 
+def is_recording(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a recording does."""
+    try:
+        with open(open_regular(Path(path)), "rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
 def claim_recording(path: str | os.PathLike[str]) -> Claim:
     """Keep other processes from writing a recording, before its schema is known.
 

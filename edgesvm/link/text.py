@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from edgesvm.errors import NoSchema
+from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link._lines import LineParser, OtherColumns
 from edgesvm.link._values import ValueGate
 from edgesvm.link.link import Link, SampleSchema
@@ -17,8 +17,34 @@ HANDSHAKE_BYTES = 64
 # After so many bytes, if less than a sixteenth of them is in valid lines, they are not lines.
 NOISE_BYTES = 1 << 16
 LEAST_VALID = 1 / 16
+HOPELESS = 8  # lines with a label that cannot be one, before any other
+FEWEST, ALIKE = 12, 0.75  # labels that are looked at; of them so many different ones are a signal
+NO_TEXT = "wrong baud rate? (Or give mode='binary' if the node sends frames.)"
+NOISE_QUOTED = 24  # characters
+EXPECTED = {
+    "bad_columns": "expected {columns} (n_features, label: --n-features, --label)",
+    "bad_char": "expected numbers with comma, semicolon, tab or blank between them",
+    "bad_label": "its {where} must be a label, an integer or a word; without labels: "
+    "label='none' (--label none), or edgesvm watch",
+    "bad_checksum": "its checksum is wrong: check the cable and the baud rate",
+    "no_checksum": "the lines before it had a checksum",
+    "bad_sequence": "expected a number behind its first sign, as in @12",
+    "too_long": "a line has at most 512 bytes",
+}
 WAIT = 0.1  # longest wait for a byte before the clock is checked, seconds
 SCHEMA_LINE = re.compile(rb"#esvm 1 d=([0-9]{1,5})(?: label=(last|none|late))?")
+
+
+def _place_of(name: str, line: str) -> int | None:
+    """The column of this name in a header line, or in one of ``name:value``."""
+    cells = re.split(r"[,;\t]", line) if re.search(r"[,;\t]", line) else line.split()
+    names = [cell.partition(":")[0].strip() for cell in cells]
+    return names.index(name) if name in names else None
+
+
+def _quoted(begun: bytes) -> str:
+    lines = begun.decode("ascii", "replace").splitlines()
+    return f"; a line as it came: {lines[-2]!r}" if len(lines) > 1 else ""
 
 
 class TextLink(Link):
@@ -34,7 +60,7 @@ class TextLink(Link):
         opener: Callable[[], Port],
         *,
         n_features: int | None = None,
-        label: str = "last",
+        label: str | int = "last",
         targets: bool | None = False,
         late_labels: int = 0,
         gate: ValueGate | None = None,
@@ -42,17 +68,20 @@ class TextLink(Link):
     ) -> None:
         # Late labels have lines of their own, so samples have no label column.
         column = label != "none" and not late_labels
-        use_labels = label != "none"
-        parser = LineParser(n_features, column, use_labels, gate, targets is not False)
+        use_labels = label != "none" and targets is not None
+        at = label if isinstance(label, int) else {"first": 0}.get(label, -1)
+        is_name = isinstance(label, str) and label not in ("last", "first", "none")
+        parser = LineParser(n_features, column, use_labels, gate, targets is not False, at)
         super().__init__(
             opener,
             parser,
             n_features=n_features,
-            label=label,
+            label="last" if use_labels else "none",
             targets=targets,
             late_labels=late_labels,
             **options,
         )
+        self._column_name = str(label) if is_name else None
         self._has_label_column = column
         self._columns_given = n_features is not None
         self._schemas = self._schema_refused = 0
@@ -60,40 +89,87 @@ class TextLink(Link):
         self._bytes_ok = 0  # valid ones noted
 
     def _handshake(self) -> None:
-        if self._n_features is not None:
-            self._settle(self._n_features)
         deadline = self._clock() + self._handshake_timeout
         port = self._live_port()
         bytes_before = self._parser.bytes_in
-        while self._ring is None:
+        try:
+            begun = self._find_column(port, deadline)
+            if self._n_features is not None:
+                self._settle(self._n_features)
+            if begun:
+                self._feed(begun)
+            while self._ring is None:
+                left = deadline - self._clock()
+                if left <= 0:
+                    if self._parser.guess is None:
+                        raise self._no_schema(self._parser.bytes_in - bytes_before)
+                    self._settle(self._parser.guess)  # a sketch that prints rarely
+                    return
+                chunk = port.read(min(WAIT, left), HANDSHAKE_BYTES)
+                if chunk:
+                    self._feed(chunk)
+                if self._parser.guess is None and self._labels_refused() >= HOPELESS:
+                    raise self._no_schema(self._parser.bytes_in - bytes_before)
+        except (LinkDown, NoSchema):
+            raise
+        except BaseException as stopped:  # a signal: say what was waited for
+            stopped.args = (str(self._no_schema(self._parser.bytes_in - bytes_before)),)
+            raise
+
+    def _find_column(self, port: Port, deadline: float) -> bytes:
+        """Read until a line names the label's column, if that is known by its name only. Returns
+        what was read."""
+        begun = b""
+        while self._column_name is not None:
             left = deadline - self._clock()
             if left <= 0:
-                if self._parser.guess is None:
-                    raise self._no_schema(self._parser.bytes_in - bytes_before)
-                self._settle(self._parser.guess)  # a sketch that prints rarely
-                return
-            chunk = port.read(min(WAIT, left), HANDSHAKE_BYTES)
-            if chunk:
-                self._feed(chunk)
+                raise NoSchema(
+                    f"{self.name}: no line names a column {self._column_name!r} within "
+                    f"{self._handshake_timeout:g} s{_quoted(begun)}; give its number from 0 "
+                    "(--label N)"
+                )
+            begun += port.read(min(WAIT, left), HANDSHAKE_BYTES)
+            for line in begun.decode("ascii", "replace").split("\n")[:-1]:
+                if (at := _place_of(self._column_name, line)) is not None:
+                    self._parser.label_at, self._column_name = at, None
+                    break
+            else:
+                begun = begun[-NOISE_BYTES:]
+        return begun
+
+    def _labels_refused(self) -> int:
+        return int(self._parser.counters()["bad_label"])
 
     def _no_schema(self, n_bytes: int) -> NoSchema:
-        waited = (
-            f"{self.name}: no two consecutive samples with the same columns "
-            f"within {self._handshake_timeout:g} s"
-        )
         if n_bytes == 0:
             return NoSchema(
-                f"{waited}: no byte arrived; "
+                f"{self.name}: no byte arrived; "
                 "check that the node is powered and connected to this port"
             )
         if self._parser.lines == 0:
             return NoSchema(
-                f"{waited}: {n_bytes} bytes arrived but no line; check the baud rate, "
+                f"{self.name}: {n_bytes} bytes arrived but no line; check the baud rate, "
                 "or give mode='binary' if the node sends frames"
             )
-        return NoSchema(
-            f"{waited}, though {self._parser.lines} lines arrived; give n_features and label"
+        return NoSchema(f"{self.name}: {self._unread()}")
+
+    def _unread(self) -> str:
+        """The line that could not be read, and what was expected instead."""
+        parser = self._parser
+        if parser.refused_line is None:
+            return (
+                f"{parser.lines} lines arrived, but no three in a row with as many columns; the "
+                f"last one is {parser.last_line!r}; give n_features (--n-features)"
+            )
+        line, why = parser.refused_line
+        line, of_lines = line.rstrip(), f"in {parser.lines} lines the last that could not be read"
+        if not (line.isascii() and line.replace("\t", "").isprintable()):
+            return f"{of_lines} is {line[:NOISE_QUOTED]!a}; {NO_TEXT}"
+        where = "last column" if parser.label_at < 0 else f"column {parser.label_at}"
+        columns = f"{parser.n_features or 'one or more'} numbers" + (
+            f", and a label in the {where}" if self._has_label_column else ""
         )
+        return f"{of_lines} is {line!r}; {EXPECTED[why].format(where=where, columns=columns)}"
 
     def _feed(self, chunk: bytes) -> None:
         for found in self._parser.feed(chunk):
@@ -115,6 +191,8 @@ class TextLink(Link):
 
     def _note_valid(self) -> None:
         """Note whether valid lines have come."""
+        if self._parser.n_words != len(self.class_names):
+            self.class_names[:] = self._parser.words
         if self._parser.bytes_ok != self._bytes_ok:
             self._bytes_ok = self._parser.bytes_ok
             self._valid_at, self._other_since = self._listened, None
@@ -123,9 +201,7 @@ class TextLink(Link):
         """Raise NoSchema if what has come since the link was made is not lines of samples."""
         parser = self._parser
         if parser.bytes_ok < LEAST_VALID * parser.bytes_in:
-            hint = "wrong baud rate? (Or give mode='binary' if the node sends frames.)"
-            if 2 * parser.counters()["bad_columns"] > parser.lines:
-                hint = "the rows do not have the columns that n_features and label say"
+            hint = NO_TEXT if parser.refused_line is None else self._unread()
             raise NoSchema(
                 f"{self.name}: of {parser.bytes_in} bytes only {parser.bytes_ok} are in valid "
                 f"lines; {hint}"
@@ -160,6 +236,29 @@ class TextLink(Link):
         targets = self._targets and not self._takes_either
         self.schema = SampleSchema(n_features, labels, targets=targets)
 
+    def name_classes(self, labels: Sequence[int | str]) -> None:
+        words = [label for label in labels if isinstance(label, str)]
+        if not words:
+            super().name_classes(labels)
+        parser = self._parser
+        are_mixed = len(words) < len(labels) and bool(words or parser.n_words)
+        if are_mixed or (words and parser.numbers):
+            has = self.class_names or "integers"
+            raise ValueError(f"the model has the labels {labels}, but the link has {has}")
+        parser.numbers = bool(labels) and not words
+        parser.words = known = list(dict.fromkeys([*parser.words, *words]))
+        self.class_names[:] = known
+
+    def doubt(self) -> str | None:
+        labels = self._parser.first_labels
+        if self._targets or len(labels) < FEWEST or len(set(labels)) <= ALIKE * len(labels):
+            return None
+        return (
+            f"the label column looks like a signal: {len(set(labels))} values in {len(labels)} "
+            f"lines, such as {self._parser.last_line.rstrip()!r}; without labels: edgesvm watch "
+            f"{self.name} --text, or --label none; another column: --label N"
+        )
+
     def _tick(self, now: float) -> None:
         """Nothing is due on a text link: it sends predictions only."""
 
@@ -167,7 +266,8 @@ class TextLink(Link):
         """A sketch may print once an hour, and opening its port may reset it."""
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
-        return self._outbox.append(b"!%d %d %d %.6g\n" % (sequence, label, flags, score))
+        named = self.class_names[label] if self.class_names else str(label)
+        return self._outbox.append(b"!%d %s %d %.6g\n" % (sequence, named.encode(), flags, score))
 
     def _queue_estimate(
         self, sequence: int, flags: int, value: float, low: float, high: float

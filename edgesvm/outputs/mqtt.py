@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import socket
 import ssl
 import time
@@ -20,6 +21,7 @@ from edgesvm.outputs.sink import Line, Sink
 ANSWER_S = 5.0  # a broker that does not answer for so long counts as gone
 KEEPALIVE_S = 30
 IN_FLIGHT = 64
+STALE = "unavailable"
 UNDO = '{"undo": true}'
 PORTS = {"mqtt": 1883, "mqtts": 8883}
 
@@ -30,8 +32,10 @@ class Mqtt(Sink):
     arrives twice.
 
     TOPIC/status is ``online`` while the program runs, and ``offline`` after it, also if it dies
-    (its last will); both retained. Home Assistant finds the device by retained messages under
-    ``homeassistant/``; ``?discovery=PREFIX`` says another prefix, ``?discovery=`` none.
+    (its last will). It is ``unavailable`` while the sensor sends no samples; where lines come from
+    several ports, TOPIC/PORT/status says that of each. All are retained. Home Assistant finds the
+    device by retained messages under ``homeassistant/``; ``?discovery=PREFIX`` says another prefix,
+    ``?discovery=`` none.
 
     With ``mqtts://`` the broker's certificate must be for its host, and by an authority that this
     machine knows or whose certificate is in ``?ca=FILE``. ``?cert=FILE&key=FILE`` is this client's
@@ -49,6 +53,8 @@ class Mqtt(Sink):
     topics : mapping of str to str
         Where lines come from several ports, the topic of each, below TOPIC.
     password : str, optional
+    steady : bool
+        Whether each sample gives a line, so that Home Assistant may expect one in time.
 
     Raises
     ------
@@ -64,6 +70,7 @@ class Mqtt(Sink):
         alarms: bool,
         topics: Mapping[str, str] | None = None,
         password: str | None = None,
+        steady: bool = False,
     ) -> None:
         try:
             from paho.mqtt import client
@@ -82,7 +89,8 @@ class Mqtt(Sink):
         self.name = f"{parts.scheme}://{parts.netloc}/{self._topic}"
         self._host, self._port = parts.hostname, parts.port or PORTS[parts.scheme]
         self._user, self._password = parts.username, password
-        self._alarms = alarms
+        self._alarms, self._steady = alarms, steady
+        self._told: dict[str, str] = {}  # the status of each port
         self._topics = {port: f"{self._topic}/{own}" for port, own in (topics or {}).items()}
         asked = parse_qs(parts.query, keep_blank_values=True)
         self._discovery = asked.get("discovery", ["homeassistant"])[0].strip("/")
@@ -114,6 +122,7 @@ class Mqtt(Sink):
             for topic in self._all_topics:
                 self._client.subscribe(f"{topic}/answer", qos=1)
         told = [self._publish(*message, retain=True) for message in self._introduction()]
+        self._told = self._statuses()
         if not self._wait(lambda: all(map(self._is_confirmed, told)), ANSWER_S):
             raise TimeoutError("the broker does not answer")
 
@@ -143,11 +152,31 @@ class Mqtt(Sink):
         if self._discovery:
             asks = self.heard is not None
             for topic in self._all_topics:
-                shown = entities(topic, self._status, alarms=self._alarms, asks=asks)
+                shown = entities(
+                    topic,
+                    self._status,
+                    alarms=self._alarms,
+                    asks=asks,
+                    expire_after=self._expire_after(topic),
+                )
                 for kind, entity, config in shown:
                     where = f"{self._discovery}/{kind}/{slug(topic)}/{entity}/config"
                     told.append((where, json.dumps(config)))
-        return [*told, (self._status, "online")]
+        return [*told, *({self._status: "online"} | self._statuses()).items()]
+
+    def _statuses(self) -> dict[str, str]:
+        """Whether samples come, by the topic of a port's status."""
+        return {
+            f"{self._topics.get(port, self._topic)}/status": STALE if fresh.is_stale else "online"
+            for port, fresh in self.samples.items()
+        }
+
+    def _expire_after(self, topic: str) -> int | None:
+        """Seconds without a line after which Home Assistant need not wait for more."""
+        for port, fresh in self.samples.items():
+            if self._topics.get(port, self._topic) == topic and self._steady:
+                return None if fresh.known_after is None else math.ceil(fresh.known_after)
+        return None
 
     def _publish(self, topic: str, payload: str, *, retain: bool) -> Any:
         return self._client.publish(topic, payload, qos=1, retain=retain)
@@ -184,6 +213,11 @@ class Mqtt(Sink):
 
     def turn(self, seconds: float) -> None:
         self._loop(seconds)
+        statuses = self._statuses()
+        for topic, status in statuses.items():
+            if status != self._told.get(topic):
+                self._publish(topic, status, retain=True)
+        self._told = statuses
 
     def _loop(self, seconds: float) -> None:
         """Read and write for so long at most.
@@ -256,13 +290,23 @@ def tls_context(
 
 
 def entities(
-    topic: str, status: str, *, alarms: bool, asks: bool = False
+    topic: str,
+    status: str,
+    *,
+    alarms: bool,
+    asks: bool = False,
+    expire_after: int | None = None,
 ) -> list[tuple[str, str, dict[str, Any]]]:
     """What Home Assistant shows of a topic: kind, name and configuration of each entity."""
     name = slug(topic)
+    online = "{{ 'online' if value == 'online' else 'offline' }}"
     common = {
         "state_topic": topic,
-        "availability_topic": status,
+        "availability": [
+            {"topic": one, "value_template": online}
+            for one in dict.fromkeys((status, f"{topic}/status"))
+        ],
+        "availability_mode": "all",
         "device": {"identifiers": [f"edgesvm_{name}"], "name": topic, "manufacturer": "edgesvm"},
     }
     score = {"value_template": "{{ value_json.score }}", "state_class": "measurement"}
@@ -276,6 +320,10 @@ def entities(
         shown.append(("binary_sensor", "alarm", {**on, "device_class": "problem"}))
     else:
         shown.append(("sensor", "predicted", {"value_template": "{{ value_json.predicted }}"}))
+    if expire_after is not None:
+        shown = [
+            (kind, entity, {**own, "expire_after": expire_after}) for kind, entity, own in shown
+        ]
     if asks:
         question = {"value_template": "{{ value_json.question }}"}
         shown += [

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
+
+from edgesvm.link.freshness import Freshness
 
 
 class Line(NamedTuple):
@@ -32,9 +34,12 @@ class Sink(ABC):
     heard : callable or None
         Is told what came back through the sink, if it can: the short name of the port, or None, and
         a text; it returns the answer to that. Set before `open`.
+    samples : mapping of str to Freshness
+        Whether samples come, by port, for a sink that tells it. Set before `open`.
     """
 
     name: str
+    samples: Mapping[str, Freshness] = {}
     heard: Callable[[str | None, str], str] | None = None
 
     @abstractmethod

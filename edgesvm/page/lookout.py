@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,6 +25,21 @@ from edgesvm.teaching import Teaching
 SHOWN = 14  # predictions in a status
 SCORES = 240  # scores in a status
 LEAST_S = 0.1  # over less a rate says nothing
+
+
+class Shown(Protocol):
+    """What a page or a screen shows; all methods are for the loop's thread."""
+
+    teaching: Any  # None where nothing can be taught
+
+    def tick(self) -> None:
+        """Keep what is due; called in each turn."""
+
+    def status(self) -> dict[str, Any]:
+        """All that is shown, as JSON has it."""
+
+    def snapshot(self) -> bytes | None:
+        """The bytes of a snapshot file; None where there is no model."""
 
 
 class Lookout(ABC):
@@ -104,6 +119,12 @@ class Lookout(ABC):
             self._rate = (self.taken - self._taken_before) / seconds
             self._looked_at, self._taken_before = now, self.taken
 
+    @property
+    def stale_seconds(self) -> float | None:
+        """Seconds since the last sample, if that is too long. Also for other threads."""
+        fresh = self.link.freshness
+        return fresh.quiet if fresh.is_stale else None
+
     def status(self) -> dict[str, Any]:
         """All that is shown, as JSON has it."""
         self.statuses += 1
@@ -118,6 +139,7 @@ class Lookout(ABC):
             "seconds": plain(self.clock() - self._started),
             "rate": plain(self._rate),
             "samples": self.taken,
+            "stale_seconds": plain(self.stale_seconds),
             "counters": counters,
             "lost": words.losses(counters),
             "remarks": dict(self.remarks.held),

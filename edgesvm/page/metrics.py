@@ -20,6 +20,7 @@ GAUGES = {
     "threshold": ("edgesvm_threshold", "Score from which on a row is strange"),
     "last_score": ("edgesvm_score", "How strange the last row is"),
     "alarm": ("edgesvm_alarm", "1 while an alarm is on"),
+    "stale_seconds": ("edgesvm_stale_seconds", "Seconds since the last sample, if too many"),
 }
 SCORES = {
     "accuracy": ("edgesvm_accuracy_ratio", "Share of right predictions, each made before learning"),

@@ -284,14 +284,33 @@ function drawAlarms(s) {
   $("alarms").dataset.now = now;
   show("alarms", el("p", {}, `${whole(s.counters.alarms)} so far`), ...s.alarms.map((alarm) => el("div", { class: alarm.on ? "alarm-card on" : "alarm-card" },
     el("b", {}, `${atTime(alarm.time)}, ${alarm.kind}, ${alarm.on ? "still on" : `over after ${lasted(alarm.seconds)}`}`),
-    el("div", {}, `score up to ${short(alarm.highest)}, threshold ${short(alarm.threshold)}`),
-    el("div", {}, "stands out: " + alarm.features.map((f) => `${f.name} ${Math.round(100 * f.share)} %`).join(", ")),
+    ...(alarm.kind === "stale" ? [el("div", {}, "no samples")] : [el("div", {}, `score up to ${short(alarm.highest)}, threshold ${short(alarm.threshold)}`),
+    el("div", {}, "stands out: " + alarm.features.map((f) => `${f.name} ${Math.round(100 * f.share)} %`).join(", "))]),
     ...(alarm.question === null ? [] : [el("div", { class: "buttons" },
       pressed("false alarm", () => post({ question: alarm.question, label: 1 })),
       pressed("true alarm", () => post({ question: alarm.question, label: -1 })))]))));
 }
 
-// Both.
+// A look at raw channels.
+
+function drawLook(s) {
+  const channels = s.channels ?? [];
+  if ($("channels").childElementCount !== channels.length) {
+    show("channels", ...channels.map((_, i) => el("div", {}, el("p", { id: `about-${i}` }), el("div", { class: "chart", id: `channel-${i}` }))));
+  }
+  channels.forEach((c, i) => {
+    const range = `${short(c.low)} to ${short(c.high)}, mean ${short(c.mean)}, spread ${short(c.std)}`;
+    show(`about-${i}`, el("b", {}, c.name), ` ${range} `, el("b", {}, c.remark));
+    chart(`channel-${i}`, s.traces[i].map((_, at) => at), [s.traces[i]], { ago: false });
+  });
+  const { frequencies, levels } = s.spectrum ?? { frequencies: [], levels: [] };
+  chart("spectrum-chart", frequencies, [levels], { ago: false });
+  $("spectrum-hint").textContent = levels.length ? `Decibels below the whole power of all channels, from 0 to ${short(frequencies.at(-1))} Hz.` : "";
+  show("why", ...(s.why ?? []).map((text) => el("li", {}, text)));
+  $("options").textContent = s.options ? `edgesvm watch ${s.port} ${s.options}` : "";
+}
+
+// All.
 
 function drawMemory(memory) {
   const owners = [["model", "model"], ["link", "link"], ["page", "this page"]];
@@ -332,24 +351,26 @@ function drawPredictions(s) {
 
 function draw() {
   const s = status;
-  for (const section of document.querySelectorAll("[data-kind]")) section.hidden = section.dataset.kind !== s.kind;
+  for (const section of document.querySelectorAll("[data-kind]")) section.hidden = !section.dataset.kind.split(" ").includes(s.kind);
   document.title = `${s.kind === "watch" && s.alarm ? "ALARM " : ""}edgesvm ${s.kind} ${s.port}`;
   $("kind").textContent = s.kind;
-  show("remarks", ...Object.values(s.remarks).map((text) => el("li", {}, text)));
+  const stale = s.stale_seconds === null ? [] : [`No sample for ${lasted(s.stale_seconds)}: is the sensor off, or its cable out?`];
+  show("remarks", ...[...stale, ...Object.values(s.remarks)].map((text) => el("li", {}, text)));
   $("port").textContent = `${s.port}, for ${lasted(s.seconds)}`;
-  $("learner").textContent = s.learner;
+  $("learner").textContent = s.learner ?? "";
   $("version").textContent = `edgesvm ${s.version}`;
-  if (s.kind === "run") drawRun(s); else drawWatch(s);
-  drawHand(s);
   show("rate", s.rate === null ? "–" : whole(s.rate));
-  chart("rate-chart", s.history.time, [s.history.rate], { low: 0 });
-  $("samples").textContent = `${whole(s.samples)} samples, ${whole(s.counters.learned)} rows learned` + (s.counters.taught ? `, ${whole(s.counters.taught)} of them with a label given here` : "");
   show("lost", ...s.lost.map((one) => el("li", {}, el("b", {}, whole(one.count)), el("span", {}, one.why))));
   if (!s.lost.length) show("lost", el("li", {}, "Nothing is missing."));
+  drawMemory(s.memory);
+  if (s.kind === "look") { $("samples").textContent = `${whole(s.samples)} samples`; drawLook(s); return; }
+  if (s.kind === "run") drawRun(s); else drawWatch(s);
+  drawHand(s);
+  chart("rate-chart", s.history.time, [s.history.rate], { low: 0 });
+  $("samples").textContent = `${whole(s.samples)} samples, ${whole(s.counters.learned)} rows learned` + (s.counters.taught ? `, ${whole(s.counters.taught)} of them with a label given here` : "");
   const scores = s.scores;
   chart("scores-chart", scores.map((_, i) => i), [scores], { ago: false, dots: true });
   $("scores-hint").textContent = scores.length ? `the last ${whole(scores.length)}, the newest at the right` : "";
-  drawMemory(s.memory);
   drawPredictions(s);
 }
 
@@ -368,6 +389,7 @@ async function ask() {
       status = told;
       draw();
       if (age > LATE_S) tell(`no news for ${lasted(age)}: is the port gone?`, "late");
+      else if (status.stale_seconds !== null) tell("no samples", "late");
       else tell(status.alarm ? "alarm" : "live", status.alarm ? "alarm" : "");
     } catch (error) {
       tell(`no answer: ${error.message}`, "late");

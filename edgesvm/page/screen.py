@@ -19,6 +19,7 @@ WIDE = 96  # columns; from here on the answers stand beside the rest
 ANSWERS = 40  # columns of the answers
 ANSWERS_OF_WATCH = {NORMAL: "normal", STRANGE: "strange"}
 MOST_LOSSES = 6
+MOST_CHANNELS = 8
 MOST_MESSAGES = 3
 
 
@@ -54,6 +55,9 @@ class Screen:
         if not messages or rows < 6:
             foot = []
         room = rows - len(foot)
+        if status["kind"] == "look":
+            body = self._looked_at(status, columns, room)[:room]
+            return [line[:columns] for line in body] + foot
         beside = columns >= WIDE
         width = columns - ANSWERS - 2 if beside else columns
         left = self._title(status, width) + self._main(status, width, rows)
@@ -69,8 +73,29 @@ class Screen:
         return [line[:columns] for line in body] + foot
 
     def _title(self, s: dict[str, Any], width: int) -> list[str]:
-        title = f"edgesvm {s['kind']}  {s['port']}  {_clock(s['seconds'] or 0)}  "
+        clock = "" if s["seconds"] is None else f"{_clock(s['seconds'])}  "
+        title = f"edgesvm {s['kind']}  {s['port']}  {clock}"
         return [title + self._rule * max(0, width - len(title))]
+
+    def _looked_at(self, s: dict[str, Any], width: int, rows: int) -> list[str]:
+        """Raw channels, their spectrum, and what is proposed."""
+        lines = self._title(s, width) + _wrapped(_sampled(s), width)
+        channels = s.get("channels", [])
+        n = min(len(channels), MOST_CHANNELS)
+        height = max(1, min(3, (rows - 16) // max(n, 1) - 2))
+        for channel, trace in zip(channels[:n], s.get("traces", []), strict=False):
+            lines += ["", *_wrapped([_ranged(channel)], width)]
+            lines += self._curve(trace, width, height, [], "{:.3g}".format)
+        if len(channels) > n:
+            lines += ["", f"and {len(channels) - n} channels more"]
+        if levels := s.get("spectrum", {}).get("levels"):
+            top = s["spectrum"]["frequencies"][-1]
+            unit = "Hz" if s["rate"] or s["told_rate"] else "of the rate: give --rate"
+            lines += ["", f"spectrum of all channels, 0 to {top:.3g} {unit}, decibels"]
+            drawn = _highest(levels, max(width - 10, 1))
+            lines += self._curve(drawn, width, min(4, max(rows // 8, 2)), [], "{:.0f}".format)
+        told = [*s.get("why", []), s.get("options", "")]
+        return [*lines, "", *_wrapped(told, width)]
 
     def _main(self, s: dict[str, Any], width: int, rows: int) -> list[str]:
         """The figures that matter most, as words and as a curve."""
@@ -126,6 +151,24 @@ class Screen:
         return " " if filled <= 0 else self._levels[min(filled, len(self._levels)) - 1]
 
 
+def _sampled(s: dict[str, Any]) -> list[str]:
+    told = "" if s["told_rate"] is None else f", {s['told_rate']:g} a second as told"
+    measured = "" if s["rate"] is None else f", {s['rate']:,.1f} a second as measured"
+    missing = [f"{one['count']:,} {one['why']}" for one in s["lost"][:2]]
+    return [f"{s['samples']:,} samples{told}{measured}", *missing]
+
+
+def _highest(points: list[float], most: int) -> list[float | None]:
+    """As many points at most, each the highest of so many neighbours."""
+    of = math.ceil(len(points) / most)
+    return [max(points[at : at + of]) for at in range(0, len(points), of)]
+
+
+def _ranged(c: dict[str, Any]) -> str:
+    figures = f"{c['low']:.4g} to {c['high']:.4g}, mean {c['mean']:.4g}, spread {c['std']:.3g}"
+    return f"{c['name']}  {figures}{'  ' if c['remark'] else ''}{c['remark']}"
+
+
 def _scored(score: dict[str, Any]) -> list[str]:
     seen = min(score["window"], score["predicted"])
     if "mae" in score:
@@ -156,7 +199,9 @@ def _watching(s: dict[str, Any]) -> list[str]:
 
 
 def _remarks(s: dict[str, Any]) -> list[str]:
-    return [f"note: {line}" for line in s["remarks"].values()][:1]
+    stale = s["stale_seconds"]
+    told = [] if stale is None else [f"NO SAMPLE for {stale:,.0f} s"]
+    return told + [f"note: {line}" for line in s["remarks"].values()][:1]
 
 
 def _alarms(s: dict[str, Any]) -> list[str]:

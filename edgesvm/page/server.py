@@ -29,7 +29,7 @@ from edgesvm.errors import NotTaught
 from edgesvm.page import metrics
 from edgesvm.page.desk import SNAPSHOT_EVERY_S, STATUS_EVERY_S, Board, Busy, Errands
 from edgesvm.page.limiter import Limiter, client_of
-from edgesvm.page.lookout import Lookout
+from edgesvm.page.lookout import Shown
 from edgesvm.persist.checkpointing import start_thread
 
 WORKERS = 8
@@ -76,7 +76,7 @@ class Desk:
 
     Parameters
     ----------
-    lookout : Lookout
+    lookout : Shown
     clock : callable
         Monotonic clock, in seconds.
 
@@ -88,7 +88,7 @@ class Desk:
         What is to be changed; done in `turn`.
     """
 
-    def __init__(self, lookout: Lookout, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, lookout: Shown, clock: Callable[[], float] = time.monotonic) -> None:
         self.lookout = lookout
         self.status = Board(lookout.status, STATUS_EVERY_S, clock)
         self.snapshot = Board(lookout.snapshot, SNAPSHOT_EVERY_S, clock)
@@ -374,6 +374,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _healthz(self) -> None:
         for name, desk in self._desks.items():
+            if (seconds := desk.lookout.stale_seconds) is not None:
+                raise Busy(f"{desk.lookout.link.name}: no sample for {seconds:.0f} s")
             if desk.idle_s > STALLED_S:
                 which = f"{name}: " if len(self._desks) > 1 else ""
                 raise Busy(
@@ -385,7 +387,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _model(self) -> None:
         snapshot, _ = self._desk.snapshot.read()
         if snapshot is None:
-            raise Busy("the program has not begun yet")
+            raise Busy("there is no model yet")
         named = {"Content-Disposition": 'attachment; filename="model.esvm"'}
         self._send(snapshot, "application/octet-stream", named)
 
@@ -393,6 +395,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Teach, answer or undo."""
         self._check_token()
         teaching, asked = self._desk.lookout.teaching, self._body()
+        if teaching is None:
+            raise Refused(HTTPStatus.CONFLICT, "nothing is learned here")
         try:
             answer = self._desk.errands.ask(teaching.asked(asked))
         except NotTaught as why:

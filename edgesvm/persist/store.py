@@ -14,7 +14,7 @@ import numpy as np
 from edgesvm.budget import ALIGNMENT, MemoryPlan, format_bytes
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import CorruptModelError, MemoryBudgetError
-from edgesvm.learners.novelty.earlier import upgraded
+from edgesvm.persist.earlier import upgraded
 from edgesvm.persist.exclusive import create_temporary, open_regular
 from edgesvm.persist.folders import folder_of, followed, naming, sync_folder
 from edgesvm.persist.format import (

@@ -52,7 +52,7 @@ class FourierFeatures(DirectedLearner, Stage):
     -----
     Rahimi & Recht, "Random Features for Large-Scale Kernel Machines", 2007: the Gaussian kernel is
     the mean of cos(v.(x - z)) over random directions v, and so the product of such features.
-    ``within`` finds the largest n_directions. ``fit`` is one pass. Bytes: (2 n_directions +
+    ``within`` finds the largest n_directions. ``fit`` is `Learner.fit`. Bytes: (2 n_directions +
     n_features) s, s = 4 or 8, and those of a learner of as many features; orthogonal directions
     take 2 n_directions + d s more, d the power of two from n_features (at least 16) on. Time:
     n_directions n_features steps of a hash per sample, and the learner's own. `OneVsOne` or

@@ -52,7 +52,7 @@ class RobustStandardized(Scaler):
     to the learner's, s = 4 or 8.
 
     Weights do not change the statistics, except that a sample of weight zero is ignored. ``fit`` is
-    one pass, even if the learner's own makes several.
+    `Learner.fit`, whatever the learner's own.
 
     Examples
     --------

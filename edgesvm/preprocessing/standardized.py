@@ -57,8 +57,8 @@ class Standardized(Scaler):
     Notes
     -----
     A sample is scaled once, by the statistics up to and including itself. Samples learned early
-    were therefore scaled by less accurate statistics. ``fit`` is one pass, even if the learner's
-    own makes several. Bytes: n_features (16 + s) in addition to the learner's, s = 4 or 8; with
+    were therefore scaled by less accurate statistics. ``fit`` is `Learner.fit`, whatever the
+    learner's own. Bytes: n_features (16 + s) in addition to the learner's, s = 4 or 8; with
     `until` 8 more, with `clip` 8 more, with missing="mean" 8 + n_features s more.
 
     A value x, the n-th, changes mean m and variance v of its feature as in Welford's recurrence,

@@ -115,10 +115,10 @@ def test_a_label_beyond_classes(tmp_path, capsys):
 def test_classes_that_are_not_said_or_contradict(rows, tmp_path, capsys):
     path = tmp_path / "two.csv"
     path.write_text("1,2,on\n2,1,off\n")
-    assert "--classes K" in complaint(capsys, 2, "eval", path, "--multiclass", "one-vs-rest")
     assert "--positive" in complaint(capsys, 2, "eval", rows, "--positive", 1, "--classes", 3)
     assert "--classes 1" in complaint(capsys, 2, "eval", rows, "--classes", 1)
     assert "n_classes=128" in complaint(capsys, 2, "eval", rows, "--classes", 128)
+    assert main(["eval", str(path), "--multiclass", "one-vs-rest"]) == 0  # they are counted
 
 
 def test_a_picture_is_of_two_classes(tmp_path, capsys):
@@ -137,7 +137,8 @@ def test_positive_that_no_row_has(rows, tmp_path, capsys):
 
 def test_rows_without_labels(tmp_path, capsys):
     np.savez(tmp_path / "bare.npz", X=np.eye(3))
-    assert "no labels" in complaint(capsys, 2, "eval", tmp_path / "bare.npz")
+    save = ("--save", tmp_path / "m.esvm")
+    assert "no labels" in complaint(capsys, 2, "eval", tmp_path / "bare.npz", *save)
 
 
 def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
@@ -314,16 +315,16 @@ def test_the_time_of_a_silence_reaches_the_link(tmp_path, monkeypatch, capsys, c
     monkeypatch.chdir(tmp_path)
     asked = []
 
-    def open_link(*_, silent_after, **__):
-        asked.append(silent_after)
+    def open_link(*_, silent_after, stale_after, **__):
+        asked.append((silent_after, stale_after))
         raise LinkDown("no port here")
 
     monkeypatch.setattr(link_options, "open_link", open_link)
-    for given in ([], ["--silent-after", "30"]):
+    for given in ([], ["--silent-after", "30"], ["--stale", "2"]):
         complaint(capsys, 1, *command, *given)
-    assert asked == [5.0, 30.0]
-    line = complaint(capsys, 2, *command, "--silent-after", "4.9")
-    assert "at least 5 seconds" in line and len(asked) == 2
+    assert asked == [(5.0, None), (30.0, 30.0), (5.0, 2.0)]
+    complaint(capsys, 2, *command, "--stale", "0")
+    assert len(asked) == 3
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")

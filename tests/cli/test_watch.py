@@ -118,7 +118,6 @@ def test_text_lines_of_raw_samples_for_a_person_to_read():
     node = TextNode(Table(X[:, None].astype(np.float32)), rate=RATE, label_mode="none")
     options = ["--text", "--window", "100", "--rate", str(RATE), "--bands", "20-60,100-150"]
     options += ["--learn", "60", "--alarm-rate", "0.001", "--alarm", "2/3", "--learner", "gaussian"]
-    options += ["--unlabelled"]
     code, lines, errors = watched(node, *options, until=lambda edge: len(edge.lines()) > 1)
     assert code == 3, errors
     watching, alarm, *_ = lines

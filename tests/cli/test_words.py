@@ -106,16 +106,19 @@ def holes(tmp_path):
 
 def test_missing_cells_are_passed_over_and_counted(holes, capsys):
     told = json.loads(said(capsys, "eval", holes, "--json")[0])
-    assert told["missing"] == {"rows": 4, "first_line": 6}
+    assert told["missing"] == {"rows": 4, "first_line": 6, "filled": False}
     assert (told["refused"], told["n_seen"], told["predicted"]) == (4, 196, 195)
     out, _ = said(capsys, "eval", holes, "--missing", "skip")
-    assert "4 rows passed over: a cell is missing, first in line 6\n" in out
+    assert (
+        "4 rows passed over: a cell is missing (--missing mean fills it), first in line 6\n" in out
+    )
     assert "refused" not in out
 
 
 def test_missing_cells_are_refused_on_request(holes, capsys):
-    _, err = said(capsys, "eval", holes, "--missing", "refuse", code=1)
+    _, err = said(capsys, "eval", holes, "--missing", "error", code=1)
     expected = "line 6: no value in column 'a'; to pass over such rows: missing='skip'"
+    expected += " (--missing skip)"
     assert err == f"edgesvm: {holes}, {expected}\n"
 
 

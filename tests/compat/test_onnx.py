@@ -98,7 +98,7 @@ CHANGED = [
     KernelPerceptron(kernel=RBF(0.3)),
     TwinVectorMachine(kernel="poly", degree=3, gamma=0.1, max_twins=20),
     CoreVectorMachine(normalize=True, kernel="linear"),
-    RandSVM(solver=BatchSVM(kernel="linear")),
+    RandSVM(solver=BatchSVM(kernel="linear"), k=1000),
     StreamSVM(normalize=False, fit_intercept=True, n_balls=3),
     FourierSVM(directions="orthogonal", weigh_widths=False),
     FourierSVM(n_directions=70, loss="logistic"),

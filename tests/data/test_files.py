@@ -326,3 +326,59 @@ def test_targets_of_an_npz_file_are_read_as_they_are(tmp_path):
     np.savez(path, X=np.eye(2), y=np.array(["a", "b"]))
     with pytest.raises(RowsError, match="must be numbers to be targets"):
         open_rows(path, targets=True)
+
+
+def spreadsheet(n=80):
+    rows = [f"{10 * i};{i * 7 % 11},5;{('a', 'b', 'c')[i % 3]};4;{i % 2}" for i in range(n)]
+    return "ms;x;kind;room;label\n" + "\n".join(rows) + "\n"
+
+
+def test_a_spreadsheet_with_words_and_columns_of_no_use(tmp_path):
+    source = CsvRows(csv_file(tmp_path, spreadsheet()))
+    X, y = all_rows(source)
+    assert source.feature_names == ("x", "kind=a", "kind=b", "kind=c")
+    np.testing.assert_array_equal(X[:2], [[0.5, 1, 0, 0], [7.5, 0, 1, 0]])
+    assert y.tolist() == [0, 1] * 40 and (source.n_classes, source.n_rows) == (2, 80)
+    assert "ms (it rises with every row), room (constant)" in "; ".join(source.notes)
+    kept = CsvRows(tmp_path / "rows.csv", keep_columns=("ms", 3))
+    assert kept.feature_names == ("ms", "x", "kind=a", "kind=b", "kind=c", "room")
+    kept.close()
+    unlabelled = CsvRows(tmp_path / "rows.csv", label_column="none")
+    assert "room" in unlabelled.feature_names  # what is constant may tell a fault later
+    unlabelled.close()
+    with pytest.raises(RowsError, match=r"column 'kind' \(3 values\).*--drop-column kind"):
+        CsvRows(tmp_path / "rows.csv", encode=2)
+    few = CsvRows(csv_file(tmp_path, spreadsheet(40)))  # too few to judge
+    assert few.feature_names[0] == "ms" and "room" in few.feature_names
+    few.close()
+
+
+@each(
+    "first, second, apart",
+    [
+        ("2024-03-01 00:00:00", "2024-03-01 00:00:05", 5),
+        ("2024-03-01T00:00:00+01:00", "2024-03-01T00:01:00+01:00", 60),
+        ("01.03.2024 10:00", "01.03.2024 11:00", 3600),
+        ("3/1/2024 10:00", "3/1/2024 10:15", 900),
+    ],
+)
+def test_time_stamps(tmp_path, first, second, apart):
+    source = CsvRows(csv_file(tmp_path, f"when,a,label\n{first},1,0\n{second},2,1\n"))
+    assert source.seconds_apart == apart and source.feature_names == ("a",)
+    source.read(2)
+    assert source.times[1] - source.times[0] == apart
+    source.close()
+
+
+def test_missing_cells_get_the_mean_so_far(tmp_path):
+    path = csv_file(tmp_path, "a,b,label\n?,1,0\n2,3,1\n4,,0\n,5,1\n6,7,na\n")
+    X, y = all_rows(CsvRows(path, missing="mean"))
+    np.testing.assert_array_equal(X[:4], [[0, 1], [2, 3], [4, 2], [3, 5]])
+    assert np.isnan(X[4]).all() and y.tolist()[:4] == [0, 1, 0, 1]
+
+
+def test_y_among_three_axes_is_no_label(tmp_path):
+    for header, expected in (("x,y,z", ("x", "y")), ("x1,y,x2", ("x1", "x2"))):
+        source = CsvRows(csv_file(tmp_path, f"{header}\n1,0,1\n2,1,0\n"))
+        assert source.feature_names == expected
+        source.close()

@@ -119,7 +119,7 @@ def test_a_worker_is_lost_in_the_search_of_a_ball(client):
 def test_others_are_merged_as_a_tree_in_the_order_of_the_partitions(client):
     for learner in (StreamSVM(), FourierSVM(n_directions=8)):
         pieces = np.array_split(np.arange(len(X)), 5)
-        expected = merged([learner.like_new().fit(X[at], y[at]) for at in pieces])
+        expected = merged([learner.like_new().partial_fit(X[at], y[at]) for at in pieces])
         got = fit(learner.like_new(), *parts(5), client)
         assert bytes(got.arena) == bytes(expected.arena)
 
@@ -242,7 +242,7 @@ def test_rounds_begin_at_the_merged_model_whatever_the_workers(client):
     for inner in (FourierSVM(n_directions=8), AdaGradSVM()):
         scaled = Standardized(learner=inner, clip=None)
         got = fit(scaled, *parts(5), client, rounds=3)
-        model = start([scaled.like_new().fit(X[at], y[at]) for at in pieces])
+        model = start([scaled.like_new().partial_fit(X[at], y[at]) for at in pieces])
         np.testing.assert_allclose(got.mean_, model.mean_, rtol=1e-9)
         np.testing.assert_allclose(got.scale_, model.scale_, rtol=1e-9)
         assert got.n_seen_ == 3 * len(X) and got.until is None

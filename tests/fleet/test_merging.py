@@ -28,7 +28,7 @@ def apart(learner, rows, n=5):
         X_k, y_k = rows[k::n], y[: len(rows)][k::n]
         order = np.argsort(y_k, kind="stable")
         order = order[::-1] if k % 2 else order
-        found.append(learner.like_new().fit(X_k[order], y_k[order]))
+        found.append(learner.like_new().partial_fit(X_k[order], y_k[order]))
     return found
 
 
@@ -124,7 +124,7 @@ def test_into_a_budget():
 def test_weights_of_support_vectors_are_found_again():
     weight = rng.uniform(1, 2, 60)
     for learner in (BatchSVM(C=2.0), BallVectorMachine(C=2.0, kernel=RBF(0.5))):
-        learner.fit(Z[:60], y[:60], sample_weight=weight)
+        learner.partial_fit(Z[:60], y[:60], sample_weight=weight)
         found = _vectors(learner)
         at = [int(np.abs(Z[:60] - row).sum(axis=1).argmin()) for row in found.rows]
         np.testing.assert_allclose(found.weights, weight[at])
@@ -132,12 +132,12 @@ def test_weights_of_support_vectors_are_found_again():
 
 
 def test_what_differs_is_named():
-    fitted = AdaGradSVM().fit(Z, y)
+    fitted = AdaGradSVM().partial_fit(Z, y)
     for other, message in (
-        (AdaGradSVM(learning_rate=0.2).fit(Z, y), "learning_rate=0.2 instead of 0.5"),
-        (FourierSVM().fit(Z, y), "FourierSVM instead of AdaGradSVM"),
-        (AdaGradSVM().fit(Z[:, :2], y), "2 features"),
-        (AdaGradSVM().fit(Z, np.where(y == "on", "on", "away")), r"'away'.*room for 2"),
+        (AdaGradSVM(learning_rate=0.2).partial_fit(Z, y), "learning_rate=0.2 instead of 0.5"),
+        (FourierSVM().partial_fit(Z, y), "FourierSVM instead of AdaGradSVM"),
+        (AdaGradSVM().partial_fit(Z[:, :2], y), "2 features"),
+        (AdaGradSVM().partial_fit(Z, np.where(y == "on", "on", "away")), r"'away'.*room for 2"),
         (AdaGradSVM(), "learned nothing"),
     ):
         with pytest.raises(MergeError, match=f"south: .*{message}"):
@@ -166,7 +166,7 @@ def test_the_command(tmp_path, capsys):
     assert out.read_bytes() == expected.read_bytes()
     assert not list(tmp_path.glob("*.lock"))
 
-    FourierSVM().fit(Z, y).save(names[1])
+    FourierSVM().partial_fit(Z, y).save(names[1])
     out.unlink()
     assert main(["merge", *names, "-o", str(out)]) == 2
     assert "1.esvm: it has other parameters" in capsys.readouterr().err
@@ -179,7 +179,7 @@ def test_values_far_out_are_counted_once():
     spiked[[50, 300]] *= 1e4
     for inner in (AdaGradSVM(), StreamSVM()):
         learner = Standardized(learner=inner, until=20)
-        first = learner.like_new().fit(spiked[:20], y[:20])
+        first = learner.like_new().partial_fit(spiked[:20], y[:20])
         parts = [
             copy.deepcopy(first).partial_fit(spiked[at], y[at])
             for at in (slice(20, 300), slice(300, None))

@@ -28,7 +28,9 @@ def scaled(inner):
 
 
 def started(inner):
-    return start([scaled(inner).fit(X[at], y[at]) for at in (slice(None, 250), slice(250, None))])
+    return start(
+        [scaled(inner).partial_fit(X[at], y[at]) for at in (slice(None, 250), slice(250, None))]
+    )
 
 
 def continued(model, rows):
@@ -151,8 +153,8 @@ def test_rounds_come_near_one_learner():
 def test_what_cannot_be_is_named():
     model = started(FOURIER)
     parts = [continued(model, at) for at in PARTS]
-    other = continued(start([scaled(FOURIER).fit(X[:600:2], y[:600:2])] * 2), PARTS[0])
-    moving = Standardized(learner=FOURIER, until=600).fit(X[:300], y[:300])
+    other = continued(start([scaled(FOURIER).partial_fit(X[:600:2], y[:600:2])] * 2), PARTS[0])
+    moving = Standardized(learner=FOURIER, until=600).partial_fit(X[:300], y[:300])
     twin = started(TwinVectorMachine(max_twins=20, kernel=RBF(0.5)))
     for learners, since, message in (
         ([parts[0], other], None, "learner 1: FourierSVM .* other statistics than those of l"),
@@ -165,18 +167,21 @@ def test_what_cannot_be_is_named():
         with pytest.raises(MergeError, match=message):
             merged(learners, since=since)
     for learner, message in (
-        (AdaGradSVM().fit(Z, y), "south: AdaGradSVM has no statistics"),
-        (RobustStandardized().fit(X, y), "south: RobustStandardized has no statistics"),
+        (AdaGradSVM().partial_fit(Z, y), "south: AdaGradSVM has no statistics"),
+        (RobustStandardized().partial_fit(X, y), "south: RobustStandardized has no statistics"),
         (scaled(FOURIER), "south: it has learned nothing"),
-        (scaled(StreamSVM()).fit(X, y), "south: it has other parameters than .*: StreamSVM"),
+        (
+            scaled(StreamSVM()).partial_fit(X, y),
+            "south: it has other parameters than .*: StreamSVM",
+        ),
     ):
         with pytest.raises(MergeError, match=message):
-            start([scaled(FOURIER).fit(X, y), learner], ["north", "south"])
+            start([scaled(FOURIER).partial_fit(X, y), learner], ["north", "south"])
 
 
 def test_statistics_of_a_partition_are_those_of_a_learner():
     weight = (np.arange(600) % 3 > 0).astype(float)
-    one = scaled(AdaGradSVM(dtype="float64")).fit(X, y, sample_weight=weight)
+    one = scaled(AdaGradSVM(dtype="float64")).partial_fit(X, y, sample_weight=weight)
     found = statistics_of(_Weighted(), "AdaGradSVM", "float64")
     mine = Statistics.of(one)
     assert found.n == mine.n == 400
@@ -213,7 +218,7 @@ def test_the_recipe_on_the_command_line(tmp_path, capsys):
     for day in range(3):
         days.append([path(f"{day}-{k}") for k in range(3)])
     for name, at in zip(days[0], PARTS, strict=True):
-        ByteSVM().fit(X[at], y[at]).save(name)
+        ByteSVM().partial_fit(X[at], y[at]).save(name)
     assert main(["merge", *days[0], "-o", path("fleet")]) == 2
     assert "edgesvm merge --start" in capsys.readouterr().err
     assert main(["merge", "--start", *days[0], "-o", path("start")]) == 0

@@ -324,8 +324,11 @@ BATCH = BatchSVM(max_samples=400, cache="128KiB", C=5.0, gamma=0.5)
 def test_arrays_files_and_sources_give_the_same(kind, learner, weighted, engine, on_disk):
     X, y = clouds(300, 3, dtype=learner.dtype)
     weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], 300) if weighted else None
+    in_order = {"shuffle": False} if learner.shuffles else {}  # as a source is read
     models = [
-        make(kind, engine, learner=learner, n_classes=3).fit(rows, y, sample_weight=weights)
+        make(kind, engine, learner=learner, n_classes=3).fit(
+            rows, y, sample_weight=weights, **in_order
+        )
         for rows in (X, on_disk(X))
     ]
     if not weighted:

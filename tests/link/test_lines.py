@@ -52,7 +52,6 @@ def test_decimals_by_hand(text):
         "0x10",
         "1_000",
         "1 2",
-        "1,5",
         "é",
         "1f",
         "na",

@@ -671,7 +671,11 @@ def test_text_schema_lines_that_change_nothing(clock, line):
 
 @pytest.mark.parametrize(
     ("bytes_in", "message"),
-    [(b"", "no byte arrived"), (b"\x80\x81" * 50, "baud"), (b"\nwhat\nis\n", "2 lines arrived")],
+    [
+        (b"", "no byte arrived"),
+        (b"\x80\x81" * 50, "baud"),
+        (b"\nwhat\nis\n", "in 2 lines .* .is.; expected one or"),
+    ],
 )
 def test_text_no_schema_reports_what_arrived_instead(clock, bytes_in, message):
     with pytest.raises(NoSchema, match=message):

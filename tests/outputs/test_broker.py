@@ -13,6 +13,7 @@ from outgoing import Broker, answers, certificate, output, until, write
 
 from edgesvm.asking import ASKED
 from edgesvm.journal import Journal
+from edgesvm.link.freshness import Freshness
 from edgesvm.outputs import mqtt
 from edgesvm.outputs import output as module
 from edgesvm.outputs.lines import When
@@ -165,13 +166,32 @@ def test_home_assistant_finds_its_entities(broker, listen):
             assert json.loads(listener.kept(f"ha{alarms}/{kind}/pump/{name}/config")) == config
         ids = [config["unique_id"] for _, _, config in expected]
         assert len(set(ids)) == len(ids) == 3
-        assert all(config["availability_topic"] == "pump/status" for _, _, config in expected)
+        assert all(c["availability"][0]["topic"] == "pump/status" for _, _, c in expected)
     quiet = sink(broker, "?discovery=")
     listener = listen()
     quiet.open()
     quiet.close(60.0)
     assert until(lambda: len(listener.of("pump/status")) >= 3)  # one of them retained
     assert not any(where.startswith("homeassistant") for where, _ in listener.messages)
+
+
+def test_a_port_without_samples_is_unavailable_until_they_come_again(broker, listen):
+    """Home Assistant is told by whose status to go, and to wait for each line so long."""
+    well, dead = Freshness(30.0, now=0.0), Freshness(7.5, now=0.0)
+    listener = listen()
+    one = sink(broker, topics={"p": "tty0", "q": "tty1"}, steady=True)
+    one.samples = {"p": well, "q": dead}
+    with output(one, answers(3)):
+        assert until(lambda: listener.of("pump/tty1/status") == ["online"])
+        dead.is_stale = True
+        assert until(lambda: listener.of("pump/tty1/status") == ["online", "unavailable"])
+        assert listen().kept("pump/tty1/status") == "unavailable"
+        shown = json.loads(listen().kept("homeassistant/sensor/pump_tty1/score/config"))
+        assert shown["expire_after"] == 8 and shown["availability_mode"] == "all"
+        assert [a["topic"] for a in shown["availability"]] == ["pump/status", "pump/tty1/status"]
+        dead.is_stale = False
+        assert until(lambda: listener.of("pump/tty1/status")[2:] == ["online"])
+    assert listener.of("pump/tty0/status") == ["online"]
 
 
 def test_a_password_is_asked_for_and_a_wrong_one_is_said(tmp_path):

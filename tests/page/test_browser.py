@@ -168,3 +168,23 @@ def test_a_port_that_is_gone_is_told(browser, tmp_path):
             until(lambda: browser.text("#state") == "live")
         until(lambda: browser.text("#state").startswith("no answer"))
     assert len(browser.errors()) > 0  # that nobody answers
+
+
+def test_a_look_shows_channels_and_spectrum_and_a_command(browser, tmp_path):
+    raw = ("--rate", "1000", "--raw", "--signal-rate", "1000")
+    with node(*raw) as port, command(tmp_path, "look", port) as url:
+        browser.open(url)
+        drawn = (
+            "return document.querySelectorAll('#channels path.first, #spectrum-chart path').length"
+        )
+        n = len(browser.run(STATUS).get("channels", [])) or 2
+        until(lambda: browser.run(drawn) == n + 1)
+        until(lambda: "--window" in browser.text("#options"))
+        for other in ("#teach", "#predictions", "#rate-chart"):
+            assert not browser.run(
+                "return document.querySelector(arguments[0]).offsetHeight", other
+            )
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            browser.size(width, 900, scheme)
+            assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+        assert browser.errors() == []

@@ -184,7 +184,7 @@ class EnclosingCoreRef(KernelCoreRef):
     @property
     def is_resolved(self):
         if self.margin_tol == np.inf:
-            return self.allowance < float(self.views["square"])
+            return self.allowance < self.level
         return self.allowance <= self.margin_tol * self.level
 
     # -- what a machine adds -----------------------------------------------------------------------

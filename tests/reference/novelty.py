@@ -28,6 +28,7 @@ from edgesvm.learners.novelty.constants import (
     MOST_LIVELY,
     REACH,
     RELEARNED,
+    SCALED,
     SETTLED,
     STUCK_AFTER,
     TINY,
@@ -144,8 +145,9 @@ class NoveltyCoreRef(ReferenceCore):
         if counts:
             a[SINCE] = 0
         if not (warm and self.frozen):
-            if warm and first:
-                self.follow(min(judged, threshold))
+            if first or not warm:
+                settled = self.views["n_scored"] >= SCALED
+                self.follow(min(judged, threshold) if settled else judged)
             elif self.learns_all or not a[ON]:
                 self.follow(judged)
         if warm and first:
@@ -192,13 +194,18 @@ class NoveltyCoreRef(ReferenceCore):
             one, other = self.views[name], self.views[FORMER + name]
             one[...], other[...] = other.copy(), one.copy()
 
-    def learn_kept(self, x):
-        v, delta = self.views, x - self.views["mean"]
+    def learn_kept(self, given):
+        v, reach = self.views, np.full(len(given), np.inf)
+        if self.n_kept >= SCALED:
+            reach = CLIP * np.sqrt(v["spread"] / self.n_kept)
+            reach[reach == 0] = np.inf
+        x = given.clip(v["mean"] - reach, v["mean"] + reach)
+        delta = x - v["mean"]
         v["n_kept"][...] += 1
         v["mean"] += delta / self.n_kept
         v["spread"] += delta * (x - v["mean"])
         if self.n_kept > SETTLED:
-            self.learn_scaled(self.scaled(x, self.n_kept))
+            self.learn_scaled(self.scaled(given, self.n_kept))
 
     def repeats_itself(self, x):
         v = self.views

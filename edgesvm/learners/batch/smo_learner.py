@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from edgesvm.budget import parse_bytes
 from edgesvm.contract.params import positive, whole
@@ -18,6 +18,8 @@ Arrays = list[tuple[str, str, tuple[int, ...]]]
 @dataclass(kw_only=True, eq=False, repr=False)
 class SmoLearner(KernelLearner):
     """Base of the learners whose arena ends in `smo_arrays`."""
+
+    shuffles: ClassVar[bool] = False  # their solution has no order, or the last samples are kept
 
     tol: float = 1e-3
     max_iter: int | None = None

@@ -88,7 +88,7 @@ class StoreSVM(SmoLearner):
     # -- learning ----------------------------------------------------------------------------------
 
     @fits
-    def fit(
+    def fit(  # type: ignore[override]
         self: Self,
         X: Any,
         y: ArrayLike | None = None,

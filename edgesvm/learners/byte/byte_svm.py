@@ -29,6 +29,7 @@ MOST_BYTES = 1 << 20
 KEPT = 8  # features of a direction
 HEAD, ROW, SCALE = 48, 8, 5  # bytes of `byte_head`, `byte_row` and `byte_scale`
 PER_CLASS = ROW + 8  # and a count
+BYTES_OF_A_LABEL = PER_CLASS + 2 * FEWEST_DIRECTIONS  # what one more takes at least
 
 
 @registered
@@ -47,7 +48,7 @@ class ByteSVM(Probable):
     n_classes : int, optional
         Largest number of classes, 2 to 127, for which room is kept from the first sample on.
         None: classes are added as they come, each for some of the directions, as long as there are
-        4; within a wrapper, 2.
+        4; within a wrapper, those that `fit` or ``classes=`` names, else 2.
     scale : {"auto", "each", "common"}, default "auto"
         "each": by mean and deviation of each feature, 5 bytes each. "common": by the mean square of
         all, for pixels. "auto": "each" if it takes at most 60 % of `n_bytes`.
@@ -55,9 +56,9 @@ class ByteSVM(Probable):
         Whether directions follow the gradient. Fixed ones learn in about half the time, and are 4
         points less often right at 2 KiB, 0.4 at 64.
     max_iter : int, default 1
-        Most passes of `fit` over the rows, at least 1. With more than one, the rows come in other
-        orders each time; of 200 rows and more one in ten is held out, and the passes end where the
-        errors on these become no fewer. What is learned as it comes is learned once.
+        Most passes of `fit` over the rows, at least 1. With 1, `fit` chooses their number, as
+        `Learner.fit` has it. With more, of 200 rows and more one in ten is held out, and the passes
+        end where the errors on these become no fewer. What is learned as it comes is learned once.
     seed : int, default 0
         Seed of the directions, of the roundings and of the orders, 0 to 2^32 - 1.
     class_weight : {None, "balanced"}, default None
@@ -115,6 +116,7 @@ class ByteSVM(Probable):
     _capacity = "n_bytes"
     _compiled = ByteSVMCore
     scales_itself: ClassVar[bool] = True
+    most_epochs: ClassVar[int] = 5
 
     n_bytes: int = 4096
     n_classes: int | None = None
@@ -136,16 +138,31 @@ class ByteSVM(Probable):
         whole("seed", self.seed, 0, (1 << 32) - 1)
 
     @fits
-    def fit(self: Self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget what was learned, then learn the rows in up to `max_iter` passes.
+    def fit(
+        self: Self,
+        X: Matrix,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        shuffle: bool | None = None,
+        random_state: int = 0,
+        epochs: int | None = None,
+    ) -> Self:
+        """Forget what was learned, then learn the rows: with ``max_iter=1`` as `Learner.fit`, else
+        in up to `max_iter` passes, whose orders `seed` draws.
 
         Raises
         ------
-        As `Learner.fit`; ValueError for sparse rows and more than one pass.
+        As `Learner.fit`; ValueError for sparse rows or `shuffle` or `epochs` beside `max_iter`.
         """
         if self.max_iter == 1:
-            self.n_iter_ = 1
-            return super().fit(X, y, sample_weight)
+            super().fit(
+                X, y, sample_weight, shuffle=shuffle, random_state=random_state, epochs=epochs
+            )
+            self.n_iter_ = self.n_seen_ // len(np.asarray(y))
+            return self
+        if (shuffle, epochs) != (None, None):
+            raise ValueError(f"max_iter={self.max_iter}: leave shuffle and epochs to it")
         rows, labels, weights = self._guard.call(self._rows_to_fit, X, y, sample_weight)
         if not isinstance(rows, np.ndarray):
             raise ValueError(f"max_iter={self.max_iter}: sparse rows are learned in one pass only")
@@ -168,16 +185,23 @@ class ByteSVM(Probable):
             return self.n_classes_planned
         kept = min(KEPT, n_features)
         left = int(self.n_bytes) - HEAD - self._scale_bytes(n_features) - FEWEST_DIRECTIONS * kept
-        return min(max(left // (PER_CLASS + 2 * FEWEST_DIRECTIONS), 2), MOST_CLASSES)
+        return min(max(left // BYTES_OF_A_LABEL, 2), MOST_CLASSES)
 
     @property
     def _n_counted(self) -> int:
         return 2 if self.n_classes is None else self.n_classes_planned
 
-    def wrapped(self: Self) -> Self:
+    def wrapped(self: Self, n_classes: int = 2) -> Self:
         if self.n_classes is not None:
             return self
-        return type(self)(**self.get_params(deep=False) | {"n_classes": 2})
+        more = 16 * n_classes - 16 if n_classes > 2 else 0  # of the plan: scores and counts
+        sized = {"n_classes": n_classes, "n_bytes": self.n_bytes - more}
+        known = type(self)(**self.get_params(deep=False) | sized)
+        if more and known.n_bytes < (least := known._least_bytes(1)):
+            raise ValueError(
+                f"n_bytes={self.n_bytes}: {n_classes} classes need at least {least + more}"
+            )
+        return known
 
     # -- memory ------------------------------------------------------------------------------------
 

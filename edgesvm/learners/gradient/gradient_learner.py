@@ -28,6 +28,7 @@ class GradientLearner(Learner):
     dtype : {"float32", "float64"}, default "float32"
     """
 
+    most_epochs: ClassVar[int] = 5
     _absent: ClassVar[Mapping[str, Any]] = {"class_weight": None}
 
     loss: str = "hinge"

@@ -1,9 +1,10 @@
 """What all novelty learners do, compiled: scale, score, hold the score against a threshold, learn.
 
 **Scales.** Mean and spread of each feature follow Welford's recurrence over the samples learned.
-Scaled is z = (x - mean) / deviation, cut at -8 and 8 to be learned. To be scored it goes on slowly,
-as 8 + log(z / 8), to 24: one wild feature does not outweigh all others, and what is stranger still
-scores more. A feature that never varied, and now does, is 8 away.
+Scaled is z = (x - mean) / deviation, cut at -8 and 8 to be learned, from the 20th sample on by the
+scales too: one spike does not ruin them. To be scored it goes on slowly, as 8 + log(z / 8), to 24:
+one wild feature does not outweigh all others, and what is stranger still scores more. A feature
+that never varied, and now does, is 8 away.
 
 **The threshold** is a quantile that is rarely reached. `mean` and `variance` of the scores weigh
 score t by t. The level that a tenth is above, and the threshold:
@@ -61,7 +62,7 @@ from edgesvm.contract.inputs import as_out
 
 cnp.import_array()
 
-cdef int64_t SETTLED, STUCK_AFTER, COSTS, MOST_LIVELY, RELEARNED
+cdef int64_t SCALED, SETTLED, STUCK_AFTER, COSTS, MOST_LIVELY, RELEARNED
 cdef double CLIP, REACH, TINY, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER
 cdef double GAIN, CALM, LEAST_CALM, MOST_CALM, APART, MOST_APART, LATELY, LOST, BACK
 from edgesvm.learners.novelty.constants import (
@@ -84,6 +85,7 @@ from edgesvm.learners.novelty.constants import (
     MOST_LIVELY,
     REACH,
     RELEARNED,
+    SCALED,
     SETTLED,
     STUCK_AFTER,
     TINY,
@@ -242,12 +244,15 @@ cdef class NoveltyCore(LearnerCore):
         return True
 
     cdef void keep(self, const void *x) noexcept nogil:
-        """Take x into the scales."""
-        cdef int64_t j
-        cdef double share = 1.0 / (self.n_kept() + 1)
+        """Take x into the scales, once there are some no farther than CLIP deviations."""
+        cdef int64_t j, n = self.n_kept()
+        cdef double share = 1.0 / (n + 1), value, reach
         for j in range(self.n_features):
-            welford(entry(self.is_float32, x, j), share, self.mean[j], self.spread[j],
-                    self.mean + j, self.spread + j)
+            value = entry(self.is_float32, x, j)
+            reach = CLIP * sqrt(self.spread[j] / n) if n >= SCALED else 0.0
+            if reach > 0.0:
+                value = fmin(fmax(value, self.mean[j] - reach), self.mean[j] + reach)
+            welford(value, share, self.mean[j], self.spread[j], self.mean + j, self.spread + j)
         self.kept[0] += 1
 
     cdef void scale(self, const void *x, int64_t n, bint bends) noexcept nogil:
@@ -333,8 +338,8 @@ cdef class NoveltyCore(LearnerCore):
         if counts:
             a.since = 0.0
         if not (warm and self.is_frozen()):
-            if warm and first:
-                self.follow(fmin(judged, threshold))
+            if first or not warm:   # one spike does not make a tail
+                self.follow(fmin(judged, threshold) if self.n_scored[0] >= SCALED else judged)
             elif self.learns_all or a.on == 0.0:
                 self.follow(judged)
         if warm and first:

@@ -3,6 +3,7 @@
 REACH = 24.0  # deviations that a feature can count for
 CLIP = 8.0  # deviations: a feature that is farther out says little more
 SETTLED = 10  # samples that only the scales learn
+SCALED = 20  # samples after which a value counts as at most CLIP deviations
 LEAST_UNTIL = 2 * SETTLED
 TINY = 1e-300
 FARTHEST = 1e100  # largest score: its square is a number

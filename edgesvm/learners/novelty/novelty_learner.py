@@ -55,8 +55,11 @@ class NoveltyLearner(Learner):
     """
 
     _absent: ClassVar[Mapping[str, Any]] = {"stuck": "learn", "alarm": earlier.SETTLED}
+    _since: ClassVar[Mapping[str, Any]] = {"alarm": "1/1"}  # see `persist.earlier`
+    _read_earlier: ClassVar[Any] = staticmethod(earlier.read)
 
     takes_labels: ClassVar[bool] = False
+    shuffles: ClassVar[bool] = False  # rows in time order
 
     alarm_rate: float = 1e-3
     learn: str = "normal"

@@ -109,8 +109,11 @@ class StreamSVM(Learner):
     the smallest that is has been measured on rows of unit norm in 31 dimensions: one ball 1.23 (at
     most 1.32), 8 balls by "reach" 1.18 (1.24), by "closest" 1.65 (1.67), lookahead 8 1.09 (1.11);
     after a merge of two halves 1.49, 1.43, 1.78 and 1.22. Only for one ball that was not merged is
-    there a proof, of 3/2 (Zarrabi-Zadeh & Chan 2006). A smaller radius is not a better classifier:
-    MNIST 8 against 9 with 8 balls is 75 % right by "reach" and 92 % by "closest", at C = 10.
+    there a proof, of 3/2 (Zarrabi-Zadeh & Chan 2006); on the worst stream anything that keeps D
+    numbers needs (1 + sqrt 2) / 2 = 1.21 (quoted by Rai et al.). On one that turns away all the
+    time: 1.48, 8 balls 1.48 and 1.67, lookahead 8 1.30. A smaller radius is not a better
+    classifier: MNIST 8 against 9 with 8 balls is 75 % right by "reach" and 92 % by "closest", at C
+    = 10.
 
     A weight s makes the sample's penalty C s. Its own axis counts 1/(C s) in the centre and 1/C in
     distances, so that weights do not move the margin (the centre-constrained ball of Tsang et al.

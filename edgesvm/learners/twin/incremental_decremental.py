@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ Self = TypeVar("Self", bound="IncrementalDecrementalLearner")
 class IncrementalDecrementalLearner(AdiabaticLearner):
     """Base of `IncrementalDecrementalSVM` and `IncrementalDecrementalSVR`."""
 
+    shuffles: ClassVar[bool] = False  # exact, or of the last samples
     _capacity = "max_vectors"
     _least_needed = ""  # the value of `when_full` by which the sample goes that is needed least
 

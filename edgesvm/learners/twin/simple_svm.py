@@ -137,7 +137,7 @@ class SimpleSVM(SampleVectors):
     # -- learning ----------------------------------------------------------------------------------
 
     @fits
-    def fit(
+    def fit(  # type: ignore[override]
         self: Self,
         X: Any,
         y: ArrayLike | None = None,

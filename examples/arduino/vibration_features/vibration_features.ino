@@ -2,7 +2,7 @@
 // does in a quarter of a second, as a line of text. Start with this sketch: most machines can be told by it.
 //
 //   edgesvm run /dev/ttyACM0 --text --answers --save pump.esvm      learns from the button
-//   edgesvm watch /dev/ttyACM0 --text --unlabelled --learn 5m       learns what is normal, without one
+//   edgesvm watch /dev/ttyACM0 --text --label last --learn 5m       learns what is normal, without one
 //
 // Hold the button (pin 2 to ground) while the machine is in the state to recognise: label 1. Connect pin 3 to ground
 // when the button should not count: the line then ends without a label and is only predicted. The answer to each line

@@ -209,6 +209,16 @@ def test_nothing_is_an_alarm_while_it_warms_up(learner):
     assert learner.n_alarms_ == 0 and learner.n_updates_ == 200
 
 
+@each("learner", KINDS)
+@each("at", [25, 90])
+def test_one_spike_does_not_ruin_the_scales(learner, at):
+    X = machine(3000)
+    X[at, 1] = 1e9
+    learner = new(learner).partial_fit(X)
+    fault = X[100:200] - [0, 12 * X[100:, 1].std(), 0, 0]
+    assert (learner.predict(fault) == -1).all() and (learner.predict(X[200:]) == 1).mean() > 0.99
+
+
 @each("kind", [GaussianNovelty, KernelNovelty])
 def test_until_learns_so_many_and_then_stands_still(kind):
     """What comes within N samples is normal, strange or not; later samples only count."""

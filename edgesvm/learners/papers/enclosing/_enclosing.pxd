@@ -26,7 +26,7 @@ cdef class EnclosingCore(KernelCore):
     cdef readonly double C, kappa   # K_ii of a sample of weight one
     cdef readonly bint normalize
     cdef bint streaming             # make room if the core set is full
-    cdef bint is_full               # there was no room
+    cdef readonly bint is_full      # there was no room
     cdef bint has_all               # the core set is all rows
     cdef bint waits                 # steps within the core set may wait until more was added
     cdef readonly int64_t max_core, max_iter

@@ -334,10 +334,9 @@ cdef class EnclosingCore(KernelCore):
 
     @property
     def is_resolved(self):
-        """Whether the tolerance is that share of the margin or, with epsilon alone, less than
-        it"""
+        """Whether the tolerance is that share of the level or, with epsilon alone, less than it"""
         if self.margin_tol == INFINITY:
-            return self.allowed() < self.square[0]
+            return self.allowed() < self.level()
         return self.allowed() <= self.margin_tol * self.level()
 
     # -- what a machine adds -----------------------------------------------------------------------

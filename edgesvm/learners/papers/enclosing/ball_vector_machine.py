@@ -56,10 +56,10 @@ class BallVectorMachine(EnclosingMachine):
         Type of samples and the sums inside a kernel value. Cached kernel rows are always float32,
         coefficients float64.
     margin_tol : float or None, default 0.1
-        A second tolerance, 0 < margin_tol < 1: y f(x), with its slack, may be below the margin by
-        no more than this share of it. The radius hardly depends on the data, while the margin is
-        small if C is large: then any ball meets epsilon. None: epsilon alone counts, as in the
-        paper.
+        A second tolerance, 0 < margin_tol < 1: y f(x), with its slack, may be below the level of
+        the ball's surface by no more than this share of it. The radius hardly depends on the data,
+        while that level is small if C is large: then any ball meets epsilon. None: epsilon alone
+        counts, as in the paper.
 
     Attributes
     ----------
@@ -80,12 +80,22 @@ class BallVectorMachine(EnclosingMachine):
     finds none outside; this is ``enclosed_``. In between, core vectors that are now outside are
     handled first, which costs next to nothing.
 
-    If a sample is outside and the core set is full, ``fit`` stops, the ball stays as it is, and
-    ``converged_`` is False. A stream (``learn_one``, ``partial_fit``) goes on: the vector of the
-    smallest coefficient is dropped and counted in ``n_given_up_``. In a stream each sample is seen
-    once; it was inside the ball at that moment.
+    If a sample is outside and the core set is full, ``fit`` stops with a `ConvergenceWarning`, the
+    ball stays as it is, and ``converged_`` is False. A stream (``learn_one``, ``partial_fit``) goes
+    on: the vector of the smallest coefficient is dropped and counted in ``n_given_up_``. In a
+    stream each sample is seen once; it was inside the ball at that moment.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
+
+    On the ball's surface y f(x) with its slack is (|c|^2 + l^2 + s) / 2, where l is the centre's
+    coordinate beyond the feature space (section 3.3) and s by how much Algorithm 4 reduced r^2:
+    half of ``margin_`` with ``shrink=False``, some 0.7 to 0.9 of it after one round, all of it when
+    the ball is the smallest. ``margin_tol`` and ``converged_`` are relative to this level.
+
+    Eq. 10 has the centre within R* sqrt((1 + sqrt 2) epsilon) of the best one, c*, but needs r =
+    R*, the smallest radius. One round ends with a larger one: on two clouds of 60 rows, C = 1 to
+    100, the centre was 0.23 to 0.53 |c*| away (in the mean 0.050, 0.023 and 0.013 R*, where the
+    bound is 0.016 R*), without ``shrink`` 0.58 to 0.96, and with ``max_rounds=100`` 0.002 to 0.05.
 
     Bytes: see ``plan``; about n_features s + 60 per core vector, s = 4 or 8, 64 more for the
     default cache, and 64 n_features s for the rows examined together.

@@ -83,10 +83,11 @@ class CoreVectorMachine(EnclosingMachine):
 
     If a sample is outside and the core set is full, all vectors without a coefficient are dropped,
     which leaves the ball as it is. A stream counts them in ``n_given_up_``; ``fit`` does not, as
-    its passes look at their rows again. If all have a coefficient, ``fit`` stops; in a stream
-    (``learn_one``, ``partial_fit``) the sample is skipped and `learn_one` returns False, so that a
-    full core set does not follow a stream that changes. Either way ``converged_`` is False.
-    In a stream each sample is seen once; it was inside the ball at that moment.
+    its passes look at their rows again. If all have a coefficient, ``fit`` stops with a
+    `ConvergenceWarning`; in a stream (``learn_one``, ``partial_fit``) the sample is skipped and
+    `learn_one` returns False, so that a full core set does not follow a stream that changes. Either
+    way ``converged_`` is False. In a stream each sample is seen once; it was inside the ball at
+    that moment.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 

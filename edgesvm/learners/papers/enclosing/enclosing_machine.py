@@ -179,7 +179,7 @@ class EnclosingMachine(KernelLearner):
     # -- learning ----------------------------------------------------------------------------------
 
     @fits
-    def fit(
+    def fit(  # type: ignore[override]
         self: Self,
         X: Any,
         y: ArrayLike | None = None,
@@ -210,8 +210,8 @@ class EnclosingMachine(KernelLearner):
             Source, self._closed(X), y, sample_weight, owner=type(self).__name__
         )
         self._fit(_Data(source, self), self._fresh_labels(), progress)
-        if self._is_out_of_steps:
-            self._warn_of_an_early_end()
+        if limit := self._limit_reached:
+            self._warn_of_an_early_end(limit)
         return self
 
     def _fit(self, data: Data, labels: Labels, progress: Progress | None) -> None:
@@ -235,9 +235,11 @@ class EnclosingMachine(KernelLearner):
                 self._set_mean_weight(found.mean_weight)
 
     @property
-    def _is_out_of_steps(self) -> bool:
-        """Whether `fit` ended because ``max_iter`` was reached."""
-        return not self.enclosed_ and int(self.n_core_) < self.max_core
+    def _limit_reached(self) -> str | None:
+        """The parameter that ended `fit` before every row was inside; None if all are."""
+        if self.enclosed_:
+            return None
+        return "max_core" if self.core.is_full else "max_iter"
 
     @property
     def _survey_options(self) -> dict[str, Any]:
@@ -416,9 +418,11 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def converged_(self) -> bool:
-        """`enclosed_`, within ``margin_tol`` of the margin; with ``margin_tol=None``, within less
-        than the margin. False if the margin is too small for float32 kernel rows to tell, from
-        about 1e-7 / margin_tol down, and after any sample of a stream that moved the ball."""
+        """`enclosed_`, each row within the share ``margin_tol`` of the level of the ball's surface;
+        with ``margin_tol=None``, within less than that level, so that each has y f(x) plus its
+        slack > 0. The level is ``margin_`` of a `CoreVectorMachine`, and what its notes say of a
+        `BallVectorMachine`. False if it is too small for float32 kernel rows to tell, from about
+        1e-7 / margin_tol down, and after any sample of a stream that moved the ball."""
         core = self.core
         return self.enclosed_ and bool(core.is_resolved)
 

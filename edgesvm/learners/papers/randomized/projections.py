@@ -18,8 +18,12 @@ MOST = 1 << 62  # a count in an arena
 def estimated_support(
     n_samples: int, epsilon: float = 0.2, delta: float = 0.9, *, separable: bool = False
 ) -> int:
-    """k of equation 4: the number of support vectors that keeps the margin with probability 1 -
-    delta.
+    """k of equation 4: so many support vectors keep the margin with a probability of at least 1 -
+    delta, if the rows are of unit norm.
+
+    At the default delta, the paper's, the promise is a probability of 0.1, hardly one. The
+    rows must be of unit norm in the space of the kernel, k(x, x) = 1: an RBF kernel makes them so,
+    for a linear one they are to be scaled. For other rows see `support_for_margin`.
 
     ceil(32 / epsilon^2 log(4 n / delta)), or with 16 if the classes are linearly separable, as in
     section 3 of the paper. It grows only with log n, but with 1 / epsilon^2: at the defaults 10,404
@@ -27,8 +31,12 @@ def estimated_support(
 
     Parameters
     ----------
-    n_samples : int, >= 1 epsilon : float, the allowed distortion of norms, 0 < epsilon < 1 delta :
-    float, 0 < delta < 1 separable : bool
+    n_samples : int, >= 1
+    epsilon : float, default 0.2
+        The allowed distortion of norms, 0 < epsilon < 1.
+    delta : float, default 0.9
+        The largest probability that it fails, 0 < delta < 1.
+    separable : bool, default False
     """
     factor = 16.0 if separable else 32.0
     return _count(factor * math.log(4.0 * n_samples / delta) / max(epsilon * epsilon, 1e-300))

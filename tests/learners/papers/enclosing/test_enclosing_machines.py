@@ -26,6 +26,7 @@ from edgesvm import (
     Linear,
     Polynomial,
 )
+from edgesvm.errors import ConvergenceWarning
 from edgesvm.learners.papers.enclosing import core_vector_machine, enclosing_machine
 from edgesvm.learners.papers.enclosing.constants import MATRIX, WIDE
 from edgesvm.link._ring import Batch
@@ -293,6 +294,22 @@ def test_equation_10(engine, epsilon):
         assert np.sqrt(max(off @ K @ off, 0.0)) <= allowed * (1 + (other is not best))
 
 
+@each("C", [1.0, 10.0, 100.0])
+def test_equation_10_needs_the_smallest_radius(C):
+    """One round ends with a larger ball; more of them come to r = R*, and into the bound."""
+    X, y = clouds(60)
+    params = {"C": C, "epsilon": 1e-4, "margin_tol": 0.1}
+    off = {}
+    for rounds in (1, 100):
+        model = machine(BallVectorMachine, max_rounds=rounds, **params).fit(X, y)
+        K = transformed_kernel(model, X, y)
+        best, square = minimum_ball(K)
+        apart = coefficients(model, 60) - best
+        off[rounds] = np.sqrt(apart @ K @ apart / (best @ K @ best))
+    bound = np.sqrt((1.0 + np.sqrt(2.0)) * 1e-4 * square / (best @ K @ best))
+    assert off[1] > 0.2 and off[100] < min(0.1, bound)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @each("epsilon", [0.3, 0.1, 0.03])
 @each("seed", range(3))
@@ -346,7 +363,9 @@ def test_algorithm_4_comes_to_the_minimum_enclosing_ball():
 @each("kind", MACHINES)
 def test_a_full_core_set_ends_fit_and_is_told(kind, engine):
     X, y = clouds(300)
-    model = machine(kind, engine, max_core=20).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"max_core=20\).* a larger max_core") as told:
+        model = machine(kind, engine, max_core=20).fit(X, y)
+    assert told[0].filename == __file__
     assert not model.converged_ and model.n_core_ <= 20
     assert_state_is_true(model, X, y)
     assert model.score(X, y) > 0.5
@@ -383,11 +402,11 @@ def test_the_least_core_set_of_two(kind, engine):
     assert_state_is_true(model, X, y)
 
 
-@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 @each("kind", MACHINES)
 def test_iterations_that_run_out_are_told(kind):
     X, y = clouds(300)
-    model = machine(kind, max_iter=20).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="a larger max_iter"):
+        model = machine(kind, max_iter=20, max_core=300).fit(X, y)
     assert not model.converged_ and model.n_iter_ <= 20
     assert_state_is_true(model, X, y)
 

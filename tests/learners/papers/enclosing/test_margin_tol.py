@@ -78,6 +78,18 @@ def test_a_margin_that_kernel_rows_do_not_resolve_is_told(kind, engine):
         assert not model.converged_
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_tolerance_larger_than_the_level_of_the_surface_is_not_converged(engine):
+    """It is less than |c|^2, and rows on the wrong side are in the ball."""
+    X, y = clouds(60)
+    model = machine(BallVectorMachine, engine, C=1.0, epsilon=0.02, shrink=False).fit(X, y)
+    K = transformed_kernel(model, X, y)
+    alpha = coefficients(model, len(X))
+    tolerance = level_of(model, K, alpha) - model.core.least_inside
+    assert tolerance < model.margin_ and model.core.least_inside < 0.0
+    assert model.enclosed_ and not model.converged_
+
+
 @each("kind", MACHINES)
 def test_a_stream_is_never_called_converged(kind):
     X, y = clouds(200)

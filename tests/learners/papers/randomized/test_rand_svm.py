@@ -54,6 +54,20 @@ def test_k_is_the_papers():
     assert model.k_ == estimated_support(400, 0.5, 0.5) == math.ceil(128 * math.log(3200))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_that_are_not_of_unit_norm_are_told_where_equation_4_is_asked(engine):
+    X, y = clouds(100)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    for rows, longest in ((3.0 * unit, "9"), (0.5 * unit, "0.25")):
+        with pytest.warns(UserWarning, match=re.escape(f"k(x, x) = {longest};")) as told:
+            rand_svm(100, engine, kernel=Linear()).fit(rows, y)
+        assert told[0].filename == __file__
+        rand_svm(100, engine, kernel=Linear(), k=30).fit(rows, y)  # which asks nothing of them
+        rand_svm(100, engine, kernel=RBF(0.5)).fit(rows, y)
+    unit[0] = 0.0  # of no direction, in no one's way
+    rand_svm(100, engine, kernel=Linear()).fit(unit, y)
+
+
 def test_a_sample_has_c_times_k_rows_where_there_is_room():
     X, y = clouds(500)
     sizes = {
@@ -561,7 +575,7 @@ def test_a_row_too_large_for_its_kernel_is_refused_before_anything_is_forgotten(
 ):
     """Its square is finite: it is the solver's kernel row that has no room for it."""
     X, y = clouds(600)
-    model = rand_svm(200, kernel=kernel, dtype=dtype).fit(X, y)
+    model = rand_svm(200, kernel=kernel, dtype=dtype, k=200).fit(X, y)
     before = bytes(model.arena)
     X = X.astype(np.float64)
     X[350] = value
@@ -705,7 +719,9 @@ def test_saved_and_loaded(tmp_path):
 
 def test_linear():
     X, y = clouds(2000, gap=6.0)
-    model = rand_svm(100, kernel=Linear(), C=1.0, separable=True).fit(X, y)
+    X /= 1.01 * np.linalg.norm(X, axis=1).max()
+    X = np.column_stack([X, np.sqrt(1.0 - (X**2).sum(axis=1))])  # of unit norm
+    model = rand_svm(100, kernel=Linear(), C=100.0, separable=True).fit(X, y)
     assert model.converged_ and model.score(X, y) > 0.99
 
 

@@ -1,0 +1,95 @@
+"""``edgesvm look``: of a file, of a port, in a terminal and on the page."""
+
+import json
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pytest
+from simulated_node import node
+from terminal import Terminal
+
+from edgesvm.cli import main
+from edgesvm.link import Batch, RecordingSchema, RecordingWriter
+
+
+@pytest.fixture
+def pump(tmp_path, monkeypatch):
+    """Two channels with a tone each; the working folder has them in files of every kind."""
+    monkeypatch.chdir(tmp_path)
+    t = np.arange(8000) / 1000
+    X = np.stack([np.sin(2 * np.pi * 30 * t), np.sin(2 * np.pi * 200 * t)], axis=1)
+    X = (X + 0.1 * np.random.default_rng(0).standard_normal(X.shape)).astype(np.float32)
+    np.savez("pump.npz", X=X)
+    np.savetxt("pump.csv", X, "%.5f", ",")
+    np.savetxt("states.csv", np.c_[X, np.arange(8000) // 1000 % 2], "%.5g", ",")
+    batch = Batch(
+        X,
+        np.zeros(8000, np.int32),
+        np.zeros(8000, bool),
+        np.ones(8000, np.float32),
+        np.r_[:4000, 4003:8003].astype(np.uint32),
+    )
+    with RecordingWriter("pump.rec", RecordingSchema(2, period_us=1000)) as writer:
+        writer.append(batch)
+
+
+def look(capsys, *argv):
+    assert main(["look", *argv]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "argv", [["pump.rec"], ["pump.csv", "--rate", "1000"], ["pump.npz", "--rate", "1000"]]
+)
+def test_the_command_of_a_file_can_be_copied(pump, argv, capsys):
+    text = look(capsys, *argv)
+    assert "\nx0 " in text and "\nx1 " in text and "30 Hz has" in text
+    assert ("3 samples never arrived" in text) == (argv == ["pump.rec"])
+    *_, command = text.splitlines()
+    words = command.split()
+    assert words[:4] == ["Next:", "edgesvm", "watch", argv[0]]
+    assert main(["features", argv[0], *words[4:]]) == 0  # it takes the same options
+
+
+def test_a_file_with_labels_is_to_be_evaluated(pump, capsys):
+    assert "\nNext: edgesvm eval states.csv --window" in look(capsys, "states.csv", "--rate", "1e3")
+
+
+def test_all_is_in_the_json_line(pump, capsys):
+    told = json.loads(look(capsys, "pump.rec", "--json"))
+    assert told["samples"] == 8000 and len(told["channels"]) == 2 and "--bands" in told["options"]
+
+
+def test_a_file_that_is_not_there(pump, capsys):
+    assert main(["look", "none.csv"]) == 1
+    assert "none.csv" in capsys.readouterr().err
+
+
+RAW = ("--rate", "1000", "--raw", "--signal-rate", "1000")
+
+
+def test_a_sensor_fills_the_terminal(tmp_path):
+    with node(*RAW) as port:
+        terminal = Terminal(["look", str(port)], 90, 50)
+        lines = terminal.until(lambda lines: any("--window" in line for line in lines))
+        assert lines[0].startswith("edgesvm look") and any(line.startswith("x0") for line in lines)
+        assert terminal.end() == 0
+        assert b"Next: edgesvm watch" in terminal.output
+
+
+def test_a_sensor_on_the_page(tmp_path):
+    with node(*RAW) as port:
+        terminal = Terminal(["look", str(port), "--http", "0"], 90, 50)
+        lines = terminal.until(lambda lines: any(" samples  " in line for line in lines))
+        url = next(word for word in " ".join(lines).split() if word.startswith("http"))
+        assert "#" not in url  # nothing is taught here: there is no token
+        with urllib.request.urlopen(url + "status.json", timeout=10) as answer:
+            status = json.load(answer)
+        assert status["kind"] == "look" and len(status["traces"]) == len(status["channels"])
+        with urllib.request.urlopen(url + "metrics", timeout=10) as answer:
+            assert b"edgesvm_samples_per_second" in answer.read()
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            urllib.request.urlopen(url + "model.esvm", timeout=10)
+        assert terminal.end() == 0
+        assert b"Next: edgesvm watch" in terminal.output
