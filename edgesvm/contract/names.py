@@ -89,8 +89,12 @@ def word_of(words: Sequence[str], number: Any) -> Any:
     return words[number] if 0 <= number < len(words) else str(number)
 
 
-def number_of(words: Sequence[str], label: Any) -> Any:
-    """The number that stands for a label, the reverse of `word_of`."""
+def number_of(words: list[str], label: Any) -> Any:
+    """The number that stands for a label, the reverse of `word_of`; a new word is added."""
     if not isinstance(label, str):
         return label
-    return words.index(label) if label in words else int(label)
+    if label not in words:
+        if label.removeprefix("-").isdecimal():
+            return int(label)
+        words.append(label)  # of a model that knows it before the link does
+    return words.index(label)

@@ -145,3 +145,4 @@ def test_numbers_stand_for_words_and_back():
     assert [word_of(words, 1), word_of(words, -3), word_of([], 1)] == ["worn", "-3", 1]
     assert word_of(words, None) is None and word_of(words, "fine") == "fine"
     assert [number_of(words, y) for y in ("worn", "-3", 7, None)] == [1, -3, 7, None]
+    assert number_of(words, "broken") == 2 and words == ["fine", "worn", "broken"]
