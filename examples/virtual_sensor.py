@@ -66,7 +66,7 @@ def sensor(path: Path) -> Iterator[str]:
 def watch(port: str) -> list[dict]:
     """Watch the flow until the samples end; what was told, a dict for each JSON line."""
     command = [sys.executable, "-m", "edgesvm", "watch", port, "--residual", "-1", "--json"]
-    command += ["--learn", str(LEARN), "--alarm-rate", "0.0001", "--samples", str(END)]
+    command += ["--learn", str(LEARN), "--alarm-rate", "0.00001", "--samples", str(END)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     return [json.loads(line) for line in done.stdout.splitlines()]
 

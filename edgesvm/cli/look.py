@@ -19,6 +19,7 @@ from edgesvm.cli.looking_on import ShowSettings
 from edgesvm.cli.raw_samples import samples
 from edgesvm.cli.stopping import stop_signals
 from edgesvm.data import CsvRows
+from edgesvm.errors import RowsError
 from edgesvm.link import Link, open_rows
 from edgesvm.page import words
 from edgesvm.page.lookout import Shown
@@ -191,8 +192,14 @@ def at_port(settings: LinkSettings, show: ShowSettings, rate: float | None) -> N
 def at_file(options: argparse.Namespace, show: ShowSettings) -> None:
     """Print the figures of a file's first samples, and a command."""
     column = options.label_column
-    X, missing, source, classes = _read(options, column)
-    if isinstance(source, CsvRows) and column is None and not 1 < classes <= MOST_CLASSES:
+    try:
+        X, missing, source, classes = _read(options, column)
+        labelled = not isinstance(source, CsvRows) or 1 < classes <= MOST_CLASSES
+    except RowsError:
+        if column is not None:
+            raise
+        labelled = False
+    if column is None and not labelled:
         X, missing, source, classes = _read(options, "none")
     arguments.say_notes(options.port, getattr(source, "notes", ()))
     told = options.rate or (1e6 / source.period_us if source.period_us else None)

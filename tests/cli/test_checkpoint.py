@@ -93,7 +93,7 @@ def test_a_damaged_slot_is_counted_and_the_other_taken(tmp_path):
 def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
     path = tmp_path / "m.ckpt"
     n_features = 3 if what == "features" else RotatingMachine(0).n_features
-    labels = ["a", "b"] if what == "labels" else [0, 1]
+    labels = [0.5, 1.5] if what == "labels" else [0, 1]
     X = np.eye(n_features, dtype=np.float32)[:2]
     lookahead = 500 if what == "budget" else 1
     checkpoint = Checkpoint(path)

@@ -121,13 +121,13 @@ def test_classes_that_are_not_said_or_contradict(rows, tmp_path, capsys):
     assert main(["eval", str(path), "--multiclass", "one-vs-rest"]) == 0  # they are counted
 
 
-def test_a_picture_is_of_two_classes(tmp_path, capsys):
+def test_a_picture_needs_a_range(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     X = np.random.default_rng(0).standard_normal((30, 2)).astype(np.float32)
     model = OneVsOne(n_classes=3).partial_fit(X, np.arange(30) % 3)
     model.save(tmp_path / "m.esvm")
     line = complaint(capsys, 2, "plot", tmp_path / "m.esvm", "-o", tmp_path / "m.png")
-    assert "more than two classes" in line and not (tmp_path / "m.png").exists()
+    assert "--range" in line and not (tmp_path / "m.png").exists()
 
 
 def test_positive_that_no_row_has(rows, tmp_path, capsys):

@@ -303,7 +303,7 @@ def test_no_snapshot_takes_more_memory_than_its_length_allows(compiled, saved, p
 def test_another_version_is_told_apart(saved, path):
     """The version is the u16 behind the eight bytes of magic (FORMATS.md)."""
     assert issubclass(FormatVersionError, CorruptModelError)
-    for version in (0, 2, 0xFFFF):
+    for version in (0, 3, 0xFFFF):
         body = bytearray(saved[:-CRC_BYTES])
         body[8:10] = struct.pack("<H", version)
         with pytest.raises(FormatVersionError, match=str(version)):

@@ -24,7 +24,7 @@ def lines(*answers):
     for predicted, alarm in answers:
         told = {"predicted": predicted, "score": 0.0, "flags": ALARM if alarm else 0}
         journal.add(0, **told, label=None, x=np.zeros(1))
-    return [line("p", entry).text + "\n" for entry in journal.since(0)[0]]
+    return [line("p", journal, entry).text + "\n" for entry in journal.since(0)[0]]
 
 
 @pytest.fixture
