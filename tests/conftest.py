@@ -61,7 +61,8 @@ APART = {
 }
 # Seconds that a long test may take: minutes of a processor, of which other work may leave a tenth.
 LONG_S = 3600
-sys.path[:0] = [str(HERE), str(SUPPORT)]  # HERE has `reference` and `rig`
+# HERE has `reference` and `rig`, its parent `tools`
+sys.path[:0] = [str(HERE), str(SUPPORT), str(HERE.parent)]
 
 import reference  # noqa: E402, F401  (the engine of that name)
 from firmware_sim.limits.allocations import build_preload  # noqa: E402

@@ -22,7 +22,7 @@ def test_any_number_of_classes():
 
 
 def test_labels_that_do_not_fit_say_the_bytes():
-    assert "give --memory 720 or more, 24 for each label" in fit.more_labels_than_bytes()
+    assert "needs at least 496 B, the budget is 400 B" in fit.more_labels_than_bytes()
 
 
 def test_an_order_that_does_harm_is_said():

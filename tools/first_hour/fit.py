@@ -57,8 +57,8 @@ def a_file_in_the_order_of_its_classes() -> str:
 
 
 def more_labels_than_bytes() -> str:
-    """edgesvm eval digits.csv --memory 700: there is room for eight"""
-    return _evaluated(*datasets.load_digits(return_X_y=True), "--memory", "700")
+    """edgesvm eval digits.csv --memory 400: too few for ten labels"""
+    return _evaluated(*datasets.load_digits(return_X_y=True), "--memory", "400")
 
 
 def _evaluated(X: np.ndarray, y: np.ndarray, *options: str) -> str:
