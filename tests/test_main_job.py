@@ -140,7 +140,7 @@ def test_a_text_link_is_answered_when_asked_to(tmp_path):
 
 def test_a_model_of_other_labels_or_features_is_not_gone_on_with(tmp_path):
     X, y = generated(100)
-    for known, word in ((learned(X, y.astype(str)), "labels"), (learned(X[:, :3], y), "features")):
+    for known, word in ((learned(X, y + 0.5), "labels"), (learned(X[:, :3], y), "features")):
         known.save(tmp_path / "m.esvm")
         before = (tmp_path / "m.esvm").read_bytes()
         with running(FrameNode(Rows(X, y)), PtyLink(), "--save", str(tmp_path / "m.esvm")) as (

@@ -207,7 +207,7 @@ def test_a_false_alarm_is_learned_and_does_not_alarm_again(kind):
     mode[:, 1] += 15
     fault = rng.standard_normal((100, 3)) + np.array([15, 0, 0])
     X = np.vstack([usual, mode[:100]]).astype(np.float32)
-    watcher = watched(kind(alarm_rate=1e-3, warm_up=1500), X, 1500)
+    watcher = watched(kind(alarm_rate=1e-5, warm_up=1500, alarm="3/5"), X, 1500)
     teaching, learner = WatchTeaching(watcher), watcher.learner
     before = bytes(learner.arena)
     threshold, number = learner.offset_, watcher.episode.question
@@ -229,12 +229,13 @@ def test_a_false_alarm_is_learned_and_does_not_alarm_again(kind):
 
 def test_of_a_long_alarm_fewer_and_fewer_rows_are_kept_and_those_before_it_too():
     rng = np.random.default_rng(0)
-    X = np.float32(rng.standard_normal((3000, 3)))
+    X = np.float32(rng.standard_normal((1200, 3)))
     X[1000:, 1] += 60
-    watcher = watched(GaussianNovelty(alarm_rate=1e-4, warm_up=900, stuck="learn"), X, 900)
+    learner = GaussianNovelty(alarm_rate=1e-4, warm_up=900, stuck="learn", alarm="3/5")
+    watcher = watched(learner, X, 900)
     rows = watcher.questions.rows(watcher.episode.question)
     assert [np.array_equal(r, x) for r, x in zip(rows[:9], X[1000:1009], strict=True)] == [True] * 9
-    assert 30 < len(rows) <= 64
+    assert 20 < len(rows) <= 64
 
 
 def test_what_is_asked_in_a_watch_is_near_the_threshold_and_no_alarm():

@@ -93,6 +93,7 @@ AREAS = [
     ),
     area("outputs", "outputs", "outputs"),
     area("page", "page", "page cli/test_http_options.py test_outputs_page.py"),
+    area("plot", "plot", "cli"),
     area("cli", "cli __init__.py __main__.py lazy.py", "cli test_run_on_a_pty.py test_lazy.py"),
     area("compat", "compat", "compat"),
     area("fleet", "fleet", "fleet core/test_exact_sum.py"),
