@@ -41,6 +41,7 @@ def _stops(port: int, asked: list[str], rows: int = 400) -> Iterator[str]:
     while not asked[-1].startswith("503") and time.monotonic() < until:
         time.sleep(0.5)
         asked[-1] = _ask(port, "healthz")
+    time.sleep(3)  # the outputs are told too
     yield from map(row, range(rows))
     asked.append(_ask(port, "healthz"))
 
