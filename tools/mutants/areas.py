@@ -88,7 +88,7 @@ AREAS = [
     ),
     area(
         "watch",
-        "watcher.py alarms.py remarks.py",
+        "watcher.py remarks.py",
         "test_watcher.py test_remarks.py cli/test_watch.py",
     ),
     area("outputs", "outputs", "outputs"),
