@@ -96,10 +96,10 @@ class NoveltyCoreRef(ReferenceCore):
             return Status.UNCHANGED
         self.ask_former(x64)
         warm, status = self.warm, Status.UNCHANGED
-        score, judged = self.judge(x64)
-        strange = warm and score > self.threshold
+        (score, judged), threshold = self.judge(x64), self.threshold
+        strange = warm and score > threshold
         v["n_strange"][...] += strange
-        self.control(warm, self.turn(warm, judged), judged)
+        self.control(warm, self.turn(warm, judged, threshold), judged, threshold)
         rests = strange or v["alarm"][ON]
         if not self.frozen and (not warm or self.learns_all or not rests):
             self.learn_kept(x64)
@@ -114,11 +114,11 @@ class NoveltyCoreRef(ReferenceCore):
         recent[:] = [*recent[1:], score]
         return score, np.sort(recent)[-self.k]
 
-    def turn(self, warm, judged):
+    def turn(self, warm, judged, threshold):
         a = self.views["alarm"]
-        before, threshold = a[ON], self.threshold - a[ON] * self.mean_excess
+        before = a[ON]
         a[SINCE] += 1
-        if warm and judged > threshold:
+        if warm and judged > threshold - a[ON] * self.mean_excess:
             a[ON], a[CALM_FOR] = 1, 0
         elif a[ON]:
             a[CALM_FOR] += 1
@@ -132,8 +132,8 @@ class NoveltyCoreRef(ReferenceCore):
         a[INTEGRAL] += a[OWED]
         a[[ON, CALM_FOR, OWED]] = 0
 
-    def control(self, warm, began, judged):
-        a, threshold = self.views["alarm"], self.threshold
+    def control(self, warm, began, judged, threshold):
+        a = self.views["alarm"]
         if self.n_kept < SETTLED:
             return
         self.views["n_alarms"][...] += began

@@ -73,8 +73,9 @@ cdef class NoveltyCore(LearnerCore):
     cdef bint repeats_itself(self, const void *x) noexcept nogil
     cdef bint is_stuck(self, int64_t j) noexcept nogil
     cdef void end_alarm(self) noexcept nogil
-    cdef bint turn(self, bint warm, double judged) noexcept nogil
-    cdef void control(self, bint warm, bint began, double judged) noexcept nogil
+    cdef bint turn(self, bint warm, double judged, double threshold) noexcept nogil
+    cdef void control(
+        self, bint warm, bint began, double judged, double threshold) noexcept nogil
     cdef const char *fault_of_model(self, int64_t n) noexcept nogil
     cdef void start_over(self) noexcept nogil
     cdef void ask_former(self, const void *x) noexcept nogil

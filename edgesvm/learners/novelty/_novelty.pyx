@@ -190,7 +190,7 @@ cdef class NoveltyCore(LearnerCore):
     # -- learning ----------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        cdef double score, judged
+        cdef double score, judged, threshold
         cdef bint warm, strange
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
@@ -203,10 +203,10 @@ cdef class NoveltyCore(LearnerCore):
             return UNCHANGED
         self.ask_former(x)
         warm = self.is_warm()
-        judged = self.judge(x, &score)
-        strange = warm and score > self.threshold_now()
+        judged, threshold = self.judge(x, &score), self.threshold_now()
+        strange = warm and score > threshold
         self.n_strange[0] += strange
-        self.control(warm, self.turn(warm, judged), judged)
+        self.control(warm, self.turn(warm, judged, threshold), judged, threshold)
         if not self.is_frozen() and (not warm or self.learns_all or not (
                 strange or self.alarm.on > 0.0)):
             self.learn_kept(x)
@@ -304,12 +304,12 @@ cdef class NoveltyCore(LearnerCore):
 
     # -- alarms ------------------------------------------------------------------------------------
 
-    cdef bint turn(self, bint warm, double judged) noexcept nogil:
+    cdef bint turn(self, bint warm, double judged, double threshold) noexcept nogil:
         """Turn the alarm on or off; whether one begins."""
         cdef Alarm *a = self.alarm
-        cdef double before = a.on, threshold = self.threshold_now() - a.on * self.unit_now()
+        cdef double before = a.on
         a.since += 1.0
-        if warm and judged > threshold:
+        if warm and judged > threshold - a.on * self.unit_now():
             a.on, a.calm = 1.0, 0.0
         elif a.on > 0.0:
             a.calm += 1.0
@@ -324,10 +324,11 @@ cdef class NoveltyCore(LearnerCore):
         a.integral += a.owed
         a.on = a.calm = a.owed = 0.0
 
-    cdef void control(self, bint warm, bint began, double judged) noexcept nogil:
+    cdef void control(
+        self, bint warm, bint began, double judged, double threshold
+    ) noexcept nogil:
         """Let the threshold follow: the tail what is calm, the integral the alarms that count."""
         cdef Alarm *a = self.alarm
-        cdef double threshold = self.threshold_now()
         cdef bint first, counts
         if self.n_kept() < SETTLED:
             return

@@ -31,7 +31,6 @@ ALARM = (  # what the core keeps of them, in its order
 GAIN = 2.0  # mean excesses by which one more alarm lifts the threshold
 CALM, LEAST_CALM, MOST_CALM = 0.05, 5.0, 60.0  # samples that end an alarm: CALM / rate, within
 APART, MOST_APART = 0.1, 100.0  # samples between two alarms that count: APART / rate, at most
-
 LATELY = 0.0027725887222397811  # log(2) / 250: half of what is recent is alarms after 250 of them
 LOST = 0.5  # that share, from which the learner is lost
 RELEARNED = 250  # scores before it raises the next alarm

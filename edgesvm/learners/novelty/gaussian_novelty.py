@@ -24,7 +24,7 @@ class GaussianNovelty(NoveltyLearner):
     Parameters
     ----------
     covariance : {"full", "diagonal"}, default "full"
-        "diagonal" leaves out which features go together: 20 D + 2 D s bytes instead of some 4 D^2.
+        "diagonal" leaves out which features go together: 36 D + 2 D s bytes instead of some 8 D^2.
     alarm_rate : float, default 1e-3
         Alarms a sample, in the long run; 1e-9 to 0.05. The threshold follows the alarms, so the
         rate holds on whatever comes, faults included.
@@ -76,8 +76,8 @@ class GaussianNovelty(NoveltyLearner):
 
     Once half of about the last 350 samples are in an alarm, the learner is lost: what is normal has
     changed, or a fault lasts. It says so by ``is_lost_``, learns anew from 250 samples, and keeps
-    its model beside; where that explains 50 samples in a row and the
-    new one does not, it comes back. With "until N" only the threshold is learned anew.
+    its model beside; where that explains 50 samples in a row and the new one does not, it comes
+    back. With "until N" only the threshold is learned anew.
 
     Bytes: see ``plan``; 112 + D s, D = n_features, s = 4 or 8, with stuck="skip" D (s + 4) + 4; two
     models of 64 + 8 N + 16 D and with the full covariance 4 D (D + 1); its scratch, 24 D + 16; and

@@ -190,13 +190,7 @@ class NoveltyLearner(Learner):
         ------
         As `learn_one`.
         """
-        with self._guard:
-            core = self._fitted
-            core.only_looks_on = True
-            try:
-                Learner.learn_one(self, x, NORMAL)
-            finally:
-                core.only_looks_on = False
+        self._learn_as("only_looks_on", x)
 
     def learn_normal(self, x: ArrayLike) -> None:
         """Learn one sample as normal, whatever it scores: of an alarm that was none. The threshold
@@ -209,13 +203,17 @@ class NoveltyLearner(Learner):
         """
         if self._until():
             raise ValueError(f"learn={self.learn!r} learns nothing after that")
+        self._learn_as("takes_as_normal", x)
+
+    def _learn_as(self, how: str, x: ArrayLike) -> None:
+        """Learn one sample with this flag of the core."""
         with self._guard:
             core = self._fitted
-            core.takes_as_normal = True
+            setattr(core, how, True)
             try:
                 Learner.learn_one(self, x, NORMAL)
             finally:
-                core.takes_as_normal = False
+                setattr(core, how, False)
 
     def end_warm_up(self) -> None:
         """End the warm-up now: from the next sample on, what alarms is an alarm and, with
