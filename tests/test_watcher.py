@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from each import each
+from table import Table
 
 from edgesvm import Chain, GaussianNovelty, KernelNovelty, StreamSVM, WindowFeatures
-from edgesvm.data import Rows, Stream
 from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP
 from edgesvm.link import open_link
 from edgesvm.watcher import Watcher
@@ -14,21 +14,6 @@ from firmware_sim.line import FaultInjector
 from firmware_sim.node import FrameNode
 
 RATE = 100.0
-
-
-class Table(Stream):
-    """An array as the source of a node, without labels."""
-
-    n_classes, period_us = 0, 0
-
-    def __init__(self, X):
-        self.X, self.at = X, 0
-        self.n_features = X.shape[1]
-
-    def read(self, n):
-        rows = self.X[self.at : self.at + n]
-        self.at += len(rows)
-        return Rows(rows, np.zeros(len(rows), np.int32))
 
 
 def noise(n, d=3, seed=0):

@@ -18,6 +18,7 @@ from benchmarks.common.report import Report, Table, publish
 from benchmarks.novelty.rates import (
     LEARNERS,
     MODES,
+    add_words,
     chosen,
     episodes,
     shown_of,
@@ -151,12 +152,7 @@ def table(title: str, found: Found, sets: Sequence[str]) -> Table:
 
 def main() -> None:
     parser = arguments(__doc__)
-    for option, what in (
-        ("--learner", "only contestants whose names hold one of these words"),
-        ("--learn", "only these of normal, all, until"),
-        ("--series", "only sets whose names hold one of these words"),
-    ):
-        parser.add_argument(option, nargs="+", default=[], metavar="WORD", help=what)
+    add_words(parser, "sets")
     args = parsed(parser)
     sets: dict[str, list[Series]] = {"generated": [generated()]} if args.quick else {}
     skipped = ["real series: a quick run uses generated ones"] if args.quick else []

@@ -370,15 +370,26 @@ def of_nab(found: Found) -> Table:
     return Table("NAB: locked files, and labelled windows found", columns, rows, note)
 
 
-def main() -> None:
-    parser = arguments(__doc__)
+def add_words(parser: argparse.ArgumentParser, series: str) -> None:
+    """Options for a part of the study."""
     for option, what in (
         ("--learner", "only contestants whose names hold one of these words"),
         ("--learn", "only these of normal, all, until"),
-        ("--series", "only quiet series whose names hold one of these words"),
-        ("--rate", f"only these of {', '.join(RATES)}"),
+        ("--series", f"only {series} whose names hold one of these words"),
     ):
         parser.add_argument(option, nargs="+", default=[], metavar="WORD", help=what)
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    add_words(parser, "quiet series")
+    parser.add_argument(
+        "--rate",
+        nargs="+",
+        default=[],
+        metavar="WORD",
+        help=f"only these of {', '.join(RATES)}",
+    )
     parser.add_argument("--no-rivals", dest="rivals", action="store_false")
     parser.add_argument("--no-nab", dest="nab", action="store_false")
     args = parsed(parser)

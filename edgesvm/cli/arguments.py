@@ -15,6 +15,7 @@ from edgesvm.persist.folders import folder_of
 
 Number = TypeVar("Number", int, float)
 Settings = TypeVar("Settings")
+Found = TypeVar("Found")
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -36,6 +37,14 @@ def _checked(
     if not fits(number):
         raise argparse.ArgumentTypeError(f"{text}: give {say}")
     return number
+
+
+def said(check: Callable[[str], Found], text: str) -> Found:
+    """`check` of a text; what its ValueError says is what the user is told."""
+    try:
+        return check(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def count(text: str) -> int:

@@ -12,11 +12,11 @@ import numpy as np
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, window_options
-from edgesvm.cli.raw_samples import samples
+from edgesvm.cli.raw_samples import opened, samples
 from edgesvm.cli.window_options import WindowSettings
 from edgesvm.data import CsvRows, NpzRows
-from edgesvm.errors import RowsError, SampleRefused
-from edgesvm.link import Recording, open_rows
+from edgesvm.errors import SampleRefused
+from edgesvm.link import Recording
 from edgesvm.preprocessing.in_order import InOrder
 from edgesvm.preprocessing.window_features import WindowFeatures
 
@@ -48,19 +48,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command.set_defaults(act=act)
 
 
-def _opened(options: argparse.Namespace) -> Any:
-    """The file; without a label's column if none is asked for and the last one holds no labels."""
-    column, columns = options.label_column, arguments.columns(options)
-    try:
-        return open_rows(options.file, label_column=column, **columns)
-    except RowsError:
-        if column is not None:
-            raise
-        return open_rows(options.file, label_column="none", **columns)
-
-
 def act(options: argparse.Namespace) -> int:
-    with closing(_opened(options)) as source:
+    with closing(opened(options.file, options)) as source:
         arguments.say_notes(options.file, getattr(source, "notes", ()))
         windows = WindowSettings.of(options).windows(source.period_us)
         assert windows is not None  # the option has a default

@@ -95,7 +95,7 @@ def rounds(
                 label=name if k < 10 else None,
                 zorder=-k,
             )
-        name, color, style = plot.curves.LINES[1]
+        name, (color, style) = plot.curves.LABELS[1], plot.curves.STYLES[1]
         axes.axhline(100 * larger_class, color=color, linestyle=style, label=name)
         axes.set_xscale("log")
         axes.set_xlabel("rows")

@@ -16,10 +16,9 @@ from edgesvm import __version__
 from edgesvm.cli import arguments, link_options, looking_on, server
 from edgesvm.cli.link_options import LinkSettings
 from edgesvm.cli.looking_on import ShowSettings
-from edgesvm.cli.raw_samples import samples
+from edgesvm.cli.raw_samples import opened, samples
 from edgesvm.cli.stopping import stop_signals
 from edgesvm.data import CsvRows
-from edgesvm.errors import RowsError
 from edgesvm.link import Link, open_rows
 from edgesvm.page import words
 from edgesvm.page.lookout import Shown
@@ -68,7 +67,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def act(options: argparse.Namespace) -> int:
     show = arguments.read(ShowSettings, options, live=options.http is None)
-    if os.path.isfile(options.port) or options.port.lower().endswith((".rec", ".csv", ".npz")):
+    if os.path.isfile(options.port) or options.port.lower().endswith(link_options.SUFFIXES):
         at_file(options, show)
     else:
         settings = LinkSettings.of(
@@ -191,16 +190,12 @@ def at_port(settings: LinkSettings, show: ShowSettings, rate: float | None) -> N
 
 def at_file(options: argparse.Namespace, show: ShowSettings) -> None:
     """Print the figures of a file's first samples, and a command."""
-    column = options.label_column
-    try:
-        X, missing, source, classes = _read(options, column)
-        labelled = not isinstance(source, CsvRows) or 1 < classes <= MOST_CLASSES
-    except RowsError:
-        if column is not None:
-            raise
-        labelled = False
-    if column is None and not labelled:
-        X, missing, source, classes = _read(options, "none")
+    source = opened(options.port, options)
+    X, missing, classes = _read(source, options.samples)
+    guessed = isinstance(source, CsvRows) and source.labelled and options.label_column is None
+    if guessed and not 1 < classes <= MOST_CLASSES:
+        source = open_rows(options.port, label_column="none", **arguments.columns(options))
+        X, missing, classes = _read(source, options.samples)
     arguments.say_notes(options.port, getattr(source, "notes", ()))
     told = options.rate or (1e6 / source.period_us if source.period_us else None)
     shown = _status(options.port, X, None, told, getattr(source, "feature_names", ()))
@@ -210,20 +205,19 @@ def at_file(options: argparse.Namespace, show: ShowSettings) -> None:
     _print(shown, "eval" if classes > 1 else "watch", show)
 
 
-def _read(options: argparse.Namespace, column: str | None) -> tuple[np.ndarray, int, Any, int]:
-    """The first samples (n, d) whose values are finite, how many are missing among them, their
-    source, and the number of classes."""
-    source = open_rows(options.port, label_column=column, **arguments.columns(options))
+def _read(source: Any, most: int | None) -> tuple[np.ndarray, int, int]:
+    """The first samples (n, d) whose values are finite, how many are missing among them, and the
+    number of classes."""
     with closing(source):
         numbers, rows, labels = [], [], set()
-        for number, x, label in islice(samples(source), options.samples or READ):
+        for number, x, label in islice(samples(source), most or READ):
             labels.add(label)
             if np.isfinite(x).all():
                 numbers.append(number)
                 rows.append(x.copy())
     X = np.array(rows, np.float32).reshape(-1, source.n_features)
     steps = np.diff(np.array(numbers, np.int64))
-    return X, int(np.maximum(steps - 1, 0).sum()), source, len(labels - {None})
+    return X, int(np.maximum(steps - 1, 0).sum()), len(labels - {None})
 
 
 def _print(status: dict[str, Any], command: str, show: ShowSettings) -> None:

@@ -40,19 +40,13 @@ def learning(text: str) -> Learning:
 
 def alarm_rate(text: str) -> str:
     """``1/day`` or a share; what share the first is depends on the samples a second."""
-    try:
-        read(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    arguments.said(read, text)
     return text
 
 
 def alarm(text: str) -> str:
     """``K/N``: strange samples of the last N that begin an alarm."""
-    try:
-        k_of_n(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    arguments.said(k_of_n, text)
     return text
 
 

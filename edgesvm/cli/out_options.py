@@ -124,10 +124,7 @@ def _when(text: str) -> When:
 
 
 def _size(text: str) -> int:
-    try:
-        size = parse_bytes(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    size = arguments.said(parse_bytes, text)
     if size < 1024:
         raise argparse.ArgumentTypeError(f"{text}: give at least 1KiB")
     return size

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from edgesvm.cli import arguments
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.core.status import Status
 from edgesvm.data import CsvRows, NpzRows
 from edgesvm.data.rows import Predict, Trial
-from edgesvm.errors import SampleRefused
-from edgesvm.link import Recording
+from edgesvm.errors import RowsError, SampleRefused
+from edgesvm.link import Recording, open_rows
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.in_order import InOrder
 
 CHUNK_ROWS = 4096
+
+
+def opened(file: str, options: argparse.Namespace) -> CsvRows | NpzRows | Recording:
+    """The rows of a file; without a label's column if none is asked for and the last one of a CSV
+    holds no labels."""
+    column, columns = options.label_column, arguments.columns(options)
+    try:
+        return open_rows(file, label_column=column, **columns)
+    except RowsError:
+        if column is not None:
+            raise
+        return open_rows(file, label_column="none", **columns)
 
 
 def samples(

@@ -61,10 +61,7 @@ def add_checkpoint(group: argparse._ActionsContainer) -> None:
 def _interval(text: str) -> Interval:
     from edgesvm.persist.checkpointing import Interval
 
-    try:
-        return Interval.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return arguments.said(Interval.parse, text)
 
 
 @dataclass(frozen=True)

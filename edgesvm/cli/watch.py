@@ -283,8 +283,8 @@ def _model(
             return windows.chain(
                 learner, n_inputs, novelty.memory, period_us=period_us, fixed=fixed
             )
-        chain = Chain(windows=ClockFeatures(dtype=learner.dtype), learner=learner)
-        return chain.fitted_into(novelty.memory, n_inputs, fixed=fixed)
+        timed = Chain(windows=ClockFeatures(dtype=learner.dtype), learner=learner)
+        return timed.fitted_into(novelty.memory, n_inputs, fixed=fixed)
 
     try:
         model = chain(novelty_options.DEFAULT_KIND)

@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 POINTS_PER_CHARACTER = 4.9  # of the title's font
-# Of `accuracy`'s points, after the number of samples: name, colour and style of each line.
-LINES = (
-    ("predicted before learned", "tab:blue", "-"),
-    ("always the larger class", "dimgray", "--"),
-    ("always the label before", "darkgray", ":"),
-)
+STYLES = ("tab:blue", "-"), ("dimgray", "--"), ("darkgray", ":")  # of what learns, and baselines
+LABELS = "predicted before learned", "always the larger class", "always the label before"
 
 
 def axes_or_new(ax: Any, size: tuple[float, float] = (8, 4)) -> Any:
@@ -51,15 +47,9 @@ def accuracy(
     matplotlib axes
     """
     ax = axes_or_new(ax)
-    n, *lines = np.array(curve, float).T if len(curve) else (np.empty(0), np.empty(0))
-    for values, (name, color, style) in zip(lines, LINES, strict=False):
-        ax.plot(n, 100 * values, style, color=color, linewidth=1.5, label=name)
-    _within(ax, n, 100 * np.array(lines), most=100.0)
-    ax.set_ylabel("accuracy, %")
-    ax.set_xlabel("samples")
-    ax.legend(fontsize=8)
-    titled(ax, title)
-    return ax
+    n, lines = _drawn(ax, curve, LABELS, 100.0)
+    _within(ax, n, lines, most=100.0)
+    return _finished(ax, title, "samples", "accuracy, %")
 
 
 def errors(
@@ -68,16 +58,10 @@ def errors(
     """Mean absolute error over samples; (n, error) or (n, error, that of the mean so far, that of
     the target before) each, as `regression.RegressionScore` has them. Returns matplotlib axes."""
     ax = axes_or_new(ax)
-    n, *lines = np.array(curve, float).T if len(curve) else (np.empty(0), np.empty(0))
     names = "rolling mean error", "the mean so far", "the target before"
-    for values, name, (_, color, style) in zip(lines, names, LINES, strict=False):
-        ax.plot(n, values, style, color=color, linewidth=1.5, label=name)
-    _within(ax, n, np.array(lines), least=0.0)
-    ax.set_ylabel("mean error")
-    ax.set_xlabel("samples")
-    ax.legend(fontsize=8)
-    titled(ax, title)
-    return ax
+    n, lines = _drawn(ax, curve, names, 1.0)
+    _within(ax, n, lines, least=0.0)
+    return _finished(ax, title, "samples", "mean error")
 
 
 def targets(last: Iterable[tuple[float, ...]], *, title: str | None = None, ax: Any = None) -> Any:
@@ -90,10 +74,7 @@ def targets(last: Iterable[tuple[float, ...]], *, title: str | None = None, ax: 
     ax.plot(at, value, color="tab:blue", linewidth=1.5, label="predicted")
     ax.plot(at, target, ".", color="black", markersize=3, label="target")
     _within(ax, at, np.array([target, value]))
-    ax.set_xlabel("samples before the last")
-    ax.legend(fontsize=8)
-    titled(ax, title)
-    return ax
+    return _finished(ax, title, "samples before the last")
 
 
 def reliability(
@@ -133,11 +114,7 @@ def scores(values: ArrayLike, threshold: float, *, title: str | None = None, ax:
     _within(ax, at, np.append(y, threshold)[None])
     if 0 < 4 * threshold < np.max(y, initial=0.0):
         ax.set_yscale("asinh", linear_width=threshold)
-    ax.set_ylabel("score")
-    ax.set_xlabel("rows")
-    ax.legend(fontsize=8)
-    titled(ax, title)
-    return ax
+    return _finished(ax, title, "rows", "score")
 
 
 def features(
@@ -152,6 +129,26 @@ def features(
     for name, values in lines:
         ax.plot(at, values, linewidth=1, label=name)
     _within(ax, np.asarray(at, float), np.array([values for _, values in lines], float))
+    titled(ax, title)
+    return ax
+
+
+def _drawn(
+    ax: Any, curve: Sequence[tuple[float | None, ...]], names: Sequence[str], unit: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw what follows the number of samples in each point, in this unit; the numbers and that."""
+    n, *lines = np.array(curve, float).T if len(curve) else (np.empty(0), np.empty(0))
+    drawn = unit * np.array(lines)
+    for values, name, (color, style) in zip(drawn, names, STYLES, strict=False):
+        ax.plot(n, values, style, color=color, linewidth=1.5, label=name)
+    return n, drawn
+
+
+def _finished(ax: Any, title: str | None, x: str, y: str = "") -> Any:
+    """The axes with what they say."""
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.legend(fontsize=8)
     titled(ax, title)
     return ax
 

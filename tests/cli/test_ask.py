@@ -11,10 +11,10 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from table import Endless
 
 from edgesvm import load
 from edgesvm.cli import main
-from edgesvm.data import Rows, Stream
 from firmware_sim.harness import EdgeProcess, Pump
 from firmware_sim.line import FaultInjector, Line, PtyLink
 from firmware_sim.node import FrameNode
@@ -22,21 +22,6 @@ from firmware_sim.node import FrameNode
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 PATIENCE_S = 60.0
 RATE = 500.0
-
-
-class Table(Stream):
-    """An array as the source of a node, without labels; it begins again where it ends."""
-
-    n_classes, period_us = 0, 0
-
-    def __init__(self, X):
-        self.X, self.at = X, 0
-        self.n_features = X.shape[1]
-
-    def read(self, n):
-        rows = self.X[np.arange(self.at, self.at + n) % len(self.X)]
-        self.at += n
-        return Rows(rows, np.zeros(n, np.int32))
 
 
 class Truth:
@@ -74,7 +59,7 @@ def asked(command, X, label_of, *options, until, faults=None):
     SIGTERM once `until(truth)` holds."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    node = FrameNode(Table(X), rate=RATE, label_mode="none")
+    node = FrameNode(Endless(X), rate=RATE, label_mode="none")
     with closing(PtyLink()) as link:
         argv = [sys.executable, "-m", "edgesvm.cli", command, "{port}", "--out", f"socket:{port}"]
         edge = EdgeProcess([*argv, "--json", *map(str, options)], link.url)

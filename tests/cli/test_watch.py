@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from table import Endless
 
 from edgesvm import GaussianNovelty, Standardized, load
 from edgesvm.cli import main
 from edgesvm.cli.novelty_options import alarm, learning
-from edgesvm.data import Rows, Stream
 from firmware_sim.harness import EdgeProcess, Pump
 from firmware_sim.line import FaultInjector, Line, PtyLink
 from firmware_sim.node import FrameNode, TextNode
@@ -21,21 +21,6 @@ from firmware_sim.node import FrameNode, TextNode
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 PATIENCE_S = 60.0
 RATE = 500.0
-
-
-class Table(Stream):
-    """An array as the source of a node, without labels; it begins again where it ends."""
-
-    n_classes, period_us = 0, 0
-
-    def __init__(self, X):
-        self.X, self.at = X, 0
-        self.n_features = X.shape[1]
-
-    def read(self, n):
-        rows = self.X[np.arange(self.at, self.at + n) % len(self.X)]
-        self.at += n
-        return Rows(rows, np.zeros(n, np.int32))
 
 
 def well_then_worn(n=1500, at=1000, seed=0):
@@ -71,7 +56,7 @@ def has(event):
 
 def test_events_as_json_lines_and_exit_code_3(tmp_path):
     save = str(tmp_path / "pump.esvm")
-    node = FrameNode(Table(well_then_worn()), rate=RATE, label_mode="none")
+    node = FrameNode(Endless(well_then_worn()), rate=RATE, label_mode="none")
     options = ("--learn", "600", "--alarm-rate", "1/day", "--json", "--save", save)
     code, lines, errors = watched(node, *options, until=has("alarm"))
     events = [json.loads(line) for line in lines]
@@ -90,7 +75,7 @@ def test_events_as_json_lines_and_exit_code_3(tmp_path):
 def test_a_stuck_sensor_is_told_apart_from_a_fault():
     X = well_then_worn(n=2000, at=1500)
     X[1000:1300, 2] = X[1000, 2]
-    node = FrameNode(Table(X), rate=RATE, label_mode="none")
+    node = FrameNode(Endless(X), rate=RATE, label_mode="none")
     options = ("--learn", "600", "--alarm-rate", "1/day")
     code, lines, errors = watched(node, *options, until=lambda edge: len(edge.lines()) >= 4)
     assert code == 3 and "250 stuck" in errors, errors
@@ -102,10 +87,10 @@ def test_a_second_watch_goes_on_without_learning(tmp_path):
     save = str(tmp_path / "pump.ckpt")
     well = well_then_worn()[:1000]
     options = ("--learn", "600", "--alarm-rate", "1e-6", "--json", "--checkpoint", save)
-    node = FrameNode(Table(well), rate=RATE, label_mode="none")
+    node = FrameNode(Endless(well), rate=RATE, label_mode="none")
     code, _, errors = watched(node, *options, until=has("watching"))
     assert code == 0, errors
-    node = FrameNode(Table(well_then_worn(at=20)), rate=RATE, label_mode="none")
+    node = FrameNode(Endless(well_then_worn(at=20)), rate=RATE, label_mode="none")
     code, lines, errors = watched(node, *options, until=has("alarm"))
     assert code == 3 and "after 6" in errors and save in errors
     assert [json.loads(line)["event"] for line in lines] == ["alarm", "end"]
@@ -115,7 +100,7 @@ def test_text_lines_of_raw_samples_for_a_person_to_read():
     t = np.arange(6000) / RATE
     X = np.sin(2 * np.pi * 40 * t) + 0.1 * np.random.default_rng(1).standard_normal(len(t))
     X[4000:] += 2 * np.sin(2 * np.pi * 120 * t[4000:])
-    node = TextNode(Table(X[:, None].astype(np.float32)), rate=RATE, label_mode="none")
+    node = TextNode(Endless(X[:, None].astype(np.float32)), rate=RATE, label_mode="none")
     options = ["--text", "--window", "100", "--rate", str(RATE), "--bands", "20-60,100-150"]
     options += ["--learn", "60", "--alarm-rate", "0.001", "--alarm", "2/3", "--learner", "gaussian"]
     code, lines, errors = watched(node, *options, until=lambda edge: len(edge.lines()) > 1)
@@ -128,7 +113,7 @@ def test_text_lines_of_raw_samples_for_a_person_to_read():
 
 @pytest.mark.long
 def test_windows_that_are_never_complete_are_told():
-    node = FrameNode(Table(well_then_worn()), rate=RATE, label_mode="none")
+    node = FrameNode(Endless(well_then_worn()), rate=RATE, label_mode="none")
     code, lines, errors = watched(
         node,
         *("--window", "400", "--learn", "60", "--alarm-rate", "0.001"),
@@ -156,7 +141,7 @@ def test_the_clock_is_in_the_samples_or_the_hosts(tmp_path):
         ("--learn", "1200", "--learner", "gaussian", "--json"),
     )
     for clock, width in (("sample", 3), ("host", 4)):
-        node = FrameNode(Table(by_the_clock()), rate=RATE, label_mode="none")
+        node = FrameNode(Endless(by_the_clock()), rate=RATE, label_mode="none")
         words = (*options, "--clock", clock, "--alarm-rate", "1e-5", "--save", save, "--fresh")
         stop = has("alarm" if clock == "sample" else "watching")
         code, lines, errors = watched(node, *words, until=stop)
@@ -169,7 +154,7 @@ def test_the_clock_is_in_the_samples_or_the_hosts(tmp_path):
             assert next(iter(alarm["features"])) == "x0_residual"
     now, at = time.localtime(), chain.windows_._core.views["clock"][0]
     assert abs(at - (24 * now.tm_wday + now.tm_hour) * 3600 - 60 * now.tm_min) < 600 or at < 600
-    node = FrameNode(Table(by_the_clock()), rate=RATE, label_mode="none")
+    node = FrameNode(Endless(by_the_clock()), rate=RATE, label_mode="none")
     code, _, errors = watched(node, "--save", save, until=lambda edge: False)
     assert code == 2 and "--clock" in errors
 
@@ -182,7 +167,7 @@ def test_a_model_with_labels_is_not_watched_with(tmp_path):
     GaussianNovelty().partial_fit(X[:, :2]).save(short)
     for path, words in ((labelled, "learns with labels"), (short, "2 features")):
         before = Path(path).read_bytes()
-        node = FrameNode(Table(X), rate=RATE, label_mode="none")
+        node = FrameNode(Endless(X), rate=RATE, label_mode="none")
         code, lines, errors = watched(node, "--save", path, until=lambda edge: False)
         assert code == 2 and lines == [] and words in errors and errors.count("\n") == 1
         assert Path(path).read_bytes() == before
