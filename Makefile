@@ -32,7 +32,7 @@ CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
 .PHONY: help build demo test contract test-bounds lint conformance mutants sanitize sanitize-threads fuzz mcu browser arm \
-        bench bench-check docs docs-links wheel matrix clean
+        bench-check tables docs docs-links wheel matrix clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -141,8 +141,9 @@ matrix:  ## build and test with every Python of this machine, an old and a new N
 bench-check: $(VENV)/.built  ## count each learner's instructions and lines of memory; fails where 2 % moved (needs valgrind)
 	$(BIN)/python -m benchmarks.instructions $(BENCH_CHECK_ARGS)
 
-bench: $(VENV)/.built $(VENV)/.extra-bench  ## measure speed, accuracy and paper tables, into benchmarks/results
-	$(BIN)/python -m benchmarks.run $(BENCH_ARGS)
+tables: $(VENV)/.built $(VENV)/.extra-bench $(VENV)/.extra-test  ## measure each table that is not of these sources (hours; goes on where it stopped)
+	$(BIN)/python -m benchmarks.run --due $(TABLES_ARGS)
+	$(BIN)/pytest -q tests/docs/test_figures.py  # the figures that the documents quote
 
 docs: $(VENV)/.built $(VENV)/.extra-docs  ## build the site into build/docs; warnings are errors
 	$(BIN)/sphinx-build -q -c docs -W --keep-going . build/docs

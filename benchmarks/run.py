@@ -1,5 +1,5 @@
 """Run the studies one after the other, each in a process of its own, and write the index of their
-results: `python -m benchmarks.run [--quick] [words]`.
+results: `python -m benchmarks.run [--quick] [--due] [words]`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.common.progress import say
-from benchmarks.common.report import RESULTS, ROOT, markdown, stem_of
+from benchmarks.common.report import RESULTS, ROOT, commit, markdown, stem_of
 
 STUDIES = (
     "batch/libsvm",
@@ -103,7 +103,25 @@ def start(study: str, arguments: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
 
 
-HEAD = re.compile(r"# (.*)\n\n`.*`\n\ndate (\S+); commit (\S+);")  # of a report
+# Of a report: title, date, commit, seconds.
+HEAD = re.compile(r"# (.*)\n\n`.*`\n\ndate (\S+); commit (\S+);(?: took (\d+) s;)?")
+
+
+def due(studies: list[str], folder: Path) -> list[str]:
+    """Those whose report is not of this commit's sources."""
+    here, found, seconds = commit(), [], []
+    for study in studies:
+        path = folder / f"{stem_of(study)}.md"
+        head = HEAD.match(path.read_text()) if path.exists() else None
+        if head is None or head[3] != here:
+            found.append(study)
+            seconds += [int(head[4])] if head and head[4] else []
+    if found:
+        say(
+            f"{len(found)} of {len(studies)} reports are not of the sources at {here}; "
+            f"the last runs of {len(seconds)} of them took {sum(seconds) / 3600:.1f} h"
+        )
+    return found
 
 
 def index(folder: Path) -> str:
@@ -114,7 +132,7 @@ def index(folder: Path) -> str:
         if path.exists():
             head = HEAD.match(path.read_text())
             assert head, f"{path} is no report"
-            rows.append([f"[{study}]({path.name})", *head.groups()])
+            rows.append([f"[{study}]({path.name})", *head.groups()[:3]])
     table = markdown(["study", "what", "measured", "at commit"], rows)
     return f"{FOREWORD}\n{table}\n"
 
@@ -131,10 +149,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", help="studies whose name contains one of these words")
     parser.add_argument("--quick", action="store_true", help="a few seconds each")
+    parser.add_argument(
+        "--due", action="store_true", help="only those whose report is not of these sources"
+    )
     parser.add_argument("--out", type=Path, help="folder of the reports")
     parser.add_argument("--index", action="store_true", help="run nothing: write the index")
     args = parser.parse_args()
     chosen = [s for s in STUDIES if not args.only or any(word in s for word in args.only)]
+    if args.due:
+        chosen = due(chosen, args.out or RESULTS)
     options = ["--quick"] if args.quick else []
     options += ["--out", str(args.out.resolve())] if args.out else []
     failed = []

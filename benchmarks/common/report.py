@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ ROOT = FOLDER.parent
 OUT = FOLDER / "out"
 RESULTS = FOLDER / "results"
 NOTES = Path("docs/notes/benchmarks")
+BEGUN = perf_counter()
 MEASURED = ("edgesvm", "firmware_sim", "benchmarks/*.py", "meson.build")  # what a figure depends on
 
 
@@ -127,6 +129,7 @@ def measured_here() -> dict[str, str]:
         "command": " ".join(["python", *sys.orig_argv[1:]]),
         "date": datetime.now(timezone.utc).date().isoformat(),
         "commit": commit(),
+        "took": f"{perf_counter() - BEGUN:.0f} s",
         "edgesvm": edgesvm.__version__,
         "NumPy": np.__version__,
         "Python": platform.python_version(),
@@ -139,14 +142,14 @@ def measured_here() -> dict[str, str]:
 
 
 def commit() -> str:
-    """Of the clone this file is in, with "-dirty" where the sources differ from it; "unknown"
-    without git.
+    """The last commit that changed the sources measured, with "-dirty" where they differ from it;
+    "unknown" without git.
     """
     git = shutil.which("git")
     if git is None:
         return "unknown"
     run = partial(subprocess.run, cwd=ROOT, check=False, capture_output=True, text=True)
-    name = run([git, "rev-parse", "--short", "HEAD"]).stdout.strip()
+    name = run([git, "log", "-1", "--format=%h", "--", *MEASURED]).stdout.strip()
     changed = run([git, "diff", "--quiet", "HEAD", "--", *MEASURED]).returncode == 1
     return name + "-dirty" * changed if name else "unknown"
 

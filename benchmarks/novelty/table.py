@@ -67,11 +67,13 @@ def mean(results: Sequence[Found], what: str) -> float:
 
 def shown(title: str, found: Results, what: str, form: str, note: str = "") -> Table:
     kinds = list(dict.fromkeys(kind for results in found.values() for kind in results))
-    rows = [
-        [kind, *(form.format(mean(r[kind], what)) if kind in r else None for r in found.values())]
-        for kind in kinds
-    ]
-    return Table(title, ["", *found], rows, note)
+    rows = []
+    for kind in kinds:
+        values = [mean(r[kind], what) if kind in r else None for r in found.values()]
+        known = [value for value in values if value is not None]
+        values.append(sum(known) / len(known) if len(known) == len(found) else None)
+        rows.append([kind, *(None if v is None else form.format(v) for v in values)])
+    return Table(title, ["", *found, "mean"], rows, note)
 
 
 def by_fault(name: str, with_river: bool) -> Table:

@@ -1,12 +1,44 @@
-"""The figures of the pages about the papers stand in the results that the pages name."""
+"""The figures of the documents stand in the results that they name.
+
+A figure is a number with a decimal point. A paragraph, list or table that names studies
+(`twin.table`, or a link to a result) quotes them alone, and so does each page of
+docs/notes/benchmarks; in the pages about the papers, all of "What we measured" does.
+"""
 
 import re
 from pathlib import Path
 
 from each import each
 
-PAPERS = sorted((Path(__file__).parents[2] / "docs" / "papers").glob("*.md"))
-FIGURE = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?:e-\d+)?(?![\w.])")
+ROOT = Path(__file__).parents[2]
+RESULTS = {path.stem: path for path in (ROOT / "benchmarks" / "results").glob("*_*.md")}
+PAPERS = sorted((ROOT / "docs" / "papers").glob("*.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NAMED = re.compile(r"results/(\w+)\.md|`(?:python -m benchmarks\.)?(\w+\.\w+)`")
+QUOTED = re.compile(r"(?<![\w.,/:-])\d[\d,]*\.\d+(?:e-\d+)?(?![\w.]*\w)")
+NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+
+
+def sources(text):
+    """The results that a text names."""
+    names = {m[1] or m[2].replace(".", "_", 1) for m in NAMED.finditer(text)}
+    return names & RESULTS.keys()
+
+
+def value(figure):
+    return float(figure.replace(",", ""))
+
+
+def wrong(text, names):
+    """Figures of the text that no number of these results rounds to."""
+    known = [value(k) for name in names for k in NUMBER.findall(RESULTS[name].read_text("utf-8"))]
+
+    def stands(figure):
+        mantissa, _, exponent = figure.partition("e")
+        half = 0.5 * 10.0 ** (int(exponent or 0) - len(mantissa.split(".")[1]))
+        return any(abs(value(figure) - k) <= half * 1.000001 for k in known)
+
+    return [figure for figure in QUOTED.findall(text) if not stands(figure)]
 
 
 def test_there_is_a_page_for_each_paper():
@@ -17,10 +49,22 @@ def test_there_is_a_page_for_each_paper():
 def test_what_we_measured(page):
     text = page.read_text(encoding="utf-8")
     section = re.search(r"^## What we measured\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
-    linked = re.findall(r"\]\((\.\./\.\./benchmarks/results/\w+\.md)\)", section)
-    known = set()
-    for result in linked:
-        known |= set(FIGURE.findall((page.parent / result).read_text(encoding="utf-8")))
-    figures = FIGURE.findall(section)
-    assert len(figures) > 10
-    assert [figure for figure in figures if figure not in known] == []
+    assert len(QUOTED.findall(section)) > 10
+    assert wrong(section, sources(section)) == []
+
+
+def quoting(page):
+    """Text of the page without its code, and the results that it quotes, a paragraph at a time."""
+    for text in page.read_text(encoding="utf-8").split("\n\n"):
+        names = sources(text) | ({page.stem} if page.parent.name == "benchmarks" else set())
+        if names:
+            yield re.sub(r"`[^`]*`", "", text), names
+
+
+@each("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_paragraph_that_names_a_study_quotes_it(page):
+    assert [figure for text, names in quoting(page) for figure in wrong(text, names)] == []
+
+
+def test_several_hundred_figures_are_compared():
+    assert sum(len(QUOTED.findall(text)) for page in PAGES for text, _ in quoting(page)) > 250
