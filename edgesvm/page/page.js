@@ -141,7 +141,7 @@ function drawErrors(s, seen) {
     `this model, ${short(score.mae)} of all, R2 ${short(score.r2)}`,
     `the mean so far, ${short(score.mae_mean_so_far)}`,
     `the target before, ${short(score.mae_value_before)}`]);
-  show("confusion", el("p", { class: "hint" }, "Targets are numbers: there are no classes to confuse."));
+  $("what").textContent = "target";
   drawDrift(s.drift);
   show("scores-title", "Last predictions");
 }
@@ -262,7 +262,7 @@ function useToken(text) {
 function drawWatch(s) {
   const on = s.alarm ? "Alarm" : s.watching ? "Watching" : "Learning what is normal";
   const rows = s.is_window ? "windows" : "rows";
-  const seen = s.watching ? `score ${short(s.last_score)} of ${short(s.threshold)}, ${whole(s.counters.strange)} strange ${rows}` : `${Math.floor(100 * s.learning)} % done`;
+  const seen = s.watching ? `score ${short(s.last_score)} of ${short(s.threshold)}, ${whole(s.counters.strange)} of all ${rows} strange` : `${Math.floor(100 * s.learning)} % done`;
   show("phase", on, " ", el("small", {}, seen));
   $("learning").hidden = s.watching;
   const done = el("i");
@@ -329,7 +329,7 @@ function drawMemory(memory) {
 
 function drawPredictions(s) {
   const last = s.kind === "run" && s.score.mae !== undefined ? "interval" : "score";
-  const names = s.kind === "run" ? ["time", "number", "predicted", "label", last] : ["time", "number", "answer", "score"];
+  const names = s.kind === "run" ? ["time", "number", "predicted", last === "interval" ? "target" : "label", last] : ["time", "number", "answer", "score"];
   const answers = { 1: "normal", "-1": "strange" };
   const rows = s.predictions.map((p) => {
     const cells = [el("td", {}, atTime(p.time)), el("td", {}, whole(p.sequence))];
@@ -351,7 +351,8 @@ function drawPredictions(s) {
 
 function draw() {
   const s = status;
-  for (const section of document.querySelectorAll("[data-kind]")) section.hidden = !section.dataset.kind.split(" ").includes(s.kind);
+  const kinds = [s.kind, ...(s.confusion ? ["classes"] : [])];
+  for (const section of document.querySelectorAll("[data-kind]")) section.hidden = !section.dataset.kind.split(" ").some((kind) => kinds.includes(kind));
   document.title = `${s.kind === "watch" && s.alarm ? "ALARM " : ""}edgesvm ${s.kind} ${s.port}`;
   $("kind").textContent = s.kind;
   const stale = s.stale_seconds === null ? [] : [`No sample for ${lasted(s.stale_seconds)}: is the sensor off, or its cable out?`];
