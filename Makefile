@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV   ?= .venv
 BUILD  ?= build/$(notdir $(VENV))
 SETUP  ?=
-# Samples of the unpaced conformance run; 10M takes some minutes.
-SAMPLES ?= 1M
 BIN     = $(abspath $(VENV))/bin
 # One thread, as on a small board, so that figures are comparable.
 export OPENBLAS_NUM_THREADS = 1
@@ -32,7 +30,7 @@ CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
 .PHONY: help build demo test contract test-bounds lint conformance mutants sanitize sanitize-threads fuzz mcu browser arm \
-        bench-check tables docs docs-links wheel matrix clean
+        bench-check tables docs docs-links wheel release matrix clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -85,21 +83,8 @@ lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint, mypy and stu
 	$(BIN)/mypy
 	$(BIN)/stubtest --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-positional-only --concise $(STUBS)
 
-conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet  ## the long runs: all faults, learners and limits
-	cd tests && $(BIN)/python -m rig --needed --samples $(SAMPLES) $(CONFORMANCE_ARGS)
-	cd tests && $(BIN)/python -m rig --needed --samples 10k --baud 115200 $(CONFORMANCE_ARGS)
-	$(BIN)/pytest -q -m long --ignore=tests/export $(PYTEST_ARGS)
-	cd tests && $(BIN)/python -m rig simulate --seeds 10000
-	EDGESVM_BROKER=required $(BIN)/pytest -q tests/outputs/test_broker.py tests/cli/test_out.py $(PYTEST_ARGS)
-	$(MAKE) browser
-	$(MAKE) mcu
-	$(BIN)/python tests/export/attack.py --files 100k --log build/attack.jsonl
-	$(MAKE) sanitize
-	$(MAKE) sanitize-threads
-	$(MAKE) fuzz
-	$(MAKE) bench-check
-	$(MAKE) arm ARM_ARGS=--needed
-	$(MAKE) mutants
+conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet $(VENV)/.extra-plot  ## the long runs: all faults, learners and limits (hours; goes on where it stopped)
+	$(BIN)/python tools/conformance.py $(CONFORMANCE_ARGS)
 
 mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated boards; needs Debian's compilers and QEMU
 	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export $(PYTEST_ARGS)
@@ -134,6 +119,13 @@ arm: $(VENV)/.tools  ## cross-compile wheels for 64- and 32-bit ARM and test the
 
 wheel: $(VENV)/.tools $(VENV)/.extra-wheel  ## make the release's files in dist/ and check them
 	$(BIN)/python tools/wheel
+
+release: wheel docs  ## all that is published, in dist/: archive, wheels, documentation, examples, checks
+	$(MAKE) arm ARM_ARGS=--needed
+	cp build/arm/*/dist/*.whl docs/release-checks.md dist/
+	tar -czf dist/edgesvm-docs.tar.gz -C build docs
+	git archive --prefix=edgesvm-examples/ -o dist/edgesvm-examples.tar.gz HEAD:examples
+	cd dist && sha256sum -- *.* > SHA256SUMS
 
 matrix:  ## build and test with every Python of this machine, an old and a new NumPy
 	$(PYTHON) tools/matrix $(MATRIX_ARGS)

@@ -1,0 +1,183 @@
+"""The long checks, one after the other. Those that passed on these sources are not run again.
+
+    make conformance                             # hours; goes on where it stopped
+    make conformance CONFORMANCE_ARGS=--list     # what is left, and how long it took last time
+    make conformance CONFORMANCE_ARGS="arm fuzz" # the steps whose name contains one of these words
+
+Outcomes are kept in build/conformance, with the output of each step, and docs/release-checks.md is
+their table. Exit code 1 if a step failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from mutants.areas import AREAS
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "build" / "conformance"
+TABLE = ROOT / "docs" / "release-checks.md"
+CODE = ("edgesvm", "firmware_sim", "tests", "tools", "examples", "benchmarks/*.py")
+SOURCES = (*CODE, "Makefile", "meson.build", "pyproject.toml")
+EVERY_S = 60.0  # between two lines about a step
+PYTHON = sys.executable
+LONG = f"{PYTHON} -m pytest -q -m long -p no:cacheprovider -n auto --maxprocesses 4"
+ARM = "arm64", "armhf"
+# Suites with many long tests: a step each. The rest is one step.
+SUITES = (
+    *("allocations", "inputs", "labels", "memory", "peak_memory", "raw", "refusals", "scratch"),
+    *("sklearn", "snapshots", "sparse", "stream", "targets", "threads", "twin", "weights"),
+)
+APART = (*(f"tests/conformance/test_{suite}.py" for suite in SUITES), "tests/learners")
+
+INTRODUCTION = """\
+# Release checks
+
+The outcome of each step of `make conformance`, which writes this page. A step that passed is not
+run again on the same sources. Steps that are missing here have not been run.
+"""
+
+
+def steps(samples: str) -> dict[str, str]:
+    """Commands of the shell, by name, in their order."""
+    rest = " ".join(f"--ignore={path}" for path in (*APART, "tests/export"))
+    rig = f"cd tests && {PYTHON} -m rig"
+    return {
+        "tests": "make test",
+        "tests, bounds checked": "make test-bounds",
+        "every fault, unpaced": f"{rig} --needed --samples {samples}",
+        "every fault, 115,200 baud": f"{rig} --needed --samples 10k --baud 115200",
+        "simulated power cuts and faults": f"{rig} simulate --seeds 10000",
+        **{f"long, {path}": f"{LONG} {path}" for path in APART},
+        "long, others": f"{LONG} tests {rest}",
+        "broker": "EDGESVM_BROKER=required "
+        f"{PYTHON} -m pytest -q tests/outputs/test_broker.py tests/cli/test_out.py",
+        "browser": "make browser",
+        "mcu": "make mcu",
+        "damaged snapshots in C": f"{PYTHON} tests/export/attack.py --files 100k "
+        "--log build/attack.jsonl",
+        "sanitize": "make sanitize",
+        "sanitize-threads": "make sanitize-threads",
+        "fuzz": "make fuzz",
+        "bench-check": "make bench-check",
+        **{f"arm, {name}": f'make arm ARM_ARGS="--needed --only {name}"' for name in ARM},
+        **{
+            f"mutants, {area.name}": f"cd tools && {PYTHON} -m mutants --area {area.name}"
+            for area in AREAS
+        },
+    }
+
+
+def sources() -> str:
+    """What the outcomes belong to: the sources as they are, committed or not."""
+    digest = hashlib.sha256()
+    for command in (["ls-files", "-s"], ["diff", "HEAD"]):
+        told = subprocess.run(
+            ["git", *command, "--", *SOURCES], cwd=ROOT, capture_output=True, check=True
+        )
+        digest.update(told.stdout)
+    return digest.hexdigest()[:12]
+
+
+def commit() -> str:
+    log = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def outcomes() -> dict[str, dict]:
+    """The last outcome of each step."""
+    kept = KEPT / "outcomes.jsonl"
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    return {one["step"]: one for one in map(json.loads, lines)}
+
+
+def length(seconds: float) -> str:
+    minutes = seconds / 60
+    return f"{minutes / 60:.1f} h" if minutes >= 60 else f"{minutes:.1f} min"
+
+
+def run(name: str, command: str) -> dict:
+    """Run a step; what came of it. Its output is in a file, for some steps take hours."""
+    log = KEPT / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.log"
+    began = time.monotonic()
+    with (
+        log.open("w") as file,
+        subprocess.Popen(
+            command, shell=True, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT
+        ) as process,
+    ):
+        while process.poll() is None:
+            try:
+                process.wait(EVERY_S)
+            except subprocess.TimeoutExpired:
+                print(f"  {name}, {length(time.monotonic() - began)}; {log}", flush=True)
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return {
+        "step": name,
+        "sources": sources(),
+        "commit": commit(),
+        "date": time.strftime("%Y-%m-%d"),
+        "seconds": round(time.monotonic() - began),
+        "passed": process.returncode == 0,
+        "said": lines[-1][:100] if lines else "",
+    }
+
+
+def table(names: list[str]) -> str:
+    """Markdown of the last outcomes."""
+    lines = ["| step | result | time | date | commit | last line |", "|---|---|--:|---|---|---|"]
+    known = outcomes()
+    for one in (known[name] for name in names if name in known):
+        result = "passed" if one["passed"] else "FAILED"
+        said = one["said"].replace("|", r"\|").strip("= ")
+        facts = [one["step"], result, length(one["seconds"]), one["date"], one["commit"], said]
+        lines.append("| " + " | ".join(facts) + " |")
+    return f"{INTRODUCTION}\n" + "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="make conformance", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("words", nargs="*", help="only the steps whose name contains one of these")
+    parser.add_argument("--list", action="store_true", help="run nothing: say what is left")
+    parser.add_argument("--again", action="store_true", help="also what has passed")
+    parser.add_argument("--samples", default="1M", help="of the unpaced run (default 1M)")
+    args = parser.parse_args()
+    KEPT.mkdir(parents=True, exist_ok=True)
+    known, here, every = outcomes(), sources(), steps(args.samples)
+    wanted = [n for n in every if not args.words or any(word in n for word in args.words)]
+    done = {n for n, one in known.items() if one["passed"] and one["sources"] == here}
+    left = [n for n in wanted if args.again or n not in done]
+    seconds = [known[name]["seconds"] for name in left if name in known]
+    print(
+        f"{len(left)} of {len(wanted)} steps are left; {len(seconds)} of them took "
+        f"{length(sum(seconds))} the last time"
+    )
+    failed = []
+    for k, name in enumerate(left, start=1):
+        if args.list:
+            before = f", {length(known[name]['seconds'])}" if name in known else ""
+            print(f"  {name}{before}: {every[name]}")
+            continue
+        print(f"[{k}/{len(left)}] {name} ...", flush=True)
+        outcome = run(name, every[name])
+        with (KEPT / "outcomes.jsonl").open("a") as file:
+            file.write(json.dumps(outcome) + "\n")
+        failed += [] if outcome["passed"] else [name]
+        print(f"  {'passed' if outcome['passed'] else 'FAILED'}: {outcome['said']}", flush=True)
+        TABLE.write_text(table(list(every)))
+    if failed:
+        print(f"failed: {', '.join(failed)}; output in {KEPT}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
