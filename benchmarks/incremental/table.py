@@ -2,7 +2,8 @@
 
 Table 1: noisy crossed norm, 200,000 points, five random halves. Table 2: Pima, ten random splits of
 568 and 200 rows. Batch training and the four schemes; gamma and C by cross-validation on training
-rows of the first split.
+rows of the first split, of those within one standard error of the best the one of the fewest
+support vectors.
 
 Beside the paper's columns: the same with no more than 500 support vectors held.
 
@@ -28,6 +29,7 @@ from benchmarks.common.report import Report, Table, publish
 from benchmarks.common.scores import yes
 from edgesvm import RBF, BatchSVM, IncrementalSVM
 from edgesvm.data import NoisyCrossedNorm
+from edgesvm.fleet.tuning import smallest_of_best
 
 SCHEMES = {
     "B": None,
@@ -43,9 +45,10 @@ SMALL = 500  # vectors, where memory is the point
 FLIPS = (0.01, 0.0)  # noise that makes the paper's batch error, and none
 GAMMAS, CS = (0.003, 0.01, 0.03, 0.1), (0.1, 1.0, 10.0)
 ABOUT = (
-    "Pima is scaled to deviation 1 by the training rows. What waits at the end of the stream is "
-    "learned by `update`, which is a cycle more. Their hours are of SVMlight on 1.3 GHz; ours are "
-    "seconds of the processor."
+    "gamma and C: of those within one standard error of the least error in cross-validation, the "
+    "ones of the fewest support vectors. Pima is scaled to deviation 1 by the training rows. What "
+    "waits at the end of the stream is learned by `update`, which is a cycle more. Their hours are "
+    "of SVMlight on 1.3 GHz; ours are seconds of the processor."
 )
 LARGEST = 20_000  # rows of a cross-validation; support vectors held where there is no limit
 
@@ -74,29 +77,30 @@ def pima(seed: int) -> Split:
 
 
 def chosen(split: Split, name: str, n_batch: int, room: int | None) -> tuple[float, float]:
-    """gamma and C of the least error in five folds of the training rows: of 20,000 of them for
-    batch training, of all for the schemes that leave samples out, whose errors come and go with
-    the cycles.
+    """gamma and C of the fewest support vectors, of those within one standard error of the least
+    error in five folds of the training rows: of 20,000 of them for batch training, of all for the
+    schemes that leave samples out, whose errors come and go with the cycles.
     """
     n = LARGEST if name == "B" else len(split[0])
     X, y = split[0][:n], split[1][:n]
     fold = np.arange(len(X)) % 5
     room = len(X) if room is None else room
-    errors = {
-        (gamma, C): sum(
+    settings = [(gamma, C) for gamma in GAMMAS for C in CS]
+    scores, sizes = [], []
+    for setting in settings:
+        folds = [
             measure(
                 (X[fold != k], y[fold != k], X[fold == k], y[fold == k]),
                 name,
                 n_batch,
                 room,
-                (gamma, C),
-            )["error"]
+                setting,
+            )
             for k in range(5)
-        )
-        for gamma in GAMMAS
-        for C in CS
-    }
-    return min(errors, key=lambda setting: (round(errors[setting], 9), setting))
+        ]
+        scores.append(1 - np.mean([of["error"] for of in folds]) / 100)
+        sizes.append(sum(of["support"] for of in folds))
+    return settings[smallest_of_best(scores, sizes, len(X))]
 
 
 def batch(X: np.ndarray, y: np.ndarray, gamma: float, C: float) -> BatchSVM:

@@ -1,5 +1,6 @@
 """Figure 1 of Domeniconi & Gunopulos 2001: a window of three batches of 1,000 rows against batch
-training on the same rows, with ten test sets of 1,000 at each of twelve steps.
+training on the same rows, with ten test sets of 1,000 at each of twelve steps. gamma and C are
+chosen as in `incremental.table`, on as many rows as the window has.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from edgesvm.data import NoisyCrossedNorm
 
 FLIP = 0.01
 STEPS, WINDOW, STEP_ROWS = 12, 3, 1000
-CHOOSING = 100_000  # rows that gamma and C are chosen from
 
 
 def steps_of(gamma: float, C: float, n_steps: int) -> dict[str, Any]:
@@ -116,7 +116,8 @@ def main() -> None:
     args = parsed(arguments(__doc__))
     n_steps, gamma, C = 2, 0.1, 0.1
     if not args.quick:
-        n_steps, (gamma, C) = STEPS, chosen(crossed_norm(0, CHOOSING, FLIP), "B", 1, None)
+        rows = crossed_norm(0, WINDOW * STEP_ROWS, FLIP)
+        n_steps, (gamma, C) = STEPS, chosen(rows, "B", 1, None)
     found = steps_of(gamma, C, n_steps)
     draw(found, args.out)
     about = (
