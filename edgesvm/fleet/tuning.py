@@ -128,8 +128,9 @@ def halve(
     for n_rows, n_alive in rounds:
         alive = order[:n_alive]
         outcomes = _tried(alive, X[:n_rows], y[:n_rows], holdout, client)
-        for candidate, (score, candidate.vectors) in zip(alive, outcomes, strict=True):
+        for candidate, (score, vectors) in zip(alive, outcomes, strict=True):
             candidate.scores.append(score)
+            candidate.vectors = vectors
             n_done += 1
             if progress is not None:
                 progress(n_done, n_all)
