@@ -13,11 +13,10 @@ import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.report import Report, Table, publish
-from benchmarks.incremental.table import batch, chosen, crossed_norm
+from benchmarks.incremental.table import FLIP, batch, chosen, crossed_norm
 from edgesvm import RBF, WindowedSVM
 from edgesvm.data import NoisyCrossedNorm
 
-FLIP = 0.01
 STEPS, WINDOW, STEP_ROWS = 12, 3, 1000
 
 
@@ -123,7 +122,7 @@ def main() -> None:
     n_steps, gamma, C = 2, 0.1, 0.1
     if not args.quick:
         rows = crossed_norm(0, WINDOW * STEP_ROWS, FLIP)
-        n_steps, (gamma, C) = STEPS, chosen(rows, "B", 1, None)
+        n_steps, (gamma, C) = STEPS, chosen(rows, "B", 1)
     found = steps_of(gamma, C, n_steps)
     draw(found, args.out)
     about = (

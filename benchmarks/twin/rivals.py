@@ -200,7 +200,7 @@ def main() -> None:
     results = Results(cells, args.orders)
     tables = [costs(names, results)] if "rbf" in args.kernels else []
     tables += [accuracies(kernel, names, results) for kernel in args.kernels]
-    limits = sorted({cells[key]["given"] for key in cells if "given" in cells[key]})
+    limits = sorted({cells[key]["given"] for key in cells if key[2] == "IDSVM"})
     about = ABOUT.format(
         orders=args.orders,
         budget=BUDGET,
