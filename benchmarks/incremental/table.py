@@ -76,7 +76,7 @@ def pima(seed: int) -> Split:
     return X_train, y[:568], X_test, y[568:]
 
 
-def chosen(split: Split, name: str, n_batch: int) -> tuple[float, float]:
+def chosen(split: Split, name: str, n_batch: int, room: int | None) -> tuple[float, float]:
     """gamma and C of the fewest support vectors, of those within one standard error of the least
     error in five folds of the training rows: of 20,000 of them for batch training, of all for the
     error-driven scheme, whose errors come and go with the cycles.
@@ -84,6 +84,7 @@ def chosen(split: Split, name: str, n_batch: int) -> tuple[float, float]:
     n = LARGEST if name == "B" else len(split[0])
     X, y = split[0][:n], split[1][:n]
     fold = np.arange(len(X)) % 5
+    room = len(X) if room is None else room
     settings = [(gamma, C) for gamma in GAMMAS for C in CS]
     scores, sizes = [], []
     for setting in settings:
@@ -92,7 +93,7 @@ def chosen(split: Split, name: str, n_batch: int) -> tuple[float, float]:
                 (X[fold != k], y[fold != k], X[fold == k], y[fold == k]),
                 name,
                 n_batch,
-                len(X),
+                room,
                 setting,
             )
             for k in range(5)
@@ -148,15 +149,15 @@ def run_table(
             if key in cells:
                 continue
             split = split or split_of(seed)
-            params = parameters(chosen_key(label, name), BATCH[number], split_of, cells)
+            params = parameters(chosen_key(label, name, room), BATCH[number], split_of, cells)
             n_room = len(split[0]) if room is None else room
             cells[key] = result = measure(split, name, BATCH[number], n_room, params)
             say(f"{key}: {result['error']:.2f} %, {result['seconds']:.1f} s")
 
 
-def chosen_key(label: str, name: str) -> tuple:
+def chosen_key(label: str, name: str, room: int | None) -> tuple:
     """What takes in every sample of the margin has the parameters of B, with room or without."""
-    return ("chosen", label, "ED" if name == "ED" else "B", None)
+    return ("chosen", label, "ED", room) if name == "ED" else ("chosen", label, "B", None)
 
 
 def parameters(
@@ -164,7 +165,7 @@ def parameters(
 ) -> tuple[float, float]:
     """gamma and C of a column, chosen once, on the first split."""
     if key not in cells:
-        gamma, C = chosen(split_of(0), key[2], n_batch)
+        gamma, C = chosen(split_of(0), key[2], n_batch, key[3])
         cells[key] = {"gamma": gamma, "C": C}
         say(f"{key}: gamma {gamma:g}, C {C:g}")
     return cells[key]["gamma"], cells[key]["C"]
@@ -189,7 +190,7 @@ def table(number: int, label: str, title: str, cells: Cells, n_splits: int) -> T
         rows.append(
             [
                 name if room is None else f"{name}, {room} vectors",
-                "{gamma:g}, {C:g}".format(**cells[chosen_key(label, name)]),
+                "{gamma:g}, {C:g}".format(**cells[chosen_key(label, name, room)]),
                 *(theirs[k] for k in ("error %", "deviation", "support vectors", "cycles")),
                 theirs.get("time, h"),
                 f"{error.mean():.2f}",

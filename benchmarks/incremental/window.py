@@ -122,7 +122,7 @@ def main() -> None:
     n_steps, gamma, C = 2, 0.1, 0.1
     if not args.quick:
         rows = crossed_norm(0, WINDOW * STEP_ROWS, FLIP)
-        n_steps, (gamma, C) = STEPS, chosen(rows, "B", 1)
+        n_steps, (gamma, C) = STEPS, chosen(rows, "B", 1, None)
     found = steps_of(gamma, C, n_steps)
     draw(found, args.out)
     about = (
