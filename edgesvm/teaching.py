@@ -13,7 +13,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,7 +70,8 @@ class Teaching(ABC):
         Allocated.
     """
 
-    _all: weakref.WeakSet[Teaching] = weakref.WeakSet()  # several ports may teach one learner
+    # Several ports may teach one learner.
+    _all: ClassVar[weakref.WeakSet[Teaching]] = weakref.WeakSet()
 
     def __init__(self, learner: Learner) -> None:
         self.before = Before(learner)
