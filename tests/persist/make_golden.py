@@ -244,7 +244,30 @@ GOLDEN: dict[str, Learner] = {
     ),
     "standardized_svr_f32": Standardized(learner=FourierSVR(n_directions=7), missing="mean"),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
+    "named_f32": Standardized(learner=ByteSVM(n_bytes=500)),
 }
+# Whose features have names: of format version 2.
+FEATURES = {"named_f32": ("light", "CO2", "température")}
+
+
+class Named:
+    """Rows with these names, as a DataFrame has them; where ARM is emulated there is no pandas."""
+
+    columns = FEATURES["named_f32"]
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = X
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, rows: slice) -> "Named":
+        return Named(self.X[rows])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.X, dtype)
+
+
 # A learner of the catalogue that is not above gets a file with its defaults, in a small store.
 NAMED = {name for learner in GOLDEN.values() for name in re.findall(r"\w+(?=\()", repr(learner))}
 for entry in CATALOGUE:
@@ -254,17 +277,19 @@ for entry in CATALOGUE:
         GOLDEN[f"{entry.name.lower()}_f32"] = kind(**small)
 
 
-def samples(learner: Learner, n: int) -> tuple[np.ndarray, Any]:
+def samples(learner: Learner, n: int) -> tuple[Any, Any]:
     """What a learner gets of the stream."""
     X, labels = stream(n, learner.dtype, max(learner.n_classes_planned, 2))
     y = targets(X) if learner.regresses else labels
-    return with_gaps(X, getattr(learner, "missing", "") == "mean"), y
+    X = with_gaps(X, getattr(learner, "missing", "") == "mean")
+    return (Named(X) if hasattr(learner, "feature_names_in_") else X), y
 
 
-def learned(learner: Learner) -> Learner:
+def learned(name: str) -> Learner:
+    learner = GOLDEN[name]
     chooses = "shuffle" in signature(learner.fit).parameters
     in_order = {"shuffle": False, "epochs": 1} if chooses else {}
-    return learner.fit(*samples(learner, 200), **in_order)
+    return learner.fit(*samples(learner, 200), **in_order).name_features(FEATURES.get(name))
 
 
 def answers(learner: Learner) -> dict[str, list[Any]]:
@@ -305,9 +330,9 @@ def main() -> None:
     HERE.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         new = Path(folder) / "new"
-        for name, learner in GOLDEN.items():
+        for name in GOLDEN:
             if not (path := HERE / f"{name}.esvm").exists():
-                learned(learner).save(new)
+                learned(name).save(new)
                 add(path, new.read_bytes())
         if not (path := HERE / "two_saves_weighed.ckpt").exists():
             checkpoint(new)
