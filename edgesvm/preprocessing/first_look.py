@@ -193,7 +193,7 @@ def propose(X: Floats, rate: float, seen: tuple[Floats, Floats] | None = None) -
     if not steady:
         why.append(f"none is steady to {STEADY:.0%}: {window} is the longest that can be compared")
     if tones:
-        why.append(f"a window holds {window * tones[0][0] / rate:.0f} periods of the lowest peak")
+        why.append(f"a window holds {window * tones[0][0] / rate:.2g} periods of the lowest peak")
     why += [f"{_rounded(hz):g} Hz has {share:.0%} of the power" for hz, share in tones]
     if not tones:
         why.append("no frequency stands out: the bands are four times as high each")
