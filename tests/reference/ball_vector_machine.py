@@ -12,6 +12,7 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
     all."""
 
     others = ("f",)
+    not_shrunk = 0.0
 
     def __init__(self, *common, shrink, max_rounds, **params):
         super().__init__(*common, **params)
@@ -48,8 +49,8 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         """Move until p is on the surface; in a stream, with the radius that no round reduced."""
         v, k_pp = self.views, self.length(p)
         if self.streaming:
-            v["lift"][...] += v["shrunk"]
-            v["shrunk"][...] = 0.0
+            v["lift"][...] += v["shrunk"] - self.not_shrunk
+            v["shrunk"][...] = self.not_shrunk
         square = v["square"] + v["lift"] - 2.0 * v["f"][p] + k_pp
         keep = np.sqrt(max(k_pp - float(v["shrunk"]), 0.0) / square)
         v["lift"][...] *= keep * keep

@@ -15,9 +15,9 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
     others = ("alpha",)
     worst = 0.0
 
-    def __init__(self, *common, **params):
+    def __init__(self, *common, bulk, **params):
         super().__init__(*common, **params)
-        self.smo = None
+        self.bulk, self.smo = bulk, None
         self.settled_at(0.0)
 
     @property
@@ -44,7 +44,7 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
 
     @property
     def in_bulk(self):
-        return not self.streaming
+        return self.bulk and not self.streaming
 
     @property
     def limit(self):
