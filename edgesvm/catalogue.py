@@ -85,6 +85,8 @@ CATALOGUE = (
           "core-vector", "smallest enclosing ball", takes="kernel", weights="repeats"),
     Entry("BallVectorMachine", "learners.papers.enclosing.ball_vector_machine", "kernel",
           "ball-vector", "ball of fixed radius, no solver", takes="kernel", weights="repeats"),
+    Entry("OneClassCoreVectorMachine", "learners.papers.enclosing.one_class", "kernel"),
+    Entry("OneClassBallVectorMachine", "learners.papers.enclosing.one_class", "kernel"),
     Entry("TwinVectorMachine", "learners.twin.twin_vector_machine", "kernel",
           "twin", "exact SVM on weighted twin vectors", takes="kernel", weights="repeats"),
     Entry("TwinDictionarySVM", "learners.twin.twin_dictionary_svm", "kernel",

@@ -98,3 +98,26 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         v["shrunk"][...] += float(v["lift"]) - slack
         v["lift"][...] = self.square_radius
         return True
+
+
+class OneClassBallVectorMachineCoreRef(BallVectorMachineCoreRef):
+    """All samples are of sign 1, 1 away from the origin along an axis of its own."""
+
+    one_class = True
+    not_shrunk = 1.0
+
+    @property
+    def margin(self):
+        return self.level - 1.0
+
+    def take(self, p, f):
+        if p == 0:
+            self.views["shrunk"][...] = 1.0
+        super().take(p, f)
+
+    def decide(self, x):
+        return super().decide(x) - (self.level + float(self.views["cut"]))
+
+    @property
+    def offset(self):
+        return self.level + float(self.views["cut"]) - 1.0

@@ -231,6 +231,7 @@ cdef class OneClassBallVectorMachineCore(BallVectorMachineCore):
 
     def __init__(self, *common, **params):
         super().__init__(*common, **params)
+        self.one_class = True
         self.cut = <double *> self.array("cut")
 
     cdef double margin(self) noexcept nogil:
@@ -248,6 +249,11 @@ cdef class OneClassBallVectorMachineCore(BallVectorMachineCore):
         cdef Status status = BallVectorMachineCore.decide(self, x, value)
         value[0] -= self.level() + self.cut[0]
         return status
+
+    @property
+    def offset(self):
+        """sum alpha k(x, .) of an x on the boundary"""
+        return self.level() + self.cut[0] - 1.0
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = BallVectorMachineCore.fault(self)

@@ -262,6 +262,7 @@ cdef class OneClassCoreVectorMachineCore(CoreVectorMachineCore):
 
     def __init__(self, *common, **params):
         super().__init__(*common, **params)
+        self.one_class = True
         self.surface = <double *> self.array("surface")
         self.most = <double *> self.array("most")
 
@@ -286,6 +287,11 @@ cdef class OneClassCoreVectorMachineCore(CoreVectorMachineCore):
         cdef Status status = CoreVectorMachineCore.decide(self, x, value)
         value[0] -= self.surface[0]
         return status
+
+    @property
+    def offset(self):
+        """sum alpha k(x, .) of an x on the boundary"""
+        return self.surface[0] - 1.0
 
     def spread(self, double most):
         """No coefficient is to be larger than `most`; that of each core vector is the same now."""

@@ -176,7 +176,7 @@ class EnclosingMachine(KernelLearner):
         kernel, constant = self._seen(self.kernel_for(n_features))
         epsilon, margin_tol = self._tolerance
         return {
-            "C": float(self.C),
+            "C": self._penalty,
             "kernel": kernel,
             "normalize": self._scales_points(kernel),
             "width": self._width(n_features),
@@ -185,7 +185,7 @@ class EnclosingMachine(KernelLearner):
             "margin_tol": margin_tol,
             "max_core": int(self.max_core),
             "max_iter": int(self.max_iter),
-            "kappa": self._self_kernel(kernel) + 1.0 + 1.0 / float(self.C),
+            "kappa": self._self_kernel(kernel) + 1.0 + 1.0 / self._penalty,
         }
 
     def _used(self, core: Any) -> list[slice]:
@@ -271,7 +271,7 @@ class EnclosingMachine(KernelLearner):
         return {
             "owner": type(self).__name__,
             "dtype": self.dtype,
-            "C": float(self.C),
+            "C": self._penalty,
             "bounded": not self._is_part,
         }
 
@@ -354,6 +354,11 @@ class EnclosingMachine(KernelLearner):
             scale *= self._finer
         core.allow(*self._tolerance)
         yield
+
+    @property
+    def _penalty(self) -> float:
+        """C of eq. 3"""
+        return float(self.C)
 
     @property
     def _tolerance(self) -> tuple[float, float]:
