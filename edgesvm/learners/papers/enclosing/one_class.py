@@ -31,7 +31,7 @@ Self = TypeVar("Self", bound="OneClassMachine")
 class OneClassMachine(Unlabelled, EnclosingMachine):
     """Base of the enclosing machines without labels."""
 
-    margin_tol: float | None = 1e-3
+    margin_tol: float | None = 1e-4
     nu: float | None = 0.1
 
     def _check_params(self) -> None:
@@ -60,7 +60,7 @@ class OneClassMachine(Unlabelled, EnclosingMachine):
         """
         if is_row_source(X):
             raise TypeError(f"{type(self).__name__}.fit takes an array, not a source of chunks")
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        n = (X if hasattr(X, "shape") else np.asarray(X)).shape[0]
         self._check_rows(n)
         fitted: Self = EnclosingMachine.fit(self, X, np.full(n, NORMAL), progress=progress)
         return fitted
@@ -97,7 +97,7 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
         has the penalty C instead.
     C : float, default 1.0
         Penalty of the squared slack if ``nu`` is None; > 0.
-    margin_tol : float or None, default 1e-3
+    margin_tol : float or None, default 1e-4
         A second tolerance: sum alpha k(x, .) of a row inside may be below ``offset_`` by no more
         than this share of it. None: epsilon alone counts.
     epsilon, kernel, gamma, degree, coef0, normalize, max_core, n_probes, cache, max_iter, seed,
@@ -188,7 +188,7 @@ class OneClassBallVectorMachine(OneClassMachine, BallVectorMachine):
         ball's surface.
     C : float, default 1.0
         Penalty of the squared slack; > 0.
-    margin_tol : float or None, default 1e-3
+    margin_tol : float or None, default 1e-4
         As for `OneClassCoreVectorMachine`.
     epsilon, kernel, gamma, degree, coef0, normalize, max_core, n_probes, multi_scale, shrink,
     max_rounds, cache, max_iter, seed, dtype
