@@ -130,7 +130,8 @@ class GramMachine:
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of each row."""
-        return self.classes_[(self.decision_function(X) > 0.0).astype(int)]
+        slots = (self.decision_function(X) > 0.0).astype(int)
+        return self.classes_[slots]
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """Share of rows whose class is predicted."""

@@ -69,7 +69,7 @@ def test_the_boundary_is_that_of_scikit_learn(nu, max_core, dtype):
 @each("engine", ENGINES)
 @each("C", [0.1, 10.0])
 def test_without_nu_it_is_the_minimum_enclosing_ball(engine, C):
-    X = rows(100).astype(np.float64)
+    X = rows(50).astype(np.float64)
     K = RBF(0.3)(X, X) + np.eye(len(X)) / C
     params = {"nu": None, "C": C, "epsilon": 1e-6, "dtype": "float64"}
     model = make(OneClassCoreVectorMachine, engine, **params).fit(X)
@@ -82,7 +82,7 @@ def test_without_nu_it_is_the_minimum_enclosing_ball(engine, C):
 
 @each("max_rounds", [1, 100])
 def test_a_ball_of_fixed_radius_encloses_all_rows(max_rounds):
-    X = rows(200).astype(np.float64)
+    X = rows(60).astype(np.float64)
     params = {"nu": None, "epsilon": 1e-4, "margin_tol": None, "max_rounds": max_rounds}
     model = make(OneClassBallVectorMachine, C=5.0, dtype="float64", **params).fit(X)
     K = RBF(0.3)(X, X) + np.eye(len(X)) / 5.0
