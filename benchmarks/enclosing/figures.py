@@ -144,9 +144,7 @@ def draw(figure: Figure, results: Results, path: Path) -> None:
                     (v, printed(figure, figure.setting(name, how, epsilon, v), what))
                     for v in figure.values
                 ]
-                axis.plot(
-                    [v for v, y in cross if y], [y for _, y in cross if y], "x", color=colour
-                )
+                axis.plot([v for v, y in cross if y], [y for _, y in cross if y], "x", color=colour)
             axis.set_xscale("log")
             axis.set_yscale("log")
             axis.minorticks_off()

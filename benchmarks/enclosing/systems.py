@@ -71,4 +71,7 @@ SYSTEMS = {
     "BVM margin": System(
         partial(enclosing, BallVectorMachine, margin_tol=0.1), tells_passes=True, in_tables=False
     ),
+    "CVM literal": System(
+        partial(enclosing, CoreVectorMachine, bulk=False), tells_passes=True, in_tables=False
+    ),
 }

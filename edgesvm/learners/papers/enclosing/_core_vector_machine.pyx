@@ -13,9 +13,9 @@ that of the minimum enclosing ball of all samples, as alpha is feasible.
 A stream solves after each new vector, and so does `fit` unless in `bulk`, as the paper does. In
 bulk it adds all that are at least FAR times as far outside as the worst that it found since it
 solved, and solves when the core set has grown by 1 / SHARE, to the share LOOSE of that violation;
-at the end of a pass, to the tolerance. Then vectors without a coefficient go, if they are many. f = (K alpha)_p, by which a vector was found outside, is its
-gradient too. Where all rows fit, the first core set is all of them: one solution encloses them, and
-then those without a coefficient go.
+at the end of a pass, to the tolerance. Then vectors without a coefficient go, if they are many. f =
+(K alpha)_p, by which a vector was found outside, is its gradient too. Where all rows fit, the first
+core set is all of them: one solution encloses them, and then those without a coefficient go.
 
 With sample weights, kappa is that of weight one, and the ball is centre-constrained: each sample
 has one more axis that makes up the difference, on which the centre is 0.

@@ -138,7 +138,9 @@ class CoreVectorMachine(EnclosingMachine):
 
     def _begins_with_all(self, n_rows: int) -> bool:
         n_floats = self.core.views["cache"].size
-        return self.bulk and n_rows <= self.max_core and n_rows * padded(n_rows) <= MATRIX * n_floats
+        return (
+            self.bulk and n_rows <= self.max_core and n_rows * padded(n_rows) <= MATRIX * n_floats
+        )
 
     @property
     def _coarse_first(self) -> bool:

@@ -58,9 +58,9 @@ class GramMachine:
     rows; a step takes some n additions. There is no snapshot; see `edgesvm.CoreVectorMachine` for a
     learner in fixed bytes.
 
-    The paper's conditions are checked: values are finite and symmetric, k(x, x) is the same positive
-    number for all x (eq. 2), and no value is larger. That the matrix is positive semidefinite, which
-    is for the kernel to promise, is not.
+    The paper's conditions are checked: values are finite and symmetric, k(x, x) is the same
+    positive number for all x (eq. 2), and no value is larger. That the matrix is positive
+    semidefinite, which is for the kernel to promise, is not.
 
     Examples
     --------
@@ -91,8 +91,8 @@ class GramMachine:
         Raises
         ------
         ValueError
-            A parameter is out of range, there are not two classes, or a condition on the kernel does
-            not hold.
+            A parameter is out of range, there are not two classes, or a condition on the kernel
+            does not hold.
         """
         one_of("method", self.method, "core", "ball")
         share("epsilon", self.epsilon)

@@ -93,8 +93,8 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
     Parameters
     ----------
     nu : float or None, default 0.1
-        Largest share of the rows of ``fit`` outside the ball, 0 < nu < 1. None: the squared slack
-        has the penalty C instead.
+        Largest share of the rows of ``fit`` outside the ball, 0 < nu < 1; those on its surface
+        are on either side, by the tolerance. None: the squared slack has the penalty C instead.
     C : float, default 1.0
         Penalty of the squared slack if ``nu`` is None; > 0.
     margin_tol : float or None, default 1e-4
@@ -119,13 +119,15 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
     -----
     The minimum enclosing ball, eq. 1 of Tsang, Kocsor & Kwok 2007, is support vector data
     description (Tax & Duin 2004). Its form with slack has 0 <= alpha <= 1 / (nu n) in the dual; as
-    k(x, x) is the same for all x, that is the nu form of Scholkopf et al. 2001, which scikit-learn's
-    `OneClassSVM` has. There ``dual_coef_`` and ``decision_function`` are nu n times as large.
+    k(x, x) is the same for all x, that is the nu form of Scholkopf et al. 2001, which
+    scikit-learn's `OneClassSVM` has. There ``dual_coef_`` and ``decision_function`` are nu n times
+    as large.
 
-    The share nu of the rows has to be in the core set, since the sum of alpha is 1. The search begins
-    with that many rows, drawn by ``seed``, all of the same coefficient, and adds rows outside as
-    `CoreVectorMachine` does. A stream (``learn_one``, ``partial_fit``) knows no n: after ``fit`` a
-    coefficient is at most what it was there, without it there is no slack, every sample is enclosed.
+    The share nu of the rows has to be in the core set, since the sum of alpha is 1. The search
+    begins with that many rows, drawn by ``seed``, all of the same coefficient, and adds rows
+    outside as `CoreVectorMachine` does. A stream (``learn_one``, ``partial_fit``) knows no n: after
+    ``fit`` a coefficient is at most what it was there; without it there is no slack, and every
+    sample is enclosed.
 
     With C, all support vectors are outside, at a distance that alpha / C tells.
 
@@ -139,7 +141,7 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
     >>> model = OneClassCoreVectorMachine(kernel=RBF(0.5), nu=0.05).fit(X)
     >>> model.predict([[0, 0], [5, 5]])
     array([ 1, -1])
-    >>> float((model.predict(X) < 0).mean()) <= 0.05
+    >>> float((model.decision_function(X) < -1e-4).mean()) <= 0.05
     True
     """
 

@@ -61,7 +61,7 @@ def test_the_conditions_of_the_paper_are_checked():
     K = KERNEL(X, X)
     wrong = {
         "a square matrix": K[:, :-1],
-        "NaN or infinite": np.where(K == K[3, 4], np.nan, K),
+        "NaN or infinite": np.where(K[3, 4] == K, np.nan, K),
         r"between 1 and 2, but must be the same": K + np.diag(np.arange(30) == 7),
         "not symmetric": K + np.triu(np.full_like(K, 1e-3), 1),
         "larger than k": np.where(np.eye(30), 1.0, 2.0),

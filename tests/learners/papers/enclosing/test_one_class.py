@@ -128,7 +128,7 @@ def test_the_engines_agree(kind, nu, dtype):
         tol = 0.02 if small else 1e-3
         np.testing.assert_allclose(fast.score_samples(X), plain.score_samples(X), atol=tol * 0.2)
         assert fast.offset_ == pytest.approx(plain.offset_, rel=tol)
-        plain.core.__class__ is not fast.core.__class__
+        assert type(plain.core).__module__ != type(fast.core).__module__
 
 
 @each("kind, nu", FORMS)
@@ -160,7 +160,11 @@ def test_a_refused_sample_leaves_no_trace(kind, nu):
     before = bytes(model.arena)
     bad = X.copy()
     bad[7, 1] = np.nan
-    for refused in (lambda: model.learn_one(bad[7]), lambda: model.fit(bad), lambda: model.fit(X[:0])):
+    for refused in (
+        lambda: model.learn_one(bad[7]),
+        lambda: model.fit(bad),
+        lambda: model.fit(X[:0]),
+    ):
         with pytest.raises(ValueError):
             refused()
     with pytest.raises(TypeError, match="source of chunks"):
@@ -172,7 +176,7 @@ def test_parameters_out_of_range():
     for nu in (0.0, 1.0, "auto"):
         with pytest.raises(ValueError, match="nu"):
             OneClassCoreVectorMachine(nu=nu).plan(D)
-    with pytest.raises(ValueError, match="max_core=20 is less than nu=0.1 of 240 rows: give at lea"):
+    with pytest.raises(ValueError, match="of 240 rows: give at least 24"):
         OneClassCoreVectorMachine(max_core=20).fit(rows())
     with pytest.raises(ValueError, match="classes"):
         OneClassBallVectorMachine().allocate(D, classes=[0, 1])
@@ -184,7 +188,8 @@ def test_a_hostile_snapshot_is_refused_or_works(kind, nu, tmp_path):
     make(kind, nu=nu, max_core=60).fit(X).save(tmp_path / "model.esvm")
     data = (tmp_path / "model.esvm").read_bytes()
     rng, refused = np.random.default_rng(0), 0
-    for at in rng.integers(len(data) - 4 - make(kind, max_core=60).plan(D).total, len(data) - 4, 200):
+    size = make(kind, max_core=60).plan(D).total
+    for at in rng.integers(len(data) - 4 - size, len(data) - 4, 200):
         body = bytearray(data[:-4])
         body[at] ^= int(rng.choice([1, 0x80, 0xFF]))
         try:
@@ -193,7 +198,7 @@ def test_a_hostile_snapshot_is_refused_or_works(kind, nu, tmp_path):
             refused += 1
             continue
         model.partial_fit(X[:20]).predict(X)
-    assert 10 < refused
+    assert refused > 10
 
 
 @each("kind", KINDS)
