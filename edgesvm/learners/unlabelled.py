@@ -89,7 +89,7 @@ class Unlabelled(Learner):
 
     def fit_predict(self, X: Matrix, y: Any = None) -> np.ndarray:
         """``fit``, then ``predict`` of the same rows."""
-        return self.fit(X).predict(X)
+        return self.fit(X).predict(X)  # type: ignore[call-arg]
 
     def _rows(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, None]:
         rows = self._matrix(X)

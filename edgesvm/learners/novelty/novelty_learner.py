@@ -135,7 +135,7 @@ class NoveltyLearner(Unlabelled):
 
     # -- learning, without labels ------------------------------------------------------------------
 
-    def learn_one(self, x: ArrayLike) -> bool:
+    def learn_one(self, x: ArrayLike) -> bool:  # type: ignore[override]
         """Learn one sample, after its score has moved the threshold. Returns whether the model
         changed: with learn="normal" what is above the threshold, or in an alarm, is counted and not
         learned, with learn="until N" what comes after N samples, and what a stuck sensor sends

@@ -18,7 +18,7 @@ from edgesvm.learners.papers.enclosing._ball_vector_machine import OneClassBallV
 from edgesvm.learners.papers.enclosing._core_vector_machine import OneClassCoreVectorMachineCore
 from edgesvm.learners.papers.enclosing.ball_vector_machine import BallVectorMachine
 from edgesvm.learners.papers.enclosing.core_vector_machine import CoreVectorMachine
-from edgesvm.learners.papers.enclosing.enclosing_machine import Data, EnclosingMachine, Progress
+from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine, Progress
 from edgesvm.learners.unlabelled import NORMAL, Unlabelled
 
 __all__ = ["OneClassBallVectorMachine", "OneClassCoreVectorMachine"]
@@ -165,11 +165,11 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
     def _least_core(self, n: int) -> int:
         return 1 if self.nu is None else math.ceil(self.nu * n)
 
-    def _begin(self, data: Data) -> None:
+    def _begin(self, data: Any) -> None:
         if self.nu is not None:
             self.core.spread(min(1.0, 1.0 / (self.nu * data.n_rows)))
 
-    def _enclose(self, data: Data, progress: Progress | None) -> bool:
+    def _enclose(self, data: Any, progress: Progress | None) -> bool:
         if self.nu is not None:
             first = data.some(self._least_core(data.n_rows), int(self.seed))
             self._offer(data, first, progress, unseen=True)
