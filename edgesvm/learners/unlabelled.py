@@ -100,6 +100,19 @@ class Unlabelled(Learner):
         labels = np.full(len(rows), NORMAL)
         return super()._rows_to_fit(rows, labels, None)  # type: ignore[return-value]
 
+    def score_one(self, x: ArrayLike) -> float:
+        """How strange one sample is: the higher, the stranger. See the class for its unit.
+
+        It is ``-score_samples`` of that sample: scikit-learn's scores are higher for what is
+        normal.
+
+        Raises
+        ------
+        As `predict_one`.
+        """
+        with self._guard:
+            return -self.offset_ - float(self.decision_one(x))
+
     def score_samples(self, X: Matrix, n_jobs: int | None = None) -> np.ndarray:
         """How normal rows are, as by scikit-learn: the higher, the more normal; ``-score_one``.
         `n_jobs` as in `decision_function`.

@@ -223,19 +223,6 @@ class NoveltyLearner(Unlabelled):
 
     # -- scores ------------------------------------------------------------------------------------
 
-    def score_one(self, x: ArrayLike) -> float:
-        """How strange one sample is: the higher, the stranger. See the class for its unit.
-
-        It is ``-score_samples`` of that sample: scikit-learn's scores are higher for what is
-        normal.
-
-        Raises
-        ------
-        As `predict_one`.
-        """
-        with self._guard:
-            return self._fitted.threshold - float(self.decision_one(x))
-
     def shares_one(self, x: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
         """Which features make one sample strange.
 
