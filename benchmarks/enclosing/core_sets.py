@@ -20,11 +20,10 @@ NAMES = ["satimage", "optdigits", "pendigits", "w3a", "letter", "ijcnn1", "web",
 HOW = ("CVM literal", "CVM")
 
 
-def settings(names: list[str]) -> list[Setting]:
-    """By epsilon, the largest first."""
+def settings(names: list[str], epsilons: list[float]) -> list[Setting]:
     return [
         Setting(name, how, epsilon, width=WIDTH)
-        for epsilon in EPSILONS
+        for epsilon in epsilons
         for name in names
         for how in HOW
     ]
@@ -53,6 +52,7 @@ def table(epsilon: float, names: list[str], results: Results) -> Table:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--sets", nargs="+", metavar="NAME", choices=NAMES, default=NAMES)
+    parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--limit", type=int, default=120, help="seconds of a fit (default 120)")
     parser.add_argument("--done", action="store_true", help="run nothing: report finished cells")
     parser.add_argument("--any-build", action="store_true", help="cells of other builds too")
@@ -62,14 +62,14 @@ def main() -> None:
         names, skipped = [QUICK], ["the paper's sets: a quick run uses generated data"]
     results = Results(args.cells, args.any_build)
     if not args.done:
-        skipped += run(settings(names), results, args.limit)
+        skipped += run(settings(names, args.epsilons), results, args.limit)
     about = [
         "SVs: rows with a coefficient in any pair of classes. held: vectors of all core sets, "
         "those without a coefficient too, summed over pairs. Seconds of the processor, of a fit. "
         "> N s: out of time.",
     ]
     title = "Core sets: one row at a time, as printed, and in bulk"
-    tables = [table(epsilon, names, results) for epsilon in EPSILONS]
+    tables = [table(epsilon, names, results) for epsilon in args.epsilons]
     report = Report("enclosing/core_sets", title, tables, about, results.as_list(), skipped)
     publish(report, args.out)
 

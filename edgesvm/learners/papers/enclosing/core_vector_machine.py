@@ -55,8 +55,8 @@ class CoreVectorMachine(EnclosingMachine):
         paper.
     bulk : bool, default True
         False: Algorithm 1 as printed. Of each block the farthest row alone is added, and the ball
-        solved for; no row is dropped, and there are no coarser tolerances before epsilon. Fewer
-        core vectors, and several times the time.
+        solved for; no row is dropped, and there are no coarser tolerances before epsilon. Somewhat
+        fewer support vectors where not all rows fit in the core set, in several times the time.
 
     Attributes
     ----------
