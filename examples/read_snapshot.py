@@ -171,6 +171,8 @@ def batch_svm(arena, params, width, _n):
 
 
 def ball_vector_machine(arena, params, width, _n):
+    if params["normalize"] == "kernel":
+        raise ValueError("normalize='kernel' is not read here; see FORMATS.md")
     n = params["max_core"]
     *_, intercept = arena.scalars("qqqqdd")
     arena.scalars("ddq")

@@ -92,6 +92,8 @@ def dual_of(learner: Any) -> Dual | None:
     if maker is None:
         return None
     core = learner.core
+    if not learner.takes_labels or getattr(core, "width", core.n_features) > core.n_features:
+        return None
     return maker(learner, core, core.views, learner.kernel_for(core.n_features))
 
 

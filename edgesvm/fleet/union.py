@@ -39,7 +39,8 @@ class Vectors(NamedTuple):
 
 def has_vectors(learner: Learner) -> bool:
     """Whether learners of this class can be merged by their vectors."""
-    return isinstance(learner, BatchSVM | EnclosingMachine | TwinVectorMachine)
+    of_kind = isinstance(learner, BatchSVM | EnclosingMachine | TwinVectorMachine)
+    return of_kind and learner.takes_labels
 
 
 def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner) -> Learner:

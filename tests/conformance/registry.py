@@ -698,6 +698,19 @@ REGISTERED = [
         unread=("degree",),
         **SOLVED_TO_EPSILON,
     ),
+    Registered(
+        "CoreVectorMachine-normalised",
+        CoreVectorMachine,
+        {
+            "n_probes": 3,
+            "max_core": 30,
+            "kernel": "poly",
+            "normalize": "kernel",
+            "bulk": False,
+            "epsilon": 1e-6,
+        },
+        **SOLVED_TO_EPSILON,
+    ),
     Registered("Perceptron", Perceptron, tuned=""),
     Registered("PassiveAggressive", PassiveAggressive, {"C": 0.3}),
     Registered(

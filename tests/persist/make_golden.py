@@ -37,6 +37,8 @@ from edgesvm import (
     KernelPerceptron,
     KernelStreamSVM,
     Linear,
+    OneClassBallVectorMachine,
+    OneClassCoreVectorMachine,
     OneVsOne,
     OneVsRest,
     PassiveAggressive,
@@ -169,6 +171,13 @@ GOLDEN: dict[str, Learner] = {
     ),
     "core_vectors_bulk_f64": CoreVectorMachine(
         max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2, dtype="float64"
+    ),
+    "ball_vectors_normalised_f32": BallVectorMachine(
+        max_core=40, kernel="poly", normalize="kernel", epsilon=1e-2
+    ),
+    "one_class_core_f32": OneClassCoreVectorMachine(max_core=120, n_probes=5, kernel=RBF(0.25)),
+    "one_class_ball_f64": OneClassBallVectorMachine(
+        max_core=120, n_probes=5, kernel=RBF(0.25), nu=None, dtype="float64"
     ),
     "fourier_f32": FourierSVM(n_directions=10, gamma=0.25, **EVEN),
     "fourier_classes_f64": FourierSVM(

@@ -32,6 +32,8 @@ from edgesvm import (
     KernelNovelty,
     KernelPerceptron,
     KernelStreamSVM,
+    OneClassBallVectorMachine,
+    OneClassCoreVectorMachine,
     OneVsOne,
     OneVsRest,
     PassiveAggressive,
@@ -66,7 +68,8 @@ D = 5
 
 # One setting or two of each learner, and the sizes that the table of learners gives for it.
 SOLVER = {"N": 40}
-CORE = {"N": 40, "p": 9}
+CORE = {"N": 40, "p": 9, "E": D}
+WIDER = {"E": D + 1}
 SETTINGS = [
     (StreamSVM(), {"W": D + 1, "H": 1}),
     (StreamSVM(n_balls=3, fit_intercept=False, dtype="float64"), {"W": D, "H": 4}),
@@ -83,7 +86,10 @@ SETTINGS = [
         {"w": 2, "b": 13, "B": 32, "N": 40},
     ),
     (CoreVectorMachine(max_core=40, n_probes=9, dtype="float64"), CORE),
+    (CoreVectorMachine(max_core=40, n_probes=9, kernel="poly", normalize="kernel"), CORE | WIDER),
     (BallVectorMachine(max_core=40, n_probes=9), CORE),
+    (OneClassCoreVectorMachine(max_core=40, n_probes=9), CORE),
+    (OneClassBallVectorMachine(max_core=40, n_probes=9), CORE),
     (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
     (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
