@@ -15,7 +15,7 @@ one on. Nothing is allocated. Time: O(m^2) per operation, m = |S|.
 """
 
 cimport numpy as cnp
-from libc.math cimport sqrt
+from libc.math cimport fmax, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memmove
 
@@ -120,6 +120,27 @@ cdef void factor_add_outer(const PackedFactor *f, double rho) noexcept nogil:
             tau = row[k]
             row[k] = diagonal[k] * tau + below * share[k]
             below += tau * z[k]
+
+
+cdef void factor_square(const PackedFactor *f) noexcept nogil:
+    """L becomes the lower triangle of P = L L^T, in its place."""
+    cdef int64_t i, j
+    cdef double *row
+    for i in range(f.order[0] - 1, -1, -1):
+        row = f.pool + packed(i)
+        for j in range(i, -1, -1):
+            row[j] = dot(row, f.pool + packed(j), j + 1)
+
+
+cdef void factor_root(const PackedFactor *f, double least) noexcept nogil:
+    """The inverse of `factor_square`; but for rounding no pivot is below `least`."""
+    cdef int64_t i, j
+    cdef double *row
+    for i in range(f.order[0]):
+        row = f.pool + packed(i)
+        for j in range(i):
+            row[j] = (row[j] - dot(row, f.pool + packed(j), j)) / f.pool[packed(j) + j]
+        row[i] = sqrt(fmax(row[i] - dot(row, row, i), least))
 
 
 cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil:

@@ -11,7 +11,8 @@ import numpy as np
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY
-from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
+from edgesvm.learners.forgetting import ForgettingLearner
+from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.stream._kernel_stream_svm import KernelStreamSVMCore
 
 __all__ = ["KernelStreamSVM"]
@@ -19,7 +20,7 @@ __all__ = ["KernelStreamSVM"]
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelStreamSVM(KernelLearner):
+class KernelStreamSVM(ForgettingLearner):
     """StreamSVM with a kernel: one pass, at most ``max_vectors`` vectors.
 
     Parameters
@@ -83,8 +84,12 @@ class KernelStreamSVM(KernelLearner):
     _capacity = "max_vectors"
 
     _compiled = KernelStreamSVMCore
-    _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype", "when_full")
-    _absent: ClassVar[Mapping[str, Any]] = {"when_full": "share", "class_weight": None}
+    _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype", "when_full", "forgetting")
+    _absent: ClassVar[Mapping[str, Any]] = {
+        "when_full": "share",
+        "class_weight": None,
+        "forgetting": None,
+    }
 
     C: float = 100.0
     max_vectors: int = 100
@@ -97,13 +102,14 @@ class KernelStreamSVM(KernelLearner):
         positive("C", self.C)
         one_of("bound", self.bound, "upper", "lower")
         one_of("when_full", self.when_full, "newton", "share")
+        self._check_forgetting()
         self.kernel_for(1)
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         slots = int(self.max_vectors)
         if self.when_full == "newton":
             per_vector = ("share", "sign", "weight", "row", "gain")
-            factor = [("L", "f8", (slots * (slots + 1) // 2,))]
+            factor = [*self._forgetting_arrays(), ("L", "f8", (slots * (slots + 1) // 2,))]
         else:
             slots += 1  # one for the new sample
             per_vector, factor = ("share", "sign", "norm", "own", "row"), []
@@ -120,6 +126,7 @@ class KernelStreamSVM(KernelLearner):
             "C": float(self.C),
             "bound": self.bound,
             "when_full": self.when_full,
+            **self._forgetting_params(),
             "kernel": self.kernel_for(n_features),
         }
 

@@ -9,6 +9,7 @@ from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.core.packed_factor import packed_length
+from edgesvm.learners.constants import THRESHOLD
 from edgesvm.learners.twin._twin_dictionary_svm import TwinDictionarySVMCore
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 
@@ -74,6 +75,7 @@ max_margin, dtype, control_C
     """
 
     _compiled = TwinDictionarySVMCore
+    _threshold = THRESHOLD
     _param_order = (*TwinVectorMachine._param_order, "settle_after", "r")
 
     settle_after: int = 2000

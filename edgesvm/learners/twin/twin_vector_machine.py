@@ -13,6 +13,8 @@ from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import flag, not_negative, one_of, positive, whole
 from edgesvm.contract.registry import registered
+from edgesvm.learners.constants import OF_TWINS
+from edgesvm.learners.forgetting import ForgettingLearner
 from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.twin._twin_vector_machine import TwinVectorMachineCore
 from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner
@@ -32,7 +34,7 @@ def nearest_of(twins: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class TwinVectorMachine(AdiabaticLearner):
+class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     """Kernel SVM of at most ``max_twins`` twin vectors, kept at its exact optimum in one pass.
 
     A twin vector stands for all samples merged into it: one vector with a weight for each class.
@@ -112,12 +114,14 @@ class TwinVectorMachine(AdiabaticLearner):
     """
 
     _capacity = "max_twins"
+    _threshold = OF_TWINS
     _compiled = TwinVectorMachineCore
     _param_order: ClassVar[tuple[str, ...]] = (
         *("max_twins", *KERNEL, "C", "m1", "m2", "eta"),
         *("merge", "merge_side", "rejection", "max_margin", "dtype", "control_C"),
+        "forgetting",
     )
-    _absent: ClassVar[Mapping[str, Any]] = {"control_C": True}
+    _absent: ClassVar[Mapping[str, Any]] = {"control_C": True, "forgetting": None}
 
     max_twins: int = 100
     C: float = 100.0
@@ -151,12 +155,14 @@ class TwinVectorMachine(AdiabaticLearner):
         if self.rejection != "paper":
             flag("rejection", self.rejection)
         flag("control_C", self.control_C)
+        self._check_forgetting()
         self._check_shared()
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         counters = ("n_accepted", "n_absorbed", "n_merged", "n_removed", "n_rejected", "n_forced")
         return [
             *((name, "i8", ()) for name in counters),
+            *self._forgetting_arrays(),
             *self._solver_arrays(n_features),
             ("distortion_bound", "f8", (self._slots,)),
         ]
@@ -171,6 +177,7 @@ class TwinVectorMachine(AdiabaticLearner):
             "merge_side": self.merge_side,
             "rejection": self.rejection,
             "control_C": bool(self.control_C),
+            **self._forgetting_params(),
             "kernel": self.kernel_for(n_features),
         }
 
