@@ -108,7 +108,11 @@ def test_the_reference_forgets_alike(learner):
     X, y = swapped(900, 600)
     fast = learner.like_new().set_params(dtype="float64").partial_fit(X, y)
     kind = type(learner)
-    plain = type(kind.__name__, (kind,), {"_engine": "reference"})(**learner.get_params(deep=False)).set_params(dtype="float64").partial_fit(X, y)
+    plain = (
+        type(kind.__name__, (kind,), {"_engine": "reference"})(**learner.get_params(deep=False))
+        .set_params(dtype="float64")
+        .partial_fit(X, y)
+    )
     assert fast.n_drifts_ == plain.n_drifts_ == 1
     np.testing.assert_allclose(
         fast.decision_function(X), plain.decision_function(X), rtol=1e-6, atol=1e-6

@@ -85,7 +85,10 @@ SETTINGS = [
     (CoreVectorMachine(max_core=40, n_probes=9, dtype="float64"), CORE),
     (BallVectorMachine(max_core=40, n_probes=9), CORE),
     (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
-    (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
+    (
+        TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64", forgetting=None),
+        {"M": 9, "P": 4 * 9 + 10},
+    ),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (IncrementalDecrementalSVR(max_vectors=7), {"K": 1, "M": 8, "P": 36}),
@@ -207,8 +210,11 @@ def blocks_of(learner, sizes):
         sequence = [block for block in sequence if "covariance" not in block]
     if "for codes" in after and learner.storage == "exact":
         sequence = [block.replace("codes", "centres") for block in sequence]
-    if "for vectors" in after and learner.when_full == "newton":
+    newton = getattr(learner, "when_full", "newton") == "newton"
+    if "for vectors" in after and newton:
         sequence[-1] = "newton vectors"
+    if "forgetting" in sequence and (learner.forgetting is None or not newton):
+        sequence.remove("forgetting")
     if name in WRAPPED:
         inner = getattr(learner, WRAPPED[name])
         sequence += blocks_of(inner, sizes)[1:]

@@ -38,6 +38,11 @@ class KernelStreamSVM(ForgettingLearner):
         each later sample inside the margin is a Newton step of the same l2-SVM over their span.
         "share": the ball goes on; for a new vector the older one of the smallest share is removed,
         and its share goes to the vector nearest to it.
+    forgetting : "drift", float or None, default "drift"
+        When the samples learned lose weight, once the last place is taken. "drift": where errors
+        become more, which the test of `edgesvm.PageHinkley` says, and for a while after it; without
+        a drift the model is as with None. A number >= 1: by half every so many samples. None:
+        never. Nothing is forgotten with when_full="share".
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and vectors, and with "share" of the sums inside a kernel value.
     class_weight : {None, "balanced"}, default None
@@ -49,6 +54,7 @@ class KernelStreamSVM(ForgettingLearner):
     support_vectors_ : ndarray of shape (n_held, n_features)
     dual_coef_ : ndarray of shape (1, n_held)
     radius_ : float
+    n_drifts_ : int
     n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
@@ -67,8 +73,14 @@ class KernelStreamSVM(ForgettingLearner):
     taken: "newton" is meant for "lower". With "newton" samples of a label that comes only after the
     last place was taken are learned with one vector of that label, which replaces the newest.
 
-    Bytes: see ``plan``; with "newton" 80 + max_vectors (n_features s + 40) + 4 max_vectors
-    (max_vectors + 1), with "share" 80 + (max_vectors + 1) (n_features s + 40), s = 4 or 8.
+    Forgetting: a drift (Page-Hinkley's PH above 50 deviations, within 2,000 samples of another one
+    above 15) multiplies the weight of all samples by 2^-6; w samples after it they halve every
+    max(w / 4, 100) samples, up to w = 8,000. The matrix K + C sum_t k_t k_t' of the Newton steps
+    keeps this part of what is not K. The coefficients stay, so no answer changes; what comes next
+    moves them farther. Time then: O(max_vectors^3).
+
+    Bytes: see ``plan``; with "newton" 152 + max_vectors (n_features s + 40) + 4 max_vectors
+    (max_vectors + 1), 72 fewer with forgetting=None, with "share" 80 + (max_vectors + 1) (n_features s + 40), s = 4 or 8.
 
     Examples
     --------
@@ -109,12 +121,14 @@ class KernelStreamSVM(ForgettingLearner):
         slots = int(self.max_vectors)
         if self.when_full == "newton":
             per_vector = ("share", "sign", "weight", "row", "gain")
-            factor = [*self._forgetting_arrays(), ("L", "f8", (slots * (slots + 1) // 2,))]
+            forgetting = self._forgetting_arrays()
+            factor = [("L", "f8", (slots * (slots + 1) // 2,))]
         else:
             slots += 1  # one for the new sample
-            per_vector, factor = ("share", "sign", "norm", "own", "row"), []
+            per_vector, forgetting, factor = ("share", "sign", "norm", "own", "row"), [], []
         return [
             *((name, "f8", ()) for name in ("R", "xi2", "ww", "q")),
+            *forgetting,
             ("n_held", "i8", ()),
             *((name, "f8", (slots,)) for name in per_vector),
             *factor,
