@@ -80,7 +80,8 @@ class KernelStreamSVM(ForgettingLearner):
     moves them farther. Time then: O(max_vectors^3).
 
     Bytes: see ``plan``; with "newton" 152 + max_vectors (n_features s + 40) + 4 max_vectors
-    (max_vectors + 1), 72 fewer with forgetting=None, with "share" 80 + (max_vectors + 1) (n_features s + 40), s = 4 or 8.
+    (max_vectors + 1), 72 fewer with forgetting=None, with "share" 80 + (max_vectors + 1)
+    (n_features s + 40), s = 4 or 8.
 
     Examples
     --------
