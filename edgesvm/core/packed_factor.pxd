@@ -25,7 +25,7 @@ cdef void factor_append(
 cdef int64_t factor_remove(const PackedFactor *f, int64_t p) noexcept nogil
 cdef void factor_add_outer(const PackedFactor *f, double rho) noexcept nogil
 cdef void factor_square(const PackedFactor *f) noexcept nogil
-cdef void factor_root(const PackedFactor *f, double least) noexcept nogil
+cdef void factor_root(const PackedFactor *f) noexcept nogil
 cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil
 
 

@@ -15,7 +15,7 @@ one on. Nothing is allocated. Time: O(m^2) per operation, m = |S|.
 """
 
 cimport numpy as cnp
-from libc.math cimport fmax, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memmove
 
@@ -132,15 +132,15 @@ cdef void factor_square(const PackedFactor *f) noexcept nogil:
             row[j] = dot(row, f.pool + packed(j), j + 1)
 
 
-cdef void factor_root(const PackedFactor *f, double least) noexcept nogil:
-    """The inverse of `factor_square`; but for rounding no pivot is below `least`."""
+cdef void factor_root(const PackedFactor *f) noexcept nogil:
+    """The inverse of `factor_square`"""
     cdef int64_t i, j
     cdef double *row
     for i in range(f.order[0]):
         row = f.pool + packed(i)
         for j in range(i):
             row[j] = (row[j] - dot(row, f.pool + packed(j), j)) / f.pool[packed(j) + j]
-        row[i] = sqrt(fmax(row[i] - dot(row, row, i), least))
+        row[i] = sqrt(row[i] - dot(row, row, i))
 
 
 cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil:

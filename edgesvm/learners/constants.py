@@ -13,5 +13,6 @@ SOON, SOON_FOR = 15.0, 2000.0  # the threshold within so many samples of a drift
 AT_A_DRIFT = 2.0**-6
 PACE, LEAST_HALF_LIFE, FORGETS_FOR = 0.25, 100.0, 8000.0
 
+FACTOR_EXISTS = 1e-10  # of each diagonal of a matrix that ages: more than rounding can take
 OPEN_FOR = 1000.0  # samples after a drift of which those on the wrong side are learned, however far
 LEAST_TOTAL, LEAST_SHARE = 2.0**-100, 2.0**-400  # weights: what is less halves no more

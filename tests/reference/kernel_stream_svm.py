@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
+from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.stream.constants import (
     LARGEST_NORM,
     LARGEST_PENALTY,
@@ -150,7 +151,8 @@ class KernelStreamSVMCoreRef(KernelCoreRef, ForgettingRef):
         if self.at_newton:
             vectors = self.views["vectors"]
             K = self.ridged(self.k(vectors, vectors))
-            self.L = np.linalg.cholesky(part * (self.L @ self.L.T) + (1 - part) * K)
+            A = part * (self.L @ self.L.T) + (1 - part) * K
+            self.L = np.linalg.cholesky(A + FACTOR_EXISTS * np.diag(A.diagonal()))
 
     def newton_step(self, k, y, weight):
         """Learn a sample, given its kernel values with the vectors."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.core.status import Status
+from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.twin.constants import EDGE, RIDGE
 from reference.twin_vector_machine import TwinVectorMachineCoreRef
 
@@ -50,7 +51,8 @@ class TwinDictionarySVMCoreRef(TwinVectorMachineCoreRef):
     def age(self, part):
         """Once the twins have settled, P keeps a part of what is not the prior."""
         if self.views["settled_at"]:
-            self.precision = part * self.precision + (1 - part) * self.prior()
+            P = part * self.precision + (1 - part) * self.prior()
+            self.precision = P + FACTOR_EXISTS * np.diag(P.diagonal())
         else:
             super().age(part)
 

@@ -41,7 +41,8 @@ from edgesvm.learners.stream._ball cimport ball_out_of_range
 from edgesvm.learners.stream._normal_matrix cimport (
     add_product, column, factorise, multiply_out, solve)
 
-cdef double LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, RIDGE
+cdef double FACTOR_EXISTS, LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, RIDGE
+from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.stream.constants import LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE
 
 cdef enum:
@@ -252,7 +253,7 @@ cdef class KernelStreamSVMCore(KernelCore):
         for j in range(self.slots):
             self.fill_column(j, self.L + column(j, self.slots))
             self.share[j] = 0.0
-        factorise(self.L, self.slots, 0.0)
+        factorise(self.L, self.slots)
         for j in range(self.slots):
             self.k_rows(self.vectors + j * self.row_bytes, self.vectors, self.slots, self.row)
             self.newton_step(self.f_of_row(), self.sign[j], self.weight[j])
@@ -270,18 +271,17 @@ cdef class KernelStreamSVMCore(KernelCore):
             self.age(part)
 
     cdef void age(self, double part) noexcept nogil:
-        """A = part A + (1 - part) K; no pivot is below that of a K whose vectors are all alike."""
+        """A = part A + (1 - part) K"""
         cdef int64_t j, k
         cdef double *col
-        cdef double least = INFINITY
         multiply_out(self.L, self.slots)
         for j in range(self.slots):
             col = self.L + column(j, self.slots)
             self.fill_column(j, self.gain)
-            least = fmin(least, self.gain[0])
             for k in range(self.slots - j):
                 col[k] = part * col[k] + (1.0 - part) * self.gain[k]
-        factorise(self.L, self.slots, RIDGE * least)
+            col[0] *= 1.0 + FACTOR_EXISTS
+        factorise(self.L, self.slots)
 
     cdef double f_of_row(self) noexcept nogil:
         """f of the sample of `row`"""

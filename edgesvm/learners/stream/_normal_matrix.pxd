@@ -4,7 +4,7 @@
 # order n begins at `column(j, n)`, with its diagonal. Nothing is allocated. Time: O(n^2) for a
 # product and a solution, O(n^3) / 6 for a factor.
 
-from libc.math cimport fmax, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
 from edgesvm.core.linalg cimport add_scaled, dot
@@ -15,15 +15,14 @@ cdef inline int64_t column(int64_t j, int64_t n) noexcept nogil:
     return j * n - j * (j - 1) // 2
 
 
-cdef inline void factorise(double *A, int64_t n, double least) noexcept nogil:
-    """Replace the lower triangle of A by that of L, A = L L'; but for rounding no pivot is below
-    `least`."""
+cdef inline void factorise(double *A, int64_t n) noexcept nogil:
+    """Replace the lower triangle of A by that of L, A = L L'."""
     cdef int64_t i, j, k
     cdef double *col
     cdef double inverse
     for j in range(n):
         col = A + column(j, n)
-        col[0] = sqrt(fmax(col[0], least))
+        col[0] = sqrt(col[0])
         inverse = 1.0 / col[0]
         for k in range(1, n - j):
             col[k] *= inverse

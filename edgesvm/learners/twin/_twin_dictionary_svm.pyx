@@ -30,7 +30,8 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._twin_vector_machine cimport TwinVectorMachineCore
 
-cdef double EDGE, RIDGE
+cdef double EDGE, FACTOR_EXISTS, RIDGE
+from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.twin.constants import EDGE, RIDGE
 
 cdef struct Dictionary:         # from "settled_at" on
@@ -129,7 +130,8 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
             self.off[i] += RIDGE * lift
             for j in range(i + 1):
                 P[j] = part * P[j] + (1.0 - part) * (self.off[j] + lift)
-        factor_root(&self.factor, RIDGE * lift)
+            P[i] *= 1.0 + FACTOR_EXISTS
+        factor_root(&self.factor)
 
     def kt_residual(self):
         """Largest violation of the KT conditions; NaN once the twins have settled."""
