@@ -1,4 +1,5 @@
-# When a learner's samples lose weight: at a rise of its errors, and for a while after it; or always.
+# When a learner's samples lose weight: where its errors become more and for a while after it, or
+# all the time.
 
 from libc.math cimport fmax, fmin
 from libc.stdint cimport int64_t

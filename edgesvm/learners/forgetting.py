@@ -42,8 +42,8 @@ class ForgettingLearner(KernelLearner):
 
     def _forgetting_params(self) -> dict[str, Any]:
         """`half_life` is 0 where drifts say when to forget, below 0 where nothing is forgotten."""
-        never = {None: -1.0, "drift": 0.0}
-        half_life = never[self.forgetting] if self.forgetting in never else float(self.forgetting)
+        given = -1.0 if self.forgetting is None else self.forgetting
+        half_life = 0.0 if given == "drift" else float(given)
         return {"half_life": half_life, "threshold": self._threshold}
 
     @property

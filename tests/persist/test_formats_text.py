@@ -184,8 +184,11 @@ def blocks_of(learner, sizes):
     """The blocks of a learner, those of the wrapped one included."""
     name = type(learner).__name__
     own, _, after = SEQUENCES[name].partition(";")
-    left_out = "sensors" if getattr(learner, "stuck", "") == "learn" else ""
-    sequence = [block.strip() for block in own.split(",") if block.strip() != left_out]
+    newton = getattr(learner, "when_full", "newton") == "newton"
+    left_out = {"sensors": getattr(learner, "stuck", "") == "learn"}
+    left_out["forgetting"] = getattr(learner, "forgetting", None) is None or not newton
+    sequence = [block.strip() for block in own.split(",")]
+    sequence = [block for block in sequence if not left_out.get(block)]
     if "average, if" in after and learner.average:
         sequence.append("average")
     if name == "Standardized":
@@ -210,11 +213,8 @@ def blocks_of(learner, sizes):
         sequence = [block for block in sequence if "covariance" not in block]
     if "for codes" in after and learner.storage == "exact":
         sequence = [block.replace("codes", "centres") for block in sequence]
-    newton = getattr(learner, "when_full", "newton") == "newton"
     if "for vectors" in after and newton:
         sequence[-1] = "newton vectors"
-    if "forgetting" in sequence and (learner.forgetting is None or not newton):
-        sequence.remove("forgetting")
     if name in WRAPPED:
         inner = getattr(learner, WRAPPED[name])
         sequence += blocks_of(inner, sizes)[1:]

@@ -22,8 +22,8 @@ k = (k(z_j, x))_j,
 To forget, the samples lose weight in A: all of A but K is multiplied; the coefficients stay.
 
 Bytes, M = max_vectors: 72 + (M + 1) (D s + 40) with "share", 72 + M (D s + 40) + 4 M (M + 1) with
-"newton", and 72 more that say when to forget. Time: M kernel values per sample, 3 M for one that changes the ball; for a Newton step M
-kernel values and 3 M^2 multiplications.
+"newton", and 72 more that say when to forget. Time: M kernel values per sample, 3 M for one that
+changes the ball; for a Newton step M kernel values and 3 M^2 multiplications.
 """
 
 cimport cython

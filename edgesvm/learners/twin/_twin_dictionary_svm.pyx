@@ -24,8 +24,8 @@ from libc.string cimport memcpy
 
 from edgesvm.core.linalg cimport add_scaled, dot
 from edgesvm.core.packed_factor cimport (
-    factor_add_outer, factor_append, factor_backward, factor_complement, factor_forward, factor_root,
-    factor_square, packed)
+    factor_add_outer, factor_append, factor_backward, factor_complement, factor_forward,
+    factor_root, factor_square, packed)
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._twin_vector_machine cimport TwinVectorMachineCore

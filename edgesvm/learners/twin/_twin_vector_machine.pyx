@@ -62,8 +62,8 @@ cdef void between(
 cdef class TwinVectorMachineCore(AdiabaticCore):
     """State and step. The public class has checked the parameters."""
 
-    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, control_C, half_life, threshold,
-                 kernel):
+    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, control_C, half_life,
+                 threshold, kernel):
         super().__init__(*common, kernel=kernel)
         self.C, self.m1, self.m2, self.eta = C, m1, m2, eta
         self.in_feature_space = merge == "feature"
