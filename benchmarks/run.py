@@ -79,6 +79,7 @@ STUDIES = (
     "novelty/nab",
     "novelty/default",
     "drift/detectors",
+    "drift/forgetting",
     "fleet/ball",
     "fleet/passes",
     "fleet/parts",
