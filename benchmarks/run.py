@@ -82,6 +82,7 @@ STUDIES = (
     "novelty/nab",
     "novelty/default",
     "drift/detectors",
+    "drift/forgetting",
     "fleet/ball",
     "fleet/passes",
     "fleet/parts",

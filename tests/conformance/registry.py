@@ -480,7 +480,9 @@ REGISTERED = [
         unread=("degree",),
     ),
     Registered(
-        "KernelStreamSVM-poly", KernelStreamSVM, {"max_vectors": 6, "kernel": "poly", "degree": 2}
+        "KernelStreamSVM-poly",
+        KernelStreamSVM,
+        {"max_vectors": 6, "kernel": "poly", "degree": 2, "forgetting": 5},
     ),
     Registered(
         "KernelStreamSVM-linear",
@@ -587,12 +589,16 @@ REGISTERED = [
         {
             **{"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3},
             **{"C": 10.0, "settle_after": 50, "m1": 1.5, "r": 2.0},
+            "forgetting": 20,
         },
     ),
     Registered(
         "TwinVectorMachine-feature",
         TwinVectorMachine,
-        {"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global", "C": 5.0},
+        {
+            **{"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global"},
+            **{"C": 5.0, "forgetting": 8},
+        },
         unread=("degree",),
     ),
     Registered(

@@ -108,11 +108,15 @@ GOLDEN: dict[str, Learner] = {
     ),
     "stream_averaged_f32": StreamSVM(C=10.0, class_weight="balanced"),
     "kernel_rbf_f32": KernelStreamSVM(
-        max_vectors=5, kernel=RBF(0.25), C=10.0, bound="upper", when_full="share"
+        max_vectors=5, kernel=RBF(0.25), C=10.0, bound="upper", when_full="share", forgetting=None
     ),
-    "kernel_newton_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0),
+    "kernel_newton_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0, forgetting=None),
+    "kernel_forgets_f64": KernelStreamSVM(
+        max_vectors=5, kernel=RBF(0.25), C=10.0, forgetting=7, dtype="float64"
+    ),
     "kernel_poly_f64": KernelStreamSVM(
-        max_vectors=5, kernel="poly", degree=2, C=1.0, when_full="share", dtype="float64"
+        **{"max_vectors": 5, "kernel": "poly", "degree": 2, "C": 1.0, "when_full": "share"},
+        **{"dtype": "float64", "forgetting": None},
     ),
     "one_vs_one_f32": Standardized(
         learner=OneVsOne(learner=StreamSVM(bound="lower", average=False, lookahead=3), n_classes=3),
@@ -126,6 +130,7 @@ GOLDEN: dict[str, Learner] = {
             bound="upper",
             when_full="share",
             dtype="float64",
+            forgetting=None,
         ),
         n_classes=3,
     ),
@@ -147,12 +152,13 @@ GOLDEN: dict[str, Learner] = {
     "robust_stream_f64": RobustStandardized(
         learner=StreamSVM(C=10.0, bound="lower", dtype="float64"), clip=2.5
     ),
-    "twins_rbf_sides_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "twins_rbf_sides_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25), forgetting=None),
+    "twins_forget_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
     "twins_fixed_C_sides_f32": TwinVectorMachine(
-        max_twins=7, kernel=RBF(0.25), C=2.0, control_C=False
+        max_twins=7, kernel=RBF(0.25), C=2.0, control_C=False, forgetting=None
     ),
     "settled_twins_sides_f64": TwinDictionarySVM(
-        max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64"
+        max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64", forgetting=None
     ),
     "incremental_decremental_f64": IncrementalDecrementalSVM(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"

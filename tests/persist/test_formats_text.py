@@ -91,7 +91,10 @@ SETTINGS = [
     (OneClassCoreVectorMachine(max_core=40, n_probes=9), CORE),
     (OneClassBallVectorMachine(max_core=40, n_probes=9), CORE),
     (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
-    (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
+    (
+        TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64", forgetting=None),
+        {"M": 9, "P": 4 * 9 + 10},
+    ),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (IncrementalDecrementalSVR(max_vectors=7), {"K": 1, "M": 8, "P": 36}),
@@ -187,8 +190,11 @@ def blocks_of(learner, sizes):
     """The blocks of a learner, those of the wrapped one included."""
     name = type(learner).__name__
     own, _, after = SEQUENCES[name].partition(";")
-    left_out = "sensors" if getattr(learner, "stuck", "") == "learn" else ""
-    sequence = [block.strip() for block in own.split(",") if block.strip() != left_out]
+    newton = getattr(learner, "when_full", "newton") == "newton"
+    left_out = {"sensors": getattr(learner, "stuck", "") == "learn"}
+    left_out["forgetting"] = getattr(learner, "forgetting", None) is None or not newton
+    sequence = [block.strip() for block in own.split(",")]
+    sequence = [block for block in sequence if not left_out.get(block)]
     if "average, if" in after and learner.average:
         sequence.append("average")
     if name == "Standardized":
@@ -213,7 +219,7 @@ def blocks_of(learner, sizes):
         sequence = [block for block in sequence if "covariance" not in block]
     if "for codes" in after and learner.storage == "exact":
         sequence = [block.replace("codes", "centres") for block in sequence]
-    if "for vectors" in after and learner.when_full == "newton":
+    if "for vectors" in after and newton:
         sequence[-1] = "newton vectors"
     if name in WRAPPED:
         inner = getattr(learner, WRAPPED[name])
