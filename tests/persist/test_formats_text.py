@@ -216,13 +216,19 @@ def blocks_of(learner, sizes):
         sequence = [block.replace("codes", "centres") for block in sequence]
     if "for vectors" in after and learner.when_full == "newton":
         sequence[-1] = "newton vectors"
-    if getattr(learner, "max_nonzeros", None) is not None:
-        w = ["plane of nonzeros"] if isinstance(learner.kernel, Linear) else []
-        sequence[-1:] = [*w, "nonzeros", "solver"]
+    sequence[-1:] = last_blocks(learner, sequence[-1])
     if name in WRAPPED:
         inner = getattr(learner, WRAPPED[name])
         sequence += blocks_of(inner, sizes)[1:]
     return sequence
+
+
+def last_blocks(learner, last):
+    """The last block of a sequence, or those that a learner of non-zeros has instead."""
+    if getattr(learner, "max_nonzeros", None) is None:
+        return [last]
+    w = ["plane of nonzeros"] if isinstance(learner.kernel, Linear) else []
+    return [*w, "nonzeros", last]
 
 
 def arrays_of(blocks):

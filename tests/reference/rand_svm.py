@@ -98,6 +98,10 @@ class WorkingSetRef:
 
     def put(self, X, slots, weights, numbers, loss=0.0):
         held = slice(self.n_kept, self.n_kept + len(X))
-        self.rows[held], self.slots[held] = X, slots
+        if self.rows is None:
+            self.rows = NonzerosRef(self.views, X.shape[1], "drawn_")
+        for place, x in zip(range(held.start, held.stop), X, strict=True):
+            self.rows[place] = x
+        self.slots[held] = slots
         self.weights[held], self.numbers[held] = weights, numbers
         self.n_drawn, self.losses = len(X), [loss]

@@ -6,9 +6,11 @@ from each import each
 from problems import assert_optimal, duplicates, svm
 
 from edgesvm import RBF, Linear, OneVsRest, Polynomial, RandSVM, fleet, load
+from edgesvm.contract.engine import of_engine
 from edgesvm.data import SparseRows
 from edgesvm.errors import CorruptModelError, SampleRefused
 from edgesvm.export.folder import export
+from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
 
 ENGINES = ["compiled", "reference"]
 
@@ -119,17 +121,19 @@ def test_rows_come_and_go_in_a_full_block(engine):
         held[(n - refused) % 9] = x
         if n % 5 == 0 and n > 9:
             model.solve()
-            assert sorted(map(tuple, held)) == sorted(map(tuple, rows_of(model)))
+            assert sorted(map(tuple, held)) == sorted(map(tuple, rows_of(model.core.views, 9, 12)))
     assert n - refused > 150
 
 
-def rows_of(model):
-    """All rows, by a copy whose coefficients do not matter."""
-    views = model.core.views
-    dense = np.zeros((int(views["n_held"]), model.n_features_in_))
+def rows_of(views, n, width, prefix=""):
+    """The first n rows, dense, from the arrays as FORMATS.md describes them."""
+    start, length, column, value = (
+        views[prefix + name] for name in ("starts", "lengths", "columns", "values")
+    )
+    dense = np.zeros((n, width))
     for t, x in enumerate(dense):
-        part = slice(views["starts"][t], views["starts"][t] + views["lengths"][t])
-        x[views["columns"][part] - 1] = views["values"][part]
+        part = slice(start[t], start[t] + length[t])
+        x[column[part] - 1] = value[part]
     return dense
 
 
@@ -170,6 +174,28 @@ def test_randsvm_finds_the_optimum_of_all_rows():
     assert found.nbytes < dense.nbytes / 2
     with pytest.raises(ValueError, match=r"row \d+ does not fit .* of 7,200 bytes; give a larger"):
         RandSVM(solver=svm(500, max_nonzeros=100, **options), k=480).fit(csr(X), y)
+
+
+@each("engine", ENGINES)
+def test_rows_that_others_read_are_drawn_alike(engine):
+    X, y = words(90)
+    plan = RandSVM(solver=svm(20, max_nonzeros=400, kernel=Linear())).plan(X.shape[1])
+    found = []
+    for read_here in (True, False):
+        views = plan.cut(np.zeros(plan.total, np.uint8))
+        working = of_engine(WorkingSet, engine)(views, 3)
+        working.keep(np.empty(0, np.int64), 20)
+        if read_here:
+            working.offer(0, csr(X), y.astype(np.int8))
+        else:
+            drawn = working.draw(len(X))
+            working.put(X[drawn], y[drawn], np.ones(20), drawn)
+        working.keep(np.array([2, 3, 11]), 20)
+        assert sorted(map(tuple, rows_of(views, 3, X.shape[1], "drawn_"))) == sorted(
+            map(tuple, X[views["drawn_numbers"][:3]])
+        )
+        found.append([views["drawn_numbers"][:3].tolist(), int(views["drawn_taken"][1])])
+    assert found[0] == found[1]
 
 
 def test_what_takes_its_rows(tmp_path):

@@ -29,6 +29,7 @@ from edgesvm.core.rng cimport rng_below, rng_seed
 import numpy as np
 
 from edgesvm.contract.core import changed
+from edgesvm.contract.inputs import as_rows
 from edgesvm.core.exact_sum import rounded
 
 cnp.import_array()
@@ -255,10 +256,13 @@ cdef class WorkingSet:
         recalled, in ascending order."""
         cdef int64_t n = len(X), i
         cdef Batch batch
-        cdef cnp.ndarray scratch = scratch_for(X)
+        cdef cnp.ndarray scratch
         cdef const void *x
         if not self.n_drawn == 0 <= n <= self.room:
             raise ValueError(f"{n} rows for {self.room} places")
+        held = self.views["drawn_values" if self.is_sparse else "drawn_rows"]
+        X = as_rows(X, held.dtype, None, "RandSVM")
+        scratch = scratch_for(X)
         self.read(&batch, X, scratch, n)
         for i in range(n):
             x = row_at(&batch, i)
@@ -266,8 +270,8 @@ cdef class WorkingSet:
                 raise changed("RandSVM")
             if not self.store(self.n_kept + i, x, &batch):
                 raise self.too_full(numbers[i])
-        held = slice(self.n_kept, self.n_kept + n)
+        places = slice(self.n_kept, self.n_kept + n)
         for name, values in (("slots", slots), ("weights", weights), ("numbers", numbers)):
-            self.views[f"drawn_{name}"][held] = values
+            self.views[f"drawn_{name}"][places] = values
         self.n_drawn = n
         exact_add(&self.losses, loss)
