@@ -18,6 +18,7 @@ STUDIES = (
     "batch/libsvm",
     "batch/libsvr",
     "sparse/csr",
+    "sparse/linear",
     "link/decoder",
     "link/reading",
     "link/whole",

@@ -140,6 +140,10 @@ def incremental(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
 def store(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
     np.asarray(learner.dual_coef_)  # it solves when it is asked
     coef = views["beta"][: int(views["n_support"])]
+    if "columns" in views:
+        raise ValueError(
+            f"{type(learner).__name__} keeps non-zeros, C does not: fit it without max_nonzeros"
+        )
     return in_tiles(learner, views["rows"], coef, float(views["intercept"]), kernel)
 
 

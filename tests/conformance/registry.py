@@ -407,6 +407,9 @@ STORE: dict[str, Any] = {
     "by_rounding": ("n_iter",),
 }
 
+# as many non-zeros as so many rows of 37 features can have: none is refused
+STORE_NONZEROS = {"max_samples": 16, "when_full": "oldest", "max_nonzeros": 592}
+
 # Kernel rows are float32 in either dtype, and a point is taken or not by their last bit.
 ENCLOSING: dict[str, Any] = {
     "by_rounding": ("n_iter",),
@@ -510,6 +513,20 @@ REGISTERED = [
         {"max_samples": 13, "when_full": "oldest", "cache": "1KiB", "kernel": Linear()},
         3,
         unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "BatchSVM-nonzeros",
+        BatchSVM,
+        {**STORE_NONZEROS, "cache": 128, "gamma": 0.3, "C": 3.0},
+        unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "BatchSVM-nonzeros-linear",
+        BatchSVM,
+        {**STORE_NONZEROS, "kernel": Linear(), "tol": 1e-6},
+        unread=("degree", "cache"),
         by_rounding=("n_iter",),
     ),
     Registered(
@@ -654,6 +671,16 @@ REGISTERED = [
         by_rounding=("n_iter",),
         wrapper=RandSVM,
         around={"max_passes": 3, "seed": 5},
+        one_pass=False,
+    ),
+    Registered(
+        "RandSVM-nonzeros",
+        BatchSVM,
+        {**STORE_NONZEROS, "kernel": Linear()},
+        unread=("degree", "cache"),
+        by_rounding=("n_iter",),
+        wrapper=RandSVM,
+        around={"k": 12, "max_passes": 3, "seed": 5},
         one_pass=False,
     ),
     Registered(
@@ -1061,6 +1088,8 @@ CHECKS = (
     "KernelStreamSVM",
     "KernelStreamSVM-lower",
     "BatchSVM",
+    "BatchSVM-nonzeros",
+    "BatchSVM-nonzeros-linear",
     "BatchSVR",
     "ReservoirSVM",
     "IncrementalSVM",
