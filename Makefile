@@ -135,6 +135,7 @@ bench-check: $(VENV)/.built  ## count each learner's instructions and lines of m
 
 tables: $(VENV)/.built $(VENV)/.extra-bench $(VENV)/.extra-test  ## measure each table that is not of these sources (hours; goes on where it stopped)
 	$(BIN)/python -m benchmarks.run --due $(TABLES_ARGS)
+	$(BIN)/python -m benchmarks.papers  # the papers' cells beside ours
 	$(BIN)/pytest -q tests/docs/test_figures.py  # the figures that the documents quote
 
 docs: $(VENV)/.built $(VENV)/.extra-docs  ## build the site into build/docs; warnings are errors

@@ -23,8 +23,9 @@ from edgesvm.link import open_rows
 
 HELP = """\
 Try values of what matters to a learner, within its memory: all of them on the first rows, the best
-third on three times the rows, and so on to all rows (successive halving). Each row is predicted
-before it is learned; with --holdout, the last share of the rows is predicted only.
+third on three times the rows, and so on to all rows (successive halving). Of those that are within
+one standard error of the most accurate, the model of the fewest vectors is taken. Each row is
+predicted before it is learned; with --holdout, the last share of the rows is predicted only.
 
   edgesvm tune room.csv --learner twin --memory 64KiB
   edgesvm tune digits.npz --positive 8 --learner ball-vector --shuffle 1 --holdout 0.3
@@ -105,7 +106,7 @@ def act(options: argparse.Namespace) -> int:
         figures.rounds([n for n, _ in rounds], scores, options.plot, larger_class=float(share))
     line = _command(options, ranked[0])
     if options.json:
-        tried = [{**c.chosen, "accuracy": c.scores} for c in ranked]
+        tried = [{**c.chosen, "accuracy": c.scores, "vectors": c.vectors} for c in ranked]
         print(json.dumps({"rows": [n for n, _ in rounds], "tried": tried, "command": line}))
     else:
         _print_table([n for n, _ in rounds], ranked, line)
@@ -192,10 +193,13 @@ def _said(candidate: Candidate) -> str:
 
 def _print_table(rows: list[int], ranked: list[Candidate], line: str) -> None:
     width = max(len(_said(candidate)) for candidate in ranked)
-    print(f"{'accuracy on':<{width}}" + "".join(f"{n:>12,} rows" for n in rows))
+    header = f"{'accuracy on':<{width}}" + "".join(f"{n:>12,} rows" for n in rows)
+    has_vectors = any(candidate.vectors for candidate in ranked)
+    print(header + "     vectors" * has_vectors)
     for candidate in ranked:
         cells = "".join(f"{100 * score:>15.1f} %" for score in candidate.scores)
-        print(f"{_said(candidate):<{width}}{cells}")
+        said = f"{_said(candidate):<{width}}{cells}"
+        print(said + f"{candidate.vectors:>{len(header) + 12 - len(said)},}" * has_vectors)
     print(f"\n{ranked[0].learner!r}\n{line}")
 
 

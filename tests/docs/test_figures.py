@@ -13,7 +13,8 @@ from each import each
 ROOT = Path(__file__).parents[2]
 RESULTS = {path.stem: path for path in (ROOT / "benchmarks" / "results").glob("*_*.md")}
 PAPERS = sorted((ROOT / "docs" / "papers").glob("*.md"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", *(p for p in DOCS if p.parent.name != "cells")]  # those: paper_cells
 NAMED = re.compile(r"results/(\w+)\.md|`(?:python -m benchmarks\.)?(\w+\.\w+)`")
 QUOTED = re.compile(r"(?<![\w.,/:-])\d[\d,]*\.\d+(?:e-\d+)?(?![\w.]*\w)")
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")

@@ -6,14 +6,14 @@ import shlex
 import numpy as np
 import pytest
 
-from edgesvm import RBF, Standardized, TwinVectorMachine
+from edgesvm import RBF, BatchSVM, OneVsRest, Standardized, StreamSVM, TwinVectorMachine
 from edgesvm.cli import main
 from edgesvm.cli.learner_options import KINDS, class_of
 from edgesvm.cli.parameters import types_of
 from edgesvm.cli.tuned_values import TRIED, described, values_of
 from edgesvm.data import Source
 from edgesvm.evaluation import PredictThenLearn
-from edgesvm.fleet.tuning import Candidate, accuracy, halve, rungs
+from edgesvm.fleet.tuning import Candidate, halve, n_vectors, rungs, smallest_of_best, tried
 
 rng = np.random.default_rng(2)
 X = rng.uniform(0, 4, (900, 2)).astype(np.float32)
@@ -31,25 +31,54 @@ def test_a_third_goes_on_to_three_times_the_rows():
 
 
 def test_the_best_of_each_round_go_on_and_come_first():
-    tried = [Candidate({"gamma": g}, twin(g)) for g in (0.01, 0.1, 1.0, 3.0, 10.0)]
+    candidates = [Candidate({"gamma": g}, twin(g)) for g in (0.01, 0.1, 1.0, 3.0, 10.0)]
     steps = []
-    ranked = halve(tried, X, y, progress=lambda *step: steps.append(step))
+    ranked = halve(candidates, X, y, progress=lambda *step: steps.append(step))
     assert [len(c.scores) for c in ranked] == [2, 2, 1, 1, 1]
     assert steps[-1] == (7, 7)
-    first = sorted(tried, key=lambda c: -c.scores[0])
+    first = sorted(candidates, key=lambda c: -c.scores[0])
     assert {id(c) for c in first[:2]} == {id(c) for c in ranked[:2]}
-    assert ranked[0].scores[1] >= ranked[1].scores[1]
+    last = [c.scores[1] for c in ranked[:2]]
+    assert smallest_of_best(last, [c.vectors for c in ranked[:2]], 900) == 0
     for c in ranked[:2]:
-        assert c.scores == [accuracy(c.learner, X[:n], y[:n], None) for n in (300, 900)]
+        outcomes = [tried(c.learner, X[:n], y[:n], None) for n in (300, 900)]
+        assert c.scores == [score for score, _ in outcomes] and c.vectors == outcomes[-1][1]
+
+
+def test_the_smallest_within_one_standard_error_of_the_best_is_taken():
+    scores = [0.900, 0.891, 0.890, 0.880]  # of 1,000 rows: 0.900 - 0.0095
+    assert smallest_of_best(scores, [9, 8, 1, 1], 1000) == 1
+    assert smallest_of_best(scores, [9, 9, 9, 9], 1000) == 0
+    assert smallest_of_best(scores, [9, 8, 1, 1], 100_000) == 0
+
+
+def test_equally_good_models_go_by_their_vectors():
+    """Rows that are separable at any C: a large one needs fewer vectors."""
+    X = np.r_[rng.normal(-2, 0.5, (300, 2)), rng.normal(2, 0.5, (300, 2))].astype(np.float32)
+    y = np.repeat([0, 1], 300)
+    order = rng.permutation(600)
+    learners = [BatchSVM(max_samples=600, kernel=RBF(0.1), C=C) for C in (0.01, 10.0)]
+    candidates = [Candidate({"C": one.C}, one) for one in learners]
+    ranked = halve(candidates, X[order], y[order], holdout=0.3)
+    assert [c.chosen["C"] for c in ranked] == [10.0, 0.01]
+    assert ranked[0].scores == ranked[1].scores and ranked[0].vectors < ranked[1].vectors
+
+
+def test_vectors_of_parts_and_of_what_is_wrapped():
+    three = OneVsRest(learner=Standardized(learner=BatchSVM(max_samples=90)), n_classes=3)
+    three.fit(X[:90], np.floor(X[:90, 0]).astype(int) % 3)
+    held = [np.count_nonzero(part.learner_.dual_coef_) for part in three.parts_]
+    assert n_vectors(three) == sum(held) > 3
+    assert n_vectors(StreamSVM().fit(X, y)) == 0
 
 
 def test_the_accuracy_is_that_of_eval():
     loop = PredictThenLearn(twin(1.0).allocate(2), 100)
     for _ in loop.run(Source(X, y)):
         pass
-    assert accuracy(twin(1.0), X, y, None) == pytest.approx(loop.score.accuracy)
+    assert tried(twin(1.0), X, y, None)[0] == pytest.approx(loop.score.accuracy)
     held = twin(1.0).partial_fit(X[:630], y[:630])
-    assert accuracy(twin(1.0), X, y, 0.3) == held.score(X[630:], y[630:])
+    assert tried(twin(1.0), X, y, 0.3)[0] == held.score(X[630:], y[630:])
 
 
 def test_what_is_varied_and_what_is_not():
