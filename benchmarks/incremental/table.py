@@ -156,8 +156,8 @@ def run_table(
 
 
 def chosen_key(label: str, name: str, room: int | None) -> tuple:
-    """What takes in every sample of the margin has the parameters of B, with room or without."""
-    return ("chosen", label, "ED", room) if name == "ED" else ("chosen", label, "B", None)
+    """What takes in every sample of the margin, and has room, has the parameters of B."""
+    return ("chosen", label, name if room or name == "ED" else "B", room)
 
 
 def parameters(
