@@ -695,9 +695,10 @@ class Learner(Estimator, Saved):
             row = n_learned if numbers is None else int(numbers[n_learned])
             sample = f"{type(self).__name__}: row {row} ({core.kind_of_y} {y[n_learned]!r})"
             weight = 1.0 if weights is None else weights[n_learned]
-            raise core.labels.refused(
+            error = core.labels.refused(
                 status, y[n_learned], sample, self.dtype, weight, core.mean_weight_so_far
             )
+            raise core.explained(error)
 
     @fits
     def fit(

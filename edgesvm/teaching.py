@@ -9,10 +9,11 @@ import copy
 import json
 import math
 import time
+import weakref
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Before:
     """A learner's state before the last request: a copy of its memory, allocated once."""
 
     def __init__(self, learner: Learner) -> None:
-        self._learner = learner
+        self.learner = learner
         self._memory = np.zeros(learner.nbytes, np.uint8)
         self._labels: tuple[tuple[Any, ...], bool] = (), False
 
@@ -48,12 +49,12 @@ class Before:
         return self._memory.nbytes
 
     def keep(self) -> None:
-        core = self._learner.core
+        core = self.learner.core
         self._memory[:] = core.arena.memory
         self._labels = core.labels.in_slots, core.labels.closed
 
     def restore(self) -> None:
-        learner, core = self._learner, self._learner.core
+        learner, core = self.learner, self.learner.core
         core.arena.memory[:] = self._memory
         learner._load(learner.plan(core.n_features), core.arena, core.n_features, *self._labels)
 
@@ -61,7 +62,7 @@ class Before:
 class Teaching(ABC):
     """What somebody may ask of a run or a watch, as work for its loop. A request that has taught
     something can be undone until the next one: the learner is then as it was before it, so that
-    what was learned since is forgotten too.
+    what was learned since is forgotten too, and what other ports taught it.
 
     Parameters
     ----------
@@ -69,11 +70,16 @@ class Teaching(ABC):
         Allocated.
     """
 
+    # Several ports may teach one learner.
+    _all: ClassVar[weakref.WeakSet[Teaching]] = weakref.WeakSet()
+
     def __init__(self, learner: Learner) -> None:
         self.before = Before(learner)
         self.taught = 0
         self.n: int | None = None
         self._learned_before = 0
+        self._others: dict[Teaching, int] = {}
+        self._all.add(self)
 
     def asked(self, body: dict[str, Any]) -> Work:
         """The work that a request asks for.
@@ -133,6 +139,9 @@ class Teaching(ABC):
         """Keep the learner's state, at which it has learned so many rows."""
         self.before.keep()
         self.n, self._learned_before = None, learned
+        ours = self.before.learner
+        shared = (one for one in self._all if one is not self and one.before.learner is ours)
+        self._others = {other: other.taught for other in shared}
 
     def _count(self, n: int) -> None:
         """Count n more rows as taught by this request."""
@@ -144,10 +153,20 @@ class Teaching(ABC):
         if self.n is None:
             raise NotTaught("there is nothing to undo")
         told = {"undone": self.n, "forgotten": learned - self._learned_before - self.n}
+        if others := sum(other.lost(before) for other, before in self._others.items()):
+            told["taught_elsewhere"] = others
         self.before.restore()
         self.taught -= self.n
         self.n = None
         return told
+
+    def lost(self, before: int) -> int:
+        """Another port's undo went back to when so many rows had been taught here: how many are
+        forgotten. What was kept since would bring back what that undo took away."""
+        n, self.taught = self.taught - before, before
+        if n:
+            self.n = None
+        return n
 
 
 class RunTeaching(Teaching):

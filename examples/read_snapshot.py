@@ -149,9 +149,18 @@ def stream_svm(arena, params, width, n):
     return score
 
 
+def skip_forgetting(arena, params):
+    if params.get("forgetting") is not None:  # older files do not have it
+        arena.scalars("qdd")
+        arena.array("d", 6)
+
+
 def kernel_stream_svm(arena, params, width, _n):
     newton = params.get("when_full", "share") == "newton"
-    *_, n_held = arena.scalars("ddddq")
+    arena.scalars("dddd")
+    if newton:
+        skip_forgetting(arena, params)
+    (n_held,) = arena.scalars("q")
     slots = params["max_vectors"] + (not newton)
     share, sign, *_ = [arena.array("d", slots) for _ in range(5)]
     arena.array("d", slots * (slots + 1) // 2 if newton else 0)
@@ -171,6 +180,8 @@ def batch_svm(arena, params, width, _n):
 
 
 def ball_vector_machine(arena, params, width, _n):
+    if params["normalize"] == "kernel":
+        raise ValueError("normalize='kernel' is not read here; see FORMATS.md")
     n = params["max_core"]
     *_, intercept = arena.scalars("qqqqdd")
     arena.scalars("ddq")
@@ -185,6 +196,7 @@ def ball_vector_machine(arena, params, width, _n):
 def twin_vector_machine(arena, params, width, _n):
     slots = params["max_twins"] + 2
     arena.scalars("qqqqqq")
+    skip_forgetting(arena, params)
     mu, b, _, n, *_ = arena.scalars("dddqqqqqqqqq")
     coef = [arena.array("d", slots) for _ in range(9)][2]
     for _ in range(2):

@@ -18,7 +18,7 @@ N_BLOCKS = {
     "README.md": 2,
     "learners.md": 14,
     "microcontrollers.md": 1,
-    "batch-and-files.md": 2,
+    "batch-and-files.md": 3,
     "scikit-learn.md": 5,
     "river.md": 4,
     "memory.md": 1,

@@ -96,6 +96,22 @@ def test_undo_takes_a_new_label_away_and_tells_what_else_is_forgotten():
     assert run.runner.learner.classes_.tolist() == [0, 9]
 
 
+def test_undo_at_one_of_two_ports_of_a_learner_tells_what_the_other_taught():
+    one = Run()
+    other = Run(learner=one.runner.learner)
+    one.send(X[:20], Y[:20])
+    for run, x in (one, X[20:21]), (other, X[21:23]):
+        run.send(x)
+    before = bytes(one.runner.learner.arena)
+    done(one.teaching.asked({"label": 0, "seconds": 60}))
+    done(other.teaching.asked({"label": 1, "seconds": 60}))
+    told = done(one.teaching.undo())
+    assert told == {"undone": 1, "forgotten": 2, "taught_elsewhere": 2}
+    assert bytes(one.runner.learner.arena) == before and other.teaching.taught == 0
+    with pytest.raises(NotTaught, match="nothing to undo"):  # it would bring back what was undone
+        done(other.teaching.undo())
+
+
 def asked_long_ago(run):
     """Number of a question whose row is in no journal any more, and waits for no label."""
     run.clock.now += 1.0

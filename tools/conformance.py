@@ -57,8 +57,9 @@ def steps(samples: str) -> dict[str, str]:
         "simulated power cuts and faults": f"{rig} simulate --seeds 10000",
         **{f"long, {path}": f"{LONG} {path}" for path in APART},
         "long, others": f"{LONG} tests {rest}",
-        "broker": "EDGESVM_BROKER=required "
-        f"{PYTHON} -m pytest -q tests/outputs/test_broker.py tests/cli/test_out.py",
+        "broker": "EDGESVM_BROKER=required EDGESVM_NODE_RED=required "
+        f"{PYTHON} -m pytest -q tests/outputs/test_broker.py tests/cli/test_out.py "
+        "tests/examples/test_home_assistant.py tests/examples/test_node_red.py",
         "browser": "make browser",
         "mcu": "make mcu",
         "damaged snapshots in C": f"{PYTHON} tests/export/attack.py --files 100k "

@@ -1,4 +1,5 @@
-"""Cython's modules as C, several in one process, whose start takes as long as a small module:
+"""Cython's modules as C, by as many processes as there are processors, all forked from one, since
+Cython's start takes as long as two small modules:
 `python tools/translate.py DEPFILE FOLDER PYX ... -- OPTION ...`.
 
 C that is newer than what it was made of is left as it is: after an edit only what depends on it is
@@ -7,8 +8,11 @@ made again, and compiled. The options are Cython's own.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from Cython import __version__
@@ -33,22 +37,37 @@ def is_current(c: Path, how: str) -> bool:
     return all(os.path.exists(f) and os.path.getmtime(f) <= made for f in sources)
 
 
+def translate(folder: str, options: list[str], source: str) -> bool:
+    """Make the C of one module unless it is current; whether it is there."""
+    c, how = c_of(folder, source), " ".join([__version__, *options])
+    if is_current(c, how):
+        return True
+    settings, files = parse_command_line([*options, "-M", source, "-o", str(c)])
+    if compile(files, settings).num_errors:
+        c.unlink(missing_ok=True)
+        return False
+    Path(f"{c}.how").write_text(how, encoding="utf-8")
+    return True
+
+
+def c_of(folder: str, source: str) -> Path:
+    return Path(folder, Path(source).stem + ".c")
+
+
 def main(depfile: str, folder: str, *words: str) -> int:
     at = words.index("--")
-    sources, options = words[:at], words[at + 1 :]
-    how = " ".join([__version__, *options])
-    all_of: list[str] = []
-    for source in sources:
-        c = Path(folder, Path(source).stem + ".c")
-        if not is_current(c, how):
-            settings, files = parse_command_line([*options, "-M", source, "-o", str(c)])
-            if compile(files, settings).num_errors:
-                c.unlink(missing_ok=True)
-                return 1
-            Path(f"{c}.how").write_text(how, encoding="utf-8")
-        all_of += [name for name in made_of(c) if name not in all_of]
-    first = Path(folder, Path(sources[0]).stem + ".c")
-    Path(depfile).write_text(f"{first}: {' '.join(all_of)}\n", encoding="utf-8")
+    sources, options = words[:at], list(words[at + 1 :])
+    first, *others = sources
+    one = partial(translate, folder, options)
+    gc.disable()  # a third of the time; instead a process ends after a few modules
+    if not one(first):  # it fills Cython's tables, before they are shared
+        return 1
+    with get_context("fork").Pool(os.cpu_count(), maxtasksperchild=4) as pool:
+        if not all(pool.imap_unordered(one, others)):
+            return 1
+    made = [c_of(folder, source) for source in sources]
+    all_of = dict.fromkeys(name for c in made for name in made_of(c))
+    Path(depfile).write_text(f"{made[0]}: {' '.join(all_of)}\n", encoding="utf-8")
     return 0
 
 

@@ -22,7 +22,7 @@ class Results:
     def __init__(self, folder: Path, any_build: bool) -> None:
         self._cells = {
             how: Cells(
-                folder / f"enclosing_{how.lower()}.jsonl",
+                folder / f"enclosing_{how.lower().replace(' ', '_')}.jsonl",
                 build_id() if system.is_ours else __version__,
                 any_build=any_build,
             )

@@ -26,6 +26,7 @@ class System:
     shuffled: bool = False  # the seed orders the rows, since the learner draws none itself
     tells_passes: bool = False  # to the `progress` of `fit`
     title: str = ""  # of the paper's column
+    in_tables: bool = True
 
 
 def enclosing(
@@ -37,8 +38,9 @@ def enclosing(
     room: int,
     **rest: Any,
 ) -> EnclosingMachine:
-    """With the paper's tolerance."""
-    return kind(epsilon=epsilon, margin_tol=None, C=C, kernel=kernel, max_core=room, **rest)
+    """With the paper's tolerance, or another."""
+    params = {"margin_tol": None, **rest}
+    return kind(epsilon=epsilon, C=C, kernel=kernel, max_core=room, **params)
 
 
 def lasvm(*, C: float, kernel: Kernel, room: int, **_: Any) -> LASVM:
@@ -66,4 +68,10 @@ SYSTEMS = {
     "SVC": System(svc, is_ours=False, title="LIBSVM"),
     "LASVM": System(lasvm, shuffled=True),
     "SimpleSVM": System(simple, shuffled=True),
+    "BVM margin": System(
+        partial(enclosing, BallVectorMachine, margin_tol=0.1), tells_passes=True, in_tables=False
+    ),
+    "CVM literal": System(
+        partial(enclosing, CoreVectorMachine, bulk=False), tells_passes=True, in_tables=False
+    ),
 }

@@ -27,9 +27,9 @@ from benchmarks.enclosing.results import Results, run
 from benchmarks.enclosing.systems import EPSILONS, SYSTEMS
 
 LIMIT_S = 600
-HOW = list(SYSTEMS)
+HOW = [how for how, system in SYSTEMS.items() if system.in_tables]
 WIDTHS = (0.5, 1.0)
-COLUMNS = [(how, epsilon) for how, system in SYSTEMS.items() for epsilon in system.epsilons]
+COLUMNS = [(how, epsilon) for how in HOW for epsilon in SYSTEMS[how].epsilons]
 PUBLISHED = published(__file__)
 PAPER = PUBLISHED["sets"]
 TABLE_SETS = [*PAPER, "usps, 10 classes"]
@@ -64,7 +64,13 @@ def table_settings(names: list[str], widths: list[float]) -> list[Setting]:
 
 def heading(how: str, epsilon: float) -> str:
     """Of the paper's column."""
-    return f"{how} {power(epsilon)}" if epsilon else SYSTEMS[how].title or how
+    title = SYSTEMS[how].title or how
+    return f"{title} {power(epsilon)}" if epsilon else title
+
+
+def column_of(setting: Setting) -> bool:
+    """Whether the tables have a column of this system and epsilon."""
+    return (setting.how, setting.epsilon) in COLUMNS
 
 
 def theirs(name: str, what: str, which: tuple[str, float]) -> float | str | None:
@@ -125,7 +131,7 @@ def differences(width: float, names: list[str], results: Results) -> str:
         if not any(points is not None and abs(points) > 0.3 for points in gaps.values()):
             continue
         said = []
-        for how in SYSTEMS:
+        for how in HOW:
             points = [f"{p:+.2f}" for which, p in gaps.items() if which[0] == how and p is not None]
             if points:
                 said.append(f"{how} {' '.join(points)}")
@@ -144,9 +150,7 @@ def gap(name: str, which: tuple[str, float], width: float, results: Results) -> 
 def others(epsilon: float) -> list[tuple[str, float]]:
     """What the ball vector machine of this epsilon is compared with."""
     return [
-        (how, epsilon if epsilon in system.epsilons else 0.0)
-        for how, system in SYSTEMS.items()
-        if how != "BVM"
+        (how, epsilon if epsilon in SYSTEMS[how].epsilons else 0.0) for how in HOW if how != "BVM"
     ]
 
 

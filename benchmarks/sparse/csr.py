@@ -34,6 +34,7 @@ class Problem:
     X: SparseRows
     y: np.ndarray
     X_test: SparseRows
+    y_test: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,14 @@ def of_file(name: str) -> Problem:
         data, indices, ends = (file[f"X_{part}_{k}"] for k in ("data", "indices", "indptr"))
         shape = len(ends) - 1, int(file["n_features"])
         parts.append(SparseRows(data, indices.astype(np.int32), ends, shape))
-    return Problem(name, parts[0], file["y_train"], parts[1])
+    return Problem(name, parts[0], file["y_train"], parts[1], file["y_test"])
 
 
 def generated() -> Problem:
     rng = np.random.default_rng(0)
     X = rng.random((600, 300)) * (rng.random((600, 300)) < 0.05)
     y = X[:, :150].sum(axis=1) > X[:, 150:].sum(axis=1)
-    return Problem("generated", csr(X[:400]), y[:400], csr(X[400:]))
+    return Problem("generated", csr(X[:400]), y[:400], csr(X[400:]), y[400:])
 
 
 def problems(quick: bool) -> Iterator[Problem]:

@@ -17,5 +17,6 @@ def scaled(X: np.ndarray) -> np.ndarray:
 
 
 def twins(max_twins: int, C: float = BOARD.C) -> TwinVectorMachine:
-    learner = TwinVectorMachine(max_twins=max_twins, kernel=BOARD.kernel("rbf"), C=C)
+    kernel = BOARD.kernel("rbf")
+    learner = TwinVectorMachine(max_twins=max_twins, kernel=kernel, C=C, forgetting=None)
     return learner.allocate(2, classes=[-1, 1])

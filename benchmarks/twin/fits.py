@@ -52,6 +52,7 @@ class Setting:
             kernel=self.task.kernel(self.kernel),
             C=self.C,
             max_margin=self.budget + 2,  # as by default, in more bytes and less time
+            forgetting=None,
             **HEURISTICS[self.heuristic],
         )
 

@@ -24,6 +24,7 @@ side by side. Needs matplotlib (the extra `plot`).
   edgesvm plot model.esvm -o model.png
   edgesvm plot model.ckpt -o model.png --data room.npz --range 18,24,0,600
   edgesvm plot gas.esvm -o gas.png --features 0,3 --at 7=0.5
+  edgesvm plot room.esvm -o room.png --features Light,CO2
 
 With more than two features, choose two with --features. The others are set to the median of the
 model's points, or of the data, unless --at sets them.
@@ -55,7 +56,10 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--range=-1,1 for negative numbers)",
     )
     command.add_argument(
-        "--features", type=pair, metavar="I,J", help="the two features to draw, counted from 0"
+        "--features",
+        type=pair,
+        metavar="I,J",
+        help="the two features to draw, by their names or counted from 0",
     )
     command.add_argument(
         "--at",
@@ -81,8 +85,8 @@ def act(options: argparse.Namespace) -> int:
             panels.append(
                 panel_of(
                     learner,
-                    features=options.features,
-                    at=dict(options.at),
+                    features=_drawn(options.features, learner),
+                    at={numbered(j, learner): value for j, value in options.at},
                     box=options.range,
                     rows=rows,
                 )
@@ -105,6 +109,15 @@ def draw(panels: Sequence[Panel], path: str) -> None:
             draw_panel(axes, panel)
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
+
+
+def _drawn(features: tuple[str, str] | None, learner: Learner) -> tuple[int, int] | None:
+    if features is None:
+        return None
+    first, second = (numbered(feature, learner) for feature in features)
+    if first == second:
+        raise ValueError(f"--features {','.join(features)}: one feature, twice")
+    return first, second
 
 
 def _rows(path: str, learner: Learner) -> Rows:
@@ -142,21 +155,31 @@ def box(text: str) -> Box:
     return numbers[0], numbers[1], numbers[2], numbers[3]
 
 
-def pair(text: str) -> tuple[int, int]:
+def pair(text: str) -> tuple[str, str]:
     """Two different features."""
-    first, _, second = text.partition(",")
-    numbers = int(first), int(second or "-1")
-    if min(numbers) < 0 or numbers[0] == numbers[1]:
+    first, _, second = (part.strip() for part in text.partition(","))
+    if not first or not second or first == second:
         raise argparse.ArgumentTypeError(f"{text}: give two different features, such as 0,1")
-    return numbers
+    return first, second
 
 
-def setting(text: str) -> tuple[int, float]:
+def setting(text: str) -> tuple[str, float]:
     """A feature and its value, I=VALUE."""
-    feature, _, number = text.partition("=")
+    feature, _, number = text.rpartition("=")
     value = float(number or "nan")
-    if int(feature) < 0 or not math.isfinite(value):
+    if not feature or not math.isfinite(value):
         raise argparse.ArgumentTypeError(
             f"{text}: give a feature and a finite number, such as 3=0.5"
         )
-    return int(feature), value
+    return feature.strip(), value
+
+
+def numbered(feature: str, learner: Learner) -> int:
+    """The number of a feature of the model that is given by its name or its number."""
+    names = list(getattr(learner, "feature_names_in_", ()))
+    if feature in names:
+        return names.index(feature)
+    if feature.isdecimal():
+        return int(feature)
+    known = ", ".join(names) or f"features 0 to {learner.n_features_in_ - 1}, without names"
+    raise ValueError(f"no feature {feature!r}: the model has {known}")

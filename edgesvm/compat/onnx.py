@@ -147,6 +147,8 @@ class Graph:
 
     def normalized(self, learner: Any, x: str) -> str:
         is_needed = getattr(learner, "normalize", False)
+        if is_needed == "kernel":
+            raise ValueError(f"{self.name} cannot be exported: normalize='kernel' has no operator")
         return self.add("Normalizer", x, domain=ML, norm="L2") if is_needed else x
 
     def linear(self, weights: np.ndarray, intercept: np.ndarray, x: str) -> None:

@@ -130,7 +130,6 @@ cdef class LearnerCore:
     @cython.final
     cdef bint is_row(self, cnp.ndarray row) noexcept
 
-    @cython.final
     cdef int read(self, Batch *batch, X, cnp.ndarray scratch, int64_t n) except -1
 
     @cython.final

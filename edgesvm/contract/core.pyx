@@ -372,9 +372,13 @@ cdef class LearnerCore:
         if status > CHANGED:
             self.labels.cut(n_labels)
             sample = f"{self.owner}: the sample ({self.kind_of_y} {y!r})"
-            raise self.labels.refused(
-                status, y, sample, self.dtype, weight, self.mean_weight_so_far)
+            raise self.explained(self.labels.refused(
+                status, y, sample, self.dtype, weight, self.mean_weight_so_far))
         return status == CHANGED
+
+    def explained(self, error):
+        """The refusal of the last sample, with what the core alone knows of it"""
+        return error
 
     @property
     def kind_of_y(self):

@@ -102,8 +102,8 @@ cdef class KernelCore(LearnerCore):
                    ROWS_BLOCK * sizeof(double))
 
     cdef int map_tiles(self, Tiles *tiles, str name) except -1:
-        """Point `tiles` to the plan's array `name`, (tiles, n_features, lanes)"""
-        tiles.data, tiles.width = self.array(name), self.n_features
+        """Point `tiles` to the plan's array `name`, (tiles, width, lanes)"""
+        tiles.data, tiles.width = self.array(name), self.views[name].shape[1]
         tiles.is_float32 = self.is_float32
         return 0
 
@@ -126,9 +126,9 @@ cdef class KernelCore(LearnerCore):
         cdef int i
         # Not if others work already: they read the tiles without the interpreter lock.
         if self.n_working == 0 and n >= MANY_ROWS:
-            words = TILES_WORDS(self.n_features)
-            self.notes = {name: np.zeros((len(self.views[name]), words), np.uint64)
-                          for name in self.noted_names}
+            for name in self.noted_names:
+                n_tiles, width, _ = self.views[name].shape
+                self.notes[name] = np.zeros((n_tiles, TILES_WORDS(width)), np.uint64)
             for i in range(len(self.noted_names)):
                 tiles, present = self.noted[i], self.notes[self.noted_names[i]]
                 tiles.present = <uint64_t *> cnp.PyArray_DATA(present)

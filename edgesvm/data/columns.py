@@ -9,6 +9,7 @@ from itertools import pairwise
 
 LOOKED_AT = 10_000  # rows; of labels, all
 TIMED = 200  # of these, that must be times
+CLOCKS = {"time", "timestamp", "ts", "date", "datetime", "unixtime", "epoch"}  # names of times
 ENOUGH = 50  # rows that show that a column is constant or rises
 KEPT = 128  # values of a column that are told apart
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
@@ -59,12 +60,14 @@ class Column:
         At most 128 of those that are words.
     rises : bool
         Each number is larger than the one before.
+    falls : bool
+        A number is smaller than the one before.
     """
 
     def __init__(self) -> None:
         self.n_numbers = self.n_words = 0
         self.values: set[str] = set()
-        self.rises, self.constant = True, True
+        self.rises, self.falls, self.constant = True, False, True
         self.times: list[float] | None = []
         self._first: float | None = None
         self._last = 0.0
@@ -87,6 +90,7 @@ class Column:
         else:
             self.constant = self.constant and value == self._first
             self.rises = self.rises and value > self._last
+            self.falls = self.falls or value < self._last
         self._last = value
 
     def _time(self, cell: str) -> None:
@@ -112,15 +116,17 @@ class Column:
         apart = [b - a for a, b in pairwise(times)]
         return max(statistics.median(apart), 0.0) if apart else 0.0
 
-    def of_no_use(self, *, labelled: bool) -> str:
-        """Why the column is left out; empty if it is not. What is constant while all is well may
-        tell a fault."""
+    def of_no_use(self, name: str, *, labelled: bool) -> str:
+        """Why the column of this name is left out; empty if it is not. What is constant while all
+        is well may tell a fault."""
         if self.is_time:
             return f"times, {self.seconds_apart:g} s apart"
         if self.n_words or self.n_numbers < ENOUGH:
             return ""
         if self.rises:
             return "it rises with every row"
+        if name.strip().lower() in CLOCKS and not (self.falls or self.constant):
+            return "a time that never falls"
         return "constant" if self.constant and labelled else ""
 
 

@@ -230,7 +230,11 @@ class CsvRows(Stream):
         times = [j for j in range(self._width) if columns[j].is_time and j != self._label_at]
         if times:
             self._time_at, self.seconds_apart = times[0], columns[times[0]].seconds_apart
-        out = {j: columns[j].of_no_use(labelled=self.labelled) for j in features if j not in kept}
+        out = {
+            j: columns[j].of_no_use(str(self._column(j)), labelled=self.labelled)
+            for j in features
+            if j not in kept
+        }
         out = {j: why for j, why in out.items() if why}
         words = [j for j in features if j not in out and columns[j].is_words]
         if wide := [j for j in words if len(columns[j].values) > encode]:

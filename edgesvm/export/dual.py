@@ -92,6 +92,8 @@ def dual_of(learner: Any) -> Dual | None:
     if maker is None:
         return None
     core = learner.core
+    if not learner.takes_labels or getattr(core, "width", core.n_features) > core.n_features:
+        return None
     return maker(learner, core, core.views, learner.kernel_for(core.n_features))
 
 
@@ -138,6 +140,10 @@ def incremental(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
 def store(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
     np.asarray(learner.dual_coef_)  # it solves when it is asked
     coef = views["beta"][: int(views["n_support"])]
+    if "columns" in views:
+        raise ValueError(
+            f"{type(learner).__name__} keeps non-zeros, C does not: fit it without max_nonzeros"
+        )
     return in_tiles(learner, views["rows"], coef, float(views["intercept"]), kernel)
 
 

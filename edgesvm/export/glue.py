@@ -37,10 +37,14 @@ def glue(
         "library.json": library_json(name, title),
         "library.properties": library_properties(name, title, prefix, of_integers=of_integers),
         "keywords.txt": keywords(prefix, header),
+        "README.md": read("floor", "README.txt")
+        .replace("NAME", prefix)
+        .replace("TITLE", sentence(title)),
+        "LICENSE": read("floor", "LICENSE"),
         "idf_component.yml": f'version: "{VERSION}"\ndescription: {json.dumps(sentence(title))}\n',
     }
     if f"void {prefix}_begin(" in header and f"{prefix}_push(" not in header:
-        which = "regress.ino" if f"{prefix}_forecast(" in header else "learn.ino"
+        which = sketch_for(prefix, header)
         sketch = read("floor", which).replace("NAME", prefix.upper()).replace("name", prefix)
         texts[f"examples/{prefix}_learn/{prefix}_learn.ino"] = sketch
     if of_integers:
@@ -148,6 +152,12 @@ include $(MPY_DIR)/py/dynruntime.mk
 """
 
 
+def sketch_for(prefix: str, header: str) -> str:
+    if f"{prefix}_forecast(" in header:
+        return "regress.ino"
+    return "watch.ino" if "this model has no labels" in header else "learn.ino"
+
+
 def native(prefix: str) -> str:
     """What MicroPython's dynruntime.mk makes a module of."""
     return NATIVE.replace("NAME", prefix).replace("UPPER", prefix.upper())
@@ -197,7 +207,7 @@ def library_properties(name: str, title: str, prefix: str, *, of_integers: bool)
         "sentence": sentence(title),
         "paragraph": "",
         "category": "Data Processing",
-        "url": "",
+        "url": "https://pypi.org/project/edgesvm/",
         "architectures": "*" if of_integers else WITH_DOUBLE,
         "includes": f"{prefix}.h",
         "dot_a_linkage": "true",

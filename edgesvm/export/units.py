@@ -65,6 +65,8 @@ def untranslated(learner: Learner) -> Learner | None:
     """The learner in this one, or itself, that has no translation; None if all have."""
     inner: Any = learner
     while name_of(inner) in translated():
+        if getattr(inner, "normalize", False) == "kernel":
+            return inner
         if not isinstance(inner, Wrapper):
             return None
         inner = inner.inner

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgesvm.budget import format_bytes
+from edgesvm.contract.sparse import SparseRows, stacked
 from edgesvm.errors import ConvergenceWarning
 from edgesvm.fleet.pairs import MergeError, Pair
 from edgesvm.fleet.scales import Scale
@@ -28,7 +29,7 @@ class Vectors(NamedTuple):
     """Vectors of two classes: rows, the slot and the weight of each, and which vector of the
     learner it belongs to (a twin has a row for each class)."""
 
-    rows: np.ndarray
+    rows: Any  # ndarray or SparseRows
     slots: np.ndarray
     weights: np.ndarray
     owner: np.ndarray
@@ -39,7 +40,8 @@ class Vectors(NamedTuple):
 
 def has_vectors(learner: Learner) -> bool:
     """Whether learners of this class can be merged by their vectors."""
-    return isinstance(learner, BatchSVM | EnclosingMachine | TwinVectorMachine)
+    of_kind = isinstance(learner, BatchSVM | EnclosingMachine | TwinVectorMachine)
+    return of_kind and learner.takes_labels
 
 
 def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner) -> Learner:
@@ -56,7 +58,7 @@ def union(pair: Pair, scales: tuple[Scale, Scale, Scale] | None, inner: Learner)
     first, second = both
     n_first = int(first.owner.max(initial=-1)) + 1
     second = second._replace(owner=second.owner + n_first)
-    vectors = Vectors(*(np.concatenate(arrays) for arrays in zip(first, second, strict=True)))
+    vectors = Vectors(*(stacked(arrays) for arrays in zip(first, second, strict=True)))
     room = int(getattr(inner, inner._capacity))
     n = len(np.unique(vectors.owner))
     if n > room and isinstance(inner, EnclosingMachine):
@@ -115,6 +117,7 @@ def _heaviest(vectors: Vectors, room: int, inner: Any) -> Vectors:
         max_samples=n,
         cache=max(64 * n, 1 << 23),
         dtype=inner.dtype,
+        max_nonzeros=len(vectors.rows.data) if isinstance(vectors.rows, SparseRows) else None,
     ).as_part()
     exact.fit(vectors.rows, vectors.slots, sample_weight=vectors.weights)
     alpha = np.bincount(vectors.owner, exact.alpha_)

@@ -107,9 +107,9 @@ def opened(url: str, baud: int, *, exclusive: bool, low_latency: bool) -> Serial
     """The port, open; pyserial's exceptions if it cannot be. See `ports.open_port`."""
     # pyserial rejects `exclusive` where locks do not exist.
     options: dict[str, Any] = {"exclusive": True} if exclusive and os.name == "posix" else {}
-    device = serial.serial_for_url(
-        url, baudrate=baud, timeout=0, write_timeout=WRITE_TIMEOUT, **options
-    )
+    if not url.startswith("rfc2217://"):  # for which pyserial refuses it
+        options["write_timeout"] = WRITE_TIMEOUT
+    device = serial.serial_for_url(url, baudrate=baud, timeout=0, **options)
     if low_latency:
         try_low_latency(device)
     return SerialPort(device, url)

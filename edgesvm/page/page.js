@@ -220,7 +220,7 @@ const rowsOf = (n) => `${whole(n)} ${n === 1 ? "row" : "rows"}`;
 
 function done(told, label) {
   if (told.undone !== undefined) {
-    return (told.undone ? `${rowsOf(told.undone)} forgotten again` : "Answer taken back") + (told.forgotten ? `, and ${rowsOf(told.forgotten)} learned since.` : ".");
+    return (told.undone ? `${rowsOf(told.undone)} forgotten again` : "Answer taken back") + (told.forgotten ? `, and ${rowsOf(told.forgotten)} learned since` + (told.taught_elsewhere ? `, of them ${rowsOf(told.taught_elsewhere)} taught at other ports.` : ".") : ".");
   }
   const others = Object.values(told.refused).reduce((a, b) => a + b, 0);
   const as = status.kind === "watch" ? "normal" : label;

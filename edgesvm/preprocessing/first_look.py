@@ -169,8 +169,8 @@ def _cut(X: Floats, window: int) -> Floats:
     return X[: n * window].reshape(n, window, X.shape[1])
 
 
-def propose(X: Floats, rate: float) -> Proposal:
-    """Windows and bands for the raw samples X (n, d) at `rate` Hz.
+def propose(X: Floats, rate: float, seen: tuple[Floats, Floats] | None = None) -> Proposal:
+    """Windows and bands for the raw samples X (n, d) at `rate` Hz, whose `spectrum` was `seen`.
 
     The window is the shortest of 32, 64, ..., 4096 samples that holds four periods of the lowest
     peak and whose spread is that of its neighbour to 10 %; without one, the longest that is in X
@@ -184,7 +184,7 @@ def propose(X: Floats, rate: float) -> Proposal:
         told = f"{slow:.0%} of the variance lies between windows of {fits[0]}: it moves too slowly"
         return Proposal(why=[f"{told} for windows, learn the samples as they are"])
     tried = {window: unsteadiness(X, window) for window in fits}
-    tones = peaks(*spectrum(X, rate))
+    tones = peaks(*(seen or spectrum(X, rate)))
     least = PERIODS * rate / tones[0][0] if tones else 0.0
     steady = [window for window in fits if tried[window] <= STEADY and window >= least]
     window = steady[0] if steady else fits[-1]
@@ -193,7 +193,7 @@ def propose(X: Floats, rate: float) -> Proposal:
     if not steady:
         why.append(f"none is steady to {STEADY:.0%}: {window} is the longest that can be compared")
     if tones:
-        why.append(f"a window holds {window * tones[0][0] / rate:.0f} periods of the lowest peak")
+        why.append(f"a window holds {window * tones[0][0] / rate:.2g} periods of the lowest peak")
     why += [f"{_rounded(hz):g} Hz has {share:.0%} of the power" for hz, share in tones]
     if not tones:
         why.append("no frequency stands out: the bands are four times as high each")
@@ -207,14 +207,15 @@ def figures(X: Floats, rate: float, names: Sequence[str]) -> dict[str, Any]:
     frequencies.
     """
     shown: dict[str, Any] = {"frequencies": [], "levels": []}
+    seen = None
     if len(X) >= LEAST:
-        hz, shares = spectrum(signals(X), rate)
+        hz, shares = seen = spectrum(signals(X), rate)
         of = max(1, math.ceil(len(hz) / SHOWN))
         starts = np.arange(0, len(hz), of)
         highest = np.maximum.reduceat(shares, starts)
         levels = 10 * np.log10(np.maximum(highest, 1e-9))
         shown = {"frequencies": hz[starts].round(6).tolist(), "levels": levels.round(1).tolist()}
-    proposal = propose(X, rate)
+    proposal = propose(X, rate, seen)
     return {
         "channels": ranges(X, names),
         "traces": [[float(f"{v:.6g}") for v in x] for x in X[-TRACE:].T],

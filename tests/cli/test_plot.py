@@ -250,3 +250,17 @@ def test_curves_have_baselines_and_stay_within_what_was_drawn():
     ):
         assert drawn.get_legend() is not None
     matplotlib.pyplot.close("all")
+
+
+def test_features_are_chosen_by_name_or_number(models, tmp_path, capsys):
+    wide = models["wide"]
+    wide.name_features([f"ch{j}" for j in range(wide.n_features_in_)]).save("named.esvm")
+    by_name = drawn(tmp_path, "named.esvm", "--features", "ch3,ch1", "--at", "ch2=0.5")
+    assert by_name == drawn(tmp_path, "named.esvm", "--features", "3,1", "--at", "2=0.5")
+    assert by_name != drawn(tmp_path, "named.esvm", "--features", "3,1", "--at", "2=9")
+    capsys.readouterr()
+    told = complaint(capsys, 2, "named.esvm", "-o", "x.png", "--features", "ch3,light")
+    assert "no feature 'light': the model has ch0, ch1" in told
+    assert "one feature, twice" in complaint(
+        capsys, 2, "named.esvm", "-o", "x.png", "--features", "ch3,3"
+    )

@@ -74,7 +74,8 @@ def assert_equal(learner, path, X, norm=1.0):
     np.testing.assert_allclose(scores, expected, atol=tolerance * np.abs(expected).max())
     ranked = np.sort(expected, axis=1)
     clear = ranked[:, -1] - ranked[:, -2] > 2 * tolerance * np.abs(expected).max()
-    assert clear.mean() > 0.9
+    # of one class the support vectors are on the boundary
+    assert clear.mean() > (0.9 if learner.takes_labels else 0.7)
     assert (labels == learner.predict(X))[clear].all()
     return operators
 

@@ -21,7 +21,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from registry import DTYPES, REGISTERED, REGRESSORS, answers
 
-from edgesvm import GaussianNovelty, KernelNovelty
+from edgesvm import (
+    GaussianNovelty,
+    KernelNovelty,
+    OneClassBallVectorMachine,
+    OneClassCoreVectorMachine,
+)
 from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
 
@@ -30,10 +35,13 @@ WIDTHS = (3, 16, 37)  # features: less than a vector of lanes.h, whole ones, a t
 N = 600
 
 # The learners without labels, which the registry does not take.
+WARM = {"warm_up": 50}
 NOVELTY: dict[str, tuple[type[Learner], dict[str, Any]]] = {
-    "GaussianNovelty": (GaussianNovelty, {}),
-    "GaussianNovelty-diagonal": (GaussianNovelty, {"covariance": "diagonal"}),
-    "KernelNovelty": (KernelNovelty, {"max_vectors": 9}),
+    "GaussianNovelty": (GaussianNovelty, WARM),
+    "GaussianNovelty-diagonal": (GaussianNovelty, WARM | {"covariance": "diagonal"}),
+    "KernelNovelty": (KernelNovelty, WARM | {"max_vectors": 9}),
+    "OneClassCoreVectorMachine": (OneClassCoreVectorMachine, {"max_core": 30}),
+    "OneClassBallVectorMachine": (OneClassBallVectorMachine, {"max_core": 30}),
 }
 ENTRIES = {entry.name: entry for entry in REGISTERED}
 NAMES = [*ENTRIES, *NOVELTY, *REGRESSORS]
@@ -73,7 +81,7 @@ def learned(name: str, dtype: str, n_features: int) -> tuple[Learner, np.ndarray
     if name in NOVELTY:
         kind, params = NOVELTY[name]
         X, _ = stream(n_features, dtype, 2)
-        return kind(dtype=dtype, warm_up=50, **params).partial_fit(X), X
+        return kind(dtype=dtype, **params).partial_fit(X), X
     if name in REGRESSORS:
         X, _ = stream(n_features, dtype, 2)
         wide = X.astype(np.float64)

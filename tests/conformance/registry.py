@@ -407,6 +407,9 @@ STORE: dict[str, Any] = {
     "by_rounding": ("n_iter",),
 }
 
+# as many non-zeros as so many rows of 37 features can have: none is refused
+STORE_NONZEROS = {"max_samples": 16, "when_full": "oldest", "max_nonzeros": 592}
+
 # Kernel rows are float32 in either dtype, and a point is taken or not by their last bit.
 ENCLOSING: dict[str, Any] = {
     "by_rounding": ("n_iter",),
@@ -480,7 +483,9 @@ REGISTERED = [
         unread=("degree",),
     ),
     Registered(
-        "KernelStreamSVM-poly", KernelStreamSVM, {"max_vectors": 6, "kernel": "poly", "degree": 2}
+        "KernelStreamSVM-poly",
+        KernelStreamSVM,
+        {"max_vectors": 6, "kernel": "poly", "degree": 2, "forgetting": 5},
     ),
     Registered(
         "KernelStreamSVM-linear",
@@ -508,6 +513,20 @@ REGISTERED = [
         {"max_samples": 13, "when_full": "oldest", "cache": "1KiB", "kernel": Linear()},
         3,
         unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "BatchSVM-nonzeros",
+        BatchSVM,
+        {**STORE_NONZEROS, "cache": 128, "gamma": 0.3, "C": 3.0},
+        unread=("degree",),
+        by_rounding=("n_iter",),
+    ),
+    Registered(
+        "BatchSVM-nonzeros-linear",
+        BatchSVM,
+        {**STORE_NONZEROS, "kernel": Linear(), "tol": 1e-6},
+        unread=("degree", "cache"),
         by_rounding=("n_iter",),
     ),
     Registered(
@@ -587,12 +606,16 @@ REGISTERED = [
         {
             **{"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3},
             **{"C": 10.0, "settle_after": 50, "m1": 1.5, "r": 2.0},
+            "forgetting": 20,
         },
     ),
     Registered(
         "TwinVectorMachine-feature",
         TwinVectorMachine,
-        {"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global", "C": 5.0},
+        {
+            **{"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global"},
+            **{"C": 5.0, "forgetting": 8},
+        },
         unread=("degree",),
     ),
     Registered(
@@ -651,6 +674,16 @@ REGISTERED = [
         one_pass=False,
     ),
     Registered(
+        "RandSVM-nonzeros",
+        BatchSVM,
+        {**STORE_NONZEROS, "kernel": Linear()},
+        unread=("degree", "cache"),
+        by_rounding=("n_iter",),
+        wrapper=RandSVM,
+        around={"k": 12, "max_passes": 3, "seed": 5},
+        one_pass=False,
+    ),
+    Registered(
         "RandSVM-reservoir",
         ReservoirSVM,
         {"max_samples": 10, "cache": 128, "kernel": Linear(), "seed": 3},
@@ -696,6 +729,19 @@ REGISTERED = [
         {"n_probes": 3, "max_core": 10, "kernel": Linear(), "normalize": True, "epsilon": 1e-6},
         3,
         unread=("degree",),
+        **SOLVED_TO_EPSILON,
+    ),
+    Registered(
+        "CoreVectorMachine-normalised",
+        CoreVectorMachine,
+        {
+            "n_probes": 3,
+            "max_core": 30,
+            "kernel": "poly",
+            "normalize": "kernel",
+            "bulk": False,
+            "epsilon": 1e-6,
+        },
         **SOLVED_TO_EPSILON,
     ),
     Registered("Perceptron", Perceptron, tuned=""),
@@ -1042,6 +1088,8 @@ CHECKS = (
     "KernelStreamSVM",
     "KernelStreamSVM-lower",
     "BatchSVM",
+    "BatchSVM-nonzeros",
+    "BatchSVM-nonzeros-linear",
     "BatchSVR",
     "ReservoirSVM",
     "IncrementalSVM",

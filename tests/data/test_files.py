@@ -334,6 +334,15 @@ def spreadsheet(n=80):
     return "ms;x;kind;room;label\n" + "\n".join(rows) + "\n"
 
 
+@each("name", ["time", "Timestamp", "load"])
+def test_unix_seconds_with_several_rows_each_are_no_feature(tmp_path, name):
+    rows = "".join(f"{1700000000 + i // 4},{i * 7 % 11},{i % 2}\n" for i in range(80))
+    source = CsvRows(csv_file(tmp_path, f"{name},x,label\n{rows}"))
+    all_rows(source)
+    assert source.feature_names == (("x",) if name != "load" else ("load", "x"))
+    assert (f"{name} (a time that never falls)" in "; ".join(source.notes)) == (name != "load")
+
+
 def test_a_spreadsheet_with_words_and_columns_of_no_use(tmp_path):
     source = CsvRows(csv_file(tmp_path, spreadsheet()))
     X, y = all_rows(source)

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 from on_host import STRICT
 
-from edgesvm import AdaGradSVR, ByteSVM, FourierSVR, Standardized, StreamSVM
+from edgesvm import (
+    AdaGradSVR,
+    ByteSVM,
+    FourierSVR,
+    GaussianNovelty,
+    KernelNovelty,
+    Standardized,
+    StreamSVM,
+)
 from edgesvm.export.folder import export
 
 HERE = Path(__file__).parent
@@ -165,9 +173,16 @@ def test_arduino_compiles_src_and_finds_the_header_there(pump, tmp_path):
     fields = dict(
         line.split("=", 1) for line in (pump / "library.properties").read_text().splitlines()
     )
-    wanted = "name version author maintainer sentence paragraph category url architectures includes"
-    assert set(wanted.split()) <= set(fields)
+    # What Arduino's library specification asks for, and arduino-lint of a library to be submitted.
+    wanted = "name version author maintainer sentence category url architectures includes"
+    assert all(fields[name] for name in wanted.split()) and "paragraph" in fields
+    assert re.fullmatch(r"[a-zA-Z][\w.-]{0,31}", fields["name"])
+    assert re.fullmatch(r"https://\S+", fields["url"])
+    assert re.fullmatch(r"\d+\.\d+\.\d+", fields["version"])
+    assert not re.search("arduino|library", fields["name"] + fields["maintainer"], re.I)
     assert fields["includes"] == "pump.h" and fields["dot_a_linkage"] == "true"
+    assert "Redistribution" in (pump / "LICENSE").read_text()
+    assert (pump / "README.md").read_text().startswith("# pump\n\nStandardized(")
     (tmp_path / "main.cpp").write_text(MAIN)
     objects = []
     for source in sorted((pump / "src").glob("*.c")):
@@ -190,13 +205,18 @@ def test_arduino_s_compiler_for_a_board_takes_it_too(pump, tmp_path):
 
 
 @needs("arm-none-eabi-gcc", "arm-none-eabi-g++")
-@pytest.mark.parametrize("kind", [AdaGradSVR, FourierSVR])
-def test_a_regressor_s_sketch_compiles(kind, tmp_path):
+@pytest.mark.parametrize("kind", [AdaGradSVR, FourierSVR, GaussianNovelty, KernelNovelty])
+def test_a_sketch_without_labels_compiles(kind, tmp_path):
+    """A regressor's forecasts, a novelty learner watches."""
     folder = tmp_path / "tank"
-    export(Standardized(learner=kind(), missing="mean").allocate(3), folder, "tank")
+    regresses = kind.__name__.endswith("SVR")
+    learner = Standardized(learner=kind(), missing="mean") if regresses else kind()
+    export(learner.allocate(3), folder, "tank")
     words = (folder / "keywords.txt").read_text()
-    assert "tank_forecast\tKEYWORD2\n" in words and "tank_labels" not in words
+    assert ("tank_forecast\tKEYWORD2\n" in words) == regresses and "tank_labels" not in words
     assert not (folder / "tank_link.h").exists() and not (folder / "micropython").exists()
+    sketch = (folder / "examples/tank_learn/tank_learn.ino").read_text()
+    assert ("tank_forecast(" in sketch) == regresses == ("learned < LEARN" not in sketch)
     (tmp_path / "main.cpp").write_text(
         f'#include <Arduino.h>\n#include "{folder}/examples/tank_learn/tank_learn.ino"\n'
     )

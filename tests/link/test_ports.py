@@ -6,6 +6,8 @@ import socket
 import threading
 
 import pytest
+import serial
+import serial.rfc2217
 from each import each
 
 from edgesvm.errors import LinkDown
@@ -245,6 +247,33 @@ def test_socket_write_to_a_closed_peer(peer_and_port):
         for _ in range(1000):
             port.write(b"x" * 1000)
             port.read(0.01)
+
+
+@pytest.mark.filterwarnings("ignore:set:DeprecationWarning")  # pyserial's own
+def test_a_server_of_rfc_2217_passes_bytes_on():
+    """That of pyserial, before a wire that gives back what it gets."""
+    with socket.create_server(("127.0.0.1", 0)) as server, serial.serial_for_url("loop://") as wire:
+
+        def serve():
+            with server.accept()[0] as peer, peer.makefile("wb", buffering=0) as out:
+                manager = serial.rfc2217.PortManager(wire, out)
+                while data := peer.recv(1024):
+                    wire.write(b"".join(manager.filter(data)))
+                    out.write(b"".join(manager.escape(wire.read(wire.in_waiting))))
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        port = open_port(f"rfc2217://127.0.0.1:{server.getsockname()[1]}")
+        try:
+            sent, got = bytes(range(256)), b""
+            assert port.write(sent) == len(sent)
+            while len(got) < len(sent) and (more := port.read(10.0)):
+                got += more
+            assert got == sent
+        finally:
+            port.close()
+        thread.join(60)
+        assert not thread.is_alive()
 
 
 def test_socket_without_a_listener():

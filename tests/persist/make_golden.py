@@ -37,6 +37,8 @@ from edgesvm import (
     KernelPerceptron,
     KernelStreamSVM,
     Linear,
+    OneClassBallVectorMachine,
+    OneClassCoreVectorMachine,
     OneVsOne,
     OneVsRest,
     PassiveAggressive,
@@ -106,11 +108,15 @@ GOLDEN: dict[str, Learner] = {
     ),
     "stream_averaged_f32": StreamSVM(C=10.0, class_weight="balanced"),
     "kernel_rbf_f32": KernelStreamSVM(
-        max_vectors=5, kernel=RBF(0.25), C=10.0, bound="upper", when_full="share"
+        max_vectors=5, kernel=RBF(0.25), C=10.0, bound="upper", when_full="share", forgetting=None
     ),
-    "kernel_newton_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0),
+    "kernel_newton_f32": KernelStreamSVM(max_vectors=5, kernel=RBF(0.25), C=10.0, forgetting=None),
+    "kernel_forgets_f64": KernelStreamSVM(
+        max_vectors=5, kernel=RBF(0.25), C=10.0, forgetting=7, dtype="float64"
+    ),
     "kernel_poly_f64": KernelStreamSVM(
-        max_vectors=5, kernel="poly", degree=2, C=1.0, when_full="share", dtype="float64"
+        **{"max_vectors": 5, "kernel": "poly", "degree": 2, "C": 1.0, "when_full": "share"},
+        **{"dtype": "float64", "forgetting": None},
     ),
     "one_vs_one_f32": Standardized(
         learner=OneVsOne(learner=StreamSVM(bound="lower", average=False, lookahead=3), n_classes=3),
@@ -124,6 +130,7 @@ GOLDEN: dict[str, Learner] = {
             bound="upper",
             when_full="share",
             dtype="float64",
+            forgetting=None,
         ),
         n_classes=3,
     ),
@@ -145,12 +152,13 @@ GOLDEN: dict[str, Learner] = {
     "robust_stream_f64": RobustStandardized(
         learner=StreamSVM(C=10.0, bound="lower", dtype="float64"), clip=2.5
     ),
-    "twins_rbf_sides_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
+    "twins_rbf_sides_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25), forgetting=None),
+    "twins_forget_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
     "twins_fixed_C_sides_f32": TwinVectorMachine(
-        max_twins=7, kernel=RBF(0.25), C=2.0, control_C=False
+        max_twins=7, kernel=RBF(0.25), C=2.0, control_C=False, forgetting=None
     ),
     "settled_twins_sides_f64": TwinDictionarySVM(
-        max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64"
+        max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64", forgetting=None
     ),
     "incremental_decremental_f64": IncrementalDecrementalSVM(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"
@@ -169,6 +177,13 @@ GOLDEN: dict[str, Learner] = {
     ),
     "core_vectors_bulk_f64": CoreVectorMachine(
         max_core=9, n_probes=5, kernel=RBF(0.25), epsilon=1e-2, dtype="float64"
+    ),
+    "ball_vectors_normalised_f32": BallVectorMachine(
+        max_core=40, kernel="poly", normalize="kernel", epsilon=1e-2
+    ),
+    "one_class_core_f32": OneClassCoreVectorMachine(max_core=120, n_probes=5, kernel=RBF(0.25)),
+    "one_class_ball_f64": OneClassBallVectorMachine(
+        max_core=120, n_probes=5, kernel=RBF(0.25), nu=None, dtype="float64"
     ),
     "fourier_f32": FourierSVM(n_directions=10, gamma=0.25, **EVEN),
     "fourier_classes_f64": FourierSVM(
@@ -244,7 +259,30 @@ GOLDEN: dict[str, Learner] = {
     ),
     "standardized_svr_f32": Standardized(learner=FourierSVR(n_directions=7), missing="mean"),
     "lasvm_f32": LASVM(max_vectors=9, kernel=RBF(0.25), C=2.0),
+    "named_f32": Standardized(learner=ByteSVM(n_bytes=500)),
 }
+# Whose features have names: of format version 2.
+FEATURES = {"named_f32": ("light", "CO2", "température")}
+
+
+class Named:
+    """Rows with these names, as a DataFrame has them; where ARM is emulated there is no pandas."""
+
+    columns = FEATURES["named_f32"]
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = X
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, rows: slice) -> "Named":
+        return Named(self.X[rows])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.X, dtype)
+
+
 # A learner of the catalogue that is not above gets a file with its defaults, in a small store.
 NAMED = {name for learner in GOLDEN.values() for name in re.findall(r"\w+(?=\()", repr(learner))}
 for entry in CATALOGUE:
@@ -254,17 +292,19 @@ for entry in CATALOGUE:
         GOLDEN[f"{entry.name.lower()}_f32"] = kind(**small)
 
 
-def samples(learner: Learner, n: int) -> tuple[np.ndarray, Any]:
+def samples(learner: Learner, n: int) -> tuple[Any, Any]:
     """What a learner gets of the stream."""
     X, labels = stream(n, learner.dtype, max(learner.n_classes_planned, 2))
     y = targets(X) if learner.regresses else labels
-    return with_gaps(X, getattr(learner, "missing", "") == "mean"), y
+    X = with_gaps(X, getattr(learner, "missing", "") == "mean")
+    return (Named(X) if hasattr(learner, "feature_names_in_") else X), y
 
 
-def learned(learner: Learner) -> Learner:
+def learned(name: str) -> Learner:
+    learner = GOLDEN[name]
     chooses = "shuffle" in signature(learner.fit).parameters
     in_order = {"shuffle": False, "epochs": 1} if chooses else {}
-    return learner.fit(*samples(learner, 200), **in_order)
+    return learner.fit(*samples(learner, 200), **in_order).name_features(FEATURES.get(name))
 
 
 def answers(learner: Learner) -> dict[str, list[Any]]:
@@ -305,9 +345,9 @@ def main() -> None:
     HERE.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         new = Path(folder) / "new"
-        for name, learner in GOLDEN.items():
+        for name in GOLDEN:
             if not (path := HERE / f"{name}.esvm").exists():
-                learned(learner).save(new)
+                learned(name).save(new)
                 add(path, new.read_bytes())
         if not (path := HERE / "two_saves_weighed.ckpt").exists():
             checkpoint(new)

@@ -198,7 +198,7 @@ def golden(name):
 def test_golden_file_is_what_we_write(name, tmp_path):
     """The same stream gives the same bytes on every machine, and the format has not crept. Most
     files are older than `mean_weight`, which is 1 here."""
-    model, then = learned(GOLDEN[name]), unpack(golden(name).read_bytes())
+    model, then = learned(name), unpack(golden(name).read_bytes())
     model.save(tmp_path / "model")
     arena = bytes(then.arena)
     if len(arena) < model.nbytes:
@@ -208,8 +208,10 @@ def test_golden_file_is_what_we_write(name, tmp_path):
 
 @each("name", GOLDEN)
 def test_golden_file_is_read_and_goes_on(name):
-    model, never_stopped = load(golden(name)), learned(GOLDEN[name])
+    model, never_stopped = load(golden(name)), learned(name)
     assert repr(model) == repr(never_stopped)
+    named = tuple(getattr(model, "feature_names_in_", ()))
+    assert named == make_golden.FEATURES.get(name, ())
     if not model.regresses:
         labels = ["cold", "hot", "mild"][: model.n_classes_planned]
         assert model.classes_.tolist() == (labels if model.takes_labels else [-1, 1])

@@ -32,6 +32,9 @@ from edgesvm import (
     KernelNovelty,
     KernelPerceptron,
     KernelStreamSVM,
+    Linear,
+    OneClassBallVectorMachine,
+    OneClassCoreVectorMachine,
     OneVsOne,
     OneVsRest,
     PassiveAggressive,
@@ -66,7 +69,8 @@ D = 5
 
 # One setting or two of each learner, and the sizes that the table of learners gives for it.
 SOLVER = {"N": 40}
-CORE = {"N": 40, "p": 9}
+CORE = {"N": 40, "p": 9, "E": D}
+WIDER = {"E": D + 1}
 SETTINGS = [
     (StreamSVM(), {"W": D + 1, "H": 1}),
     (StreamSVM(n_balls=3, fit_intercept=False, dtype="float64"), {"W": D, "H": 4}),
@@ -74,6 +78,8 @@ SETTINGS = [
     (KernelStreamSVM(max_vectors=7), {"M": 7, "P": 28}),
     (KernelStreamSVM(max_vectors=7, when_full="share"), {"M": 8}),
     (BatchSVM(max_samples=40, cache="1KiB"), SOLVER),
+    (BatchSVM(max_samples=40, max_nonzeros=99, cache="1KiB"), SOLVER | {"Z": 139}),
+    (BatchSVM(max_samples=40, max_nonzeros=99, kernel=Linear()), SOLVER | {"Z": 139}),
     (ReservoirSVM(max_samples=40, cache="1KiB", dtype="float64"), SOLVER),
     (BatchSVR(max_samples=40, cache="1KiB"), SOLVER | {"K": 1}),
     (IncrementalSVM(max_vectors=30, batch_size=10), SOLVER),
@@ -83,9 +89,15 @@ SETTINGS = [
         {"w": 2, "b": 13, "B": 32, "N": 40},
     ),
     (CoreVectorMachine(max_core=40, n_probes=9, dtype="float64"), CORE),
+    (CoreVectorMachine(max_core=40, n_probes=9, kernel="poly", normalize="kernel"), CORE | WIDER),
     (BallVectorMachine(max_core=40, n_probes=9), CORE),
+    (OneClassCoreVectorMachine(max_core=40, n_probes=9), CORE),
+    (OneClassBallVectorMachine(max_core=40, n_probes=9), CORE),
     (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
-    (TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64"), {"M": 9, "P": 4 * 9 + 10}),
+    (
+        TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64", forgetting=None),
+        {"M": 9, "P": 4 * 9 + 10},
+    ),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (IncrementalDecrementalSVR(max_vectors=7), {"K": 1, "M": 8, "P": 36}),
@@ -140,6 +152,10 @@ SETTINGS = [
         {"K": 3, "V": 3, "P": 128, "W": 256 + D + 1},
     ),
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
+    (
+        RandSVM(solver=BatchSVM(max_samples=40, max_nonzeros=99, kernel=Linear())),
+        {"N": 40, "q": 40, "Z": 139},
+    ),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
 ]
@@ -181,8 +197,11 @@ def blocks_of(learner, sizes):
     """The blocks of a learner, those of the wrapped one included."""
     name = type(learner).__name__
     own, _, after = SEQUENCES[name].partition(";")
-    left_out = "sensors" if getattr(learner, "stuck", "") == "learn" else ""
-    sequence = [block.strip() for block in own.split(",") if block.strip() != left_out]
+    newton = getattr(learner, "when_full", "newton") == "newton"
+    left_out = {"sensors": getattr(learner, "stuck", "") == "learn"}
+    left_out["forgetting"] = getattr(learner, "forgetting", None) is None or not newton
+    sequence = [block.strip() for block in own.split(",")]
+    sequence = [block for block in sequence if not left_out.get(block)]
     if "average, if" in after and learner.average:
         sequence.append("average")
     if name == "Standardized":
@@ -207,12 +226,31 @@ def blocks_of(learner, sizes):
         sequence = [block for block in sequence if "covariance" not in block]
     if "for codes" in after and learner.storage == "exact":
         sequence = [block.replace("codes", "centres") for block in sequence]
-    if "for vectors" in after and learner.when_full == "newton":
+    if "for vectors" in after and newton:
         sequence[-1] = "newton vectors"
+    sequence[-1:] = last_blocks(learner, sequence[-1])
     if name in WRAPPED:
         inner = getattr(learner, WRAPPED[name])
         sequence += blocks_of(inner, sizes)[1:]
     return sequence
+
+
+def last_blocks(learner, last):
+    """The last block of a sequence, or those that a learner of non-zeros has instead."""
+    if getattr(learner, "max_nonzeros", None) is None:
+        return [last]
+    w = ["plane of nonzeros"] if isinstance(learner.kernel, Linear) else []
+    return [*w, "nonzeros", last]
+
+
+def arrays_of(blocks):
+    """Those of the blocks, in order; rows of non-zeros are instead of dense ones."""
+    arrays = [array for block in blocks for array in BLOCKS[block]]
+    if "nonzeros" not in blocks:
+        return arrays
+    drawn = [(f"drawn_{name}", *rest) for name, *rest in BLOCKS["nonzeros"]]
+    whole = [drawn if array[0] == "drawn_rows" else [array] for array in arrays]
+    return [array for some in whole for array in some if array[0] != "rows"]
 
 
 def dtype_of(learner):
@@ -241,7 +279,7 @@ def test_arena(learner, sizes):
     sizes = {"K": 2, "D": D, "L": 64 // real.itemsize, "part": part} | sizes
     at = 0
     blocks = blocks_of(learner, sizes) + learner.takes_labels * ["mean weight"]
-    expected = [array for block in blocks for array in BLOCKS[block]]
+    expected = arrays_of(blocks)
     assert [array.name for array in plan.arrays] == [name for name, _, _ in expected]
     for array, (name, kind, shape) in zip(plan.arrays, expected, strict=True):
         at = -(-at // 8) * 8

@@ -12,6 +12,7 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
     all."""
 
     others = ("f",)
+    not_shrunk = 0.0
 
     def __init__(self, *common, shrink, max_rounds, **params):
         super().__init__(*common, **params)
@@ -48,8 +49,8 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         """Move until p is on the surface; in a stream, with the radius that no round reduced."""
         v, k_pp = self.views, self.length(p)
         if self.streaming:
-            v["lift"][...] += v["shrunk"]
-            v["shrunk"][...] = 0.0
+            v["lift"][...] += v["shrunk"] - self.not_shrunk
+            v["shrunk"][...] = self.not_shrunk
         square = v["square"] + v["lift"] - 2.0 * v["f"][p] + k_pp
         keep = np.sqrt(max(k_pp - float(v["shrunk"]), 0.0) / square)
         v["lift"][...] *= keep * keep
@@ -97,3 +98,26 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         v["shrunk"][...] += float(v["lift"]) - slack
         v["lift"][...] = self.square_radius
         return True
+
+
+class OneClassBallVectorMachineCoreRef(BallVectorMachineCoreRef):
+    """All samples are of sign 1, 1 away from the origin along an axis of its own."""
+
+    one_class = True
+    not_shrunk = 1.0
+
+    @property
+    def margin(self):
+        return self.level - 1.0
+
+    def take(self, p, f):
+        if p == 0:
+            self.views["shrunk"][...] = 1.0
+        super().take(p, f)
+
+    def decide(self, x):
+        return super().decide(x) - (self.level + float(self.views["cut"]))
+
+    @property
+    def offset(self):
+        return self.level + float(self.views["cut"]) - 1.0

@@ -14,10 +14,11 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
 
     others = ("alpha",)
     worst = 0.0
+    largest = 1.0  # coefficient
 
-    def __init__(self, *common, **params):
+    def __init__(self, *common, bulk, **params):
         super().__init__(*common, **params)
-        self.smo = None
+        self.bulk, self.smo = bulk, None
         self.settled_at(0.0)
 
     @property
@@ -27,6 +28,9 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
     @property
     def level(self):
         return float(self.views["square"])
+
+    def find_surface(self):
+        """Compute the level, where it is not |c|^2."""
 
     def take(self, p, f):
         self.was = self.threshold() if p else np.inf
@@ -41,10 +45,11 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
         self.views["alpha"][0] = 1.0
         self.views["beta"][0] = self.views["intercept"][...] = self.views["sign"][0]
         self.views["square"][...] = self.length(0)
+        self.find_surface()
 
     @property
     def in_bulk(self):
-        return not self.streaming
+        return self.bulk and not self.streaming
 
     @property
     def limit(self):
@@ -74,7 +79,7 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
             sign = self.held("sign")
             K = np.outer(sign, sign) * (self.k_row(self.rows, self.rows) + 1.0)
             K[np.diag_indices(n)] += self.held("own")
-            self.smo = SMORef(K, np.ones(n), beta=alpha, shrinking=False)
+            self.smo = SMORef(K, np.full(n, self.largest), beta=alpha, shrinking=False)
         smo, before = self.smo, self.smo.n_iter
         smo.tol = tol
         if smo.run(before + min(ITERATIONS, self.budget)) is not None:
@@ -85,6 +90,7 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
         self.held("beta")[:] = self.held("sign") * alpha
         self.views["square"][...] = max(float(alpha @ (1.0 - smo.g)), 0.0)
         self.views["intercept"][...] = self.held("beta").sum()
+        self.find_surface()
         if self.reached < np.inf:
             self.look_at_those_outside()
             if self.in_bulk and not self.has_all:
@@ -132,3 +138,43 @@ class CoreVectorMachineCoreRef(EnclosingCoreRef):
         super().end()
         self.smo = None
         self.settled_at(0.0)
+
+
+class OneClassCoreVectorMachineCoreRef(CoreVectorMachineCoreRef):
+    """All samples are of sign 1. With `most`, no coefficient is larger."""
+
+    one_class = True
+
+    @property
+    def level(self):
+        return float(self.views["surface"])
+
+    @property
+    def margin(self):
+        return self.level - 1.0
+
+    @property
+    def square_radius(self):
+        return max(self.kappa + float(self.views["square"]) - 2.0 * self.level, 0.0)
+
+    @property
+    def largest(self):
+        return float(self.views["most"]) or 1.0
+
+    def find_surface(self):
+        self.views["surface"][...] = self.views["square"]
+        if self.smo is not None and self.largest < 1.0:
+            self.views["surface"][...] = 1.0 - self.smo.intercept
+
+    def decide(self, x):
+        return super().decide(x) - self.level
+
+    @property
+    def offset(self):
+        return self.level - 1.0
+
+    def spread(self, most):
+        """No coefficient is to be larger than `most`; that of each core vector is the same now."""
+        self.views["most"][...] = most
+        self.held("alpha")[:] = self.held("beta")[:] = 1.0 / self.n
+        self.views["intercept"][...] = 1.0

@@ -18,10 +18,22 @@ class EnclosingCoreRef(KernelCoreRef):
     others: tuple[str, ...]  # the machine's own arrays, one number per core vector
 
     def __init__(
-        self, *common, C, kernel, normalize, epsilon, margin_tol, max_core, max_iter, kappa
+        self,
+        *common,
+        C,
+        kernel,
+        normalize,
+        width,
+        constant,
+        epsilon,
+        margin_tol,
+        max_core,
+        max_iter,
+        kappa,
     ):
         super().__init__(*common, kernel=kernel)
         self.C, self.normalize = C, normalize
+        self.width, self.constant = width, constant
         self.epsilon, self.margin_tol = epsilon, margin_tol
         self.max_core, self.max_iter = max_core, max_iter
         self.kappa, self.n_probes = kappa, len(self.views["block_f"])
@@ -48,10 +60,14 @@ class EnclosingCoreRef(KernelCoreRef):
         return self.k(X, Z).astype(np.float32).astype(np.float64)
 
     def point(self, x):
-        """x, scaled to unit norm if `normalize`; None if it cannot be learned."""
+        """x and maybe a constant, scaled to unit norm if `normalize`; None if it cannot be
+        learned."""
         xx = x @ x
         if not np.isfinite(xx):
             return None
+        if self.width > len(x):
+            x = np.append(x, x.dtype.type(self.constant))
+            xx = np.float64(xx) + self.constant**2
         if self.normalize and xx > 0:
             x = (x * (1.0 / np.sqrt(np.float64(xx)))).astype(x.dtype)
         return x
@@ -175,7 +191,7 @@ class EnclosingCoreRef(KernelCoreRef):
         slack = 0.5 * (2.0 + self.epsilon) * self.epsilon * self.square_radius
         if self.margin_tol == np.inf:
             return slack
-        return min(slack, max(self.margin_tol * self.level, FINEST * self.square_radius))
+        return min(slack, max(self.margin_tol * self.margin, FINEST * self.square_radius))
 
     @property
     def square_distance(self):
@@ -184,8 +200,8 @@ class EnclosingCoreRef(KernelCoreRef):
     @property
     def is_resolved(self):
         if self.margin_tol == np.inf:
-            return self.allowance < self.level
-        return self.allowance <= self.margin_tol * self.level
+            return self.allowance < self.margin
+        return self.allowance <= self.margin_tol * self.margin
 
     # -- what a machine adds -----------------------------------------------------------------------
 
@@ -193,6 +209,11 @@ class EnclosingCoreRef(KernelCoreRef):
     def level(self):
         """f of a sample on the surface of the ball"""
         raise NotImplementedError
+
+    @property
+    def margin(self):
+        """What `margin_tol` is a share of"""
+        return self.level
 
     @property
     def square_radius(self):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
+from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.stream.constants import (
     LARGEST_NORM,
     LARGEST_PENALTY,
@@ -13,18 +14,21 @@ from edgesvm.learners.stream.constants import (
     MAX_SQUARE,
     RIDGE,
 )
+from reference.forgetting import ForgettingRef
 from reference.kernel_core import KernelCoreRef
 from reference.stream_svm import check_point, first_smallest, grown
 
 
-class KernelStreamSVMCoreRef(KernelCoreRef):
+class KernelStreamSVMCoreRef(KernelCoreRef, ForgettingRef):
     """The arena's arrays by name: R, xi2, ww, q; and of the stored vectors: vectors, share, sign;
     with when_full="share" norm and own, with "newton" weight and L.
     """
 
-    def __init__(self, *common, C, bound, when_full, kernel):
+    def __init__(self, *common, C, bound, when_full, half_life, threshold, kernel):
         super().__init__(*common, kernel=kernel)
         self.C, self.lower, self.newton = C, bound == "lower", when_full == "newton"
+        self.half_life, self.threshold = half_life, threshold
+        self.forgets = half_life >= 0 and self.newton
         self.slots = len(self.views["share"])
 
     def held(self, *more):
@@ -60,6 +64,8 @@ class KernelStreamSVMCoreRef(KernelCoreRef):
         if m == 0:
             R = np.sqrt(max(off, 0.0))
         else:
+            if self.forgets:
+                self.forget(y * f <= 0)
             cc = float(v["ww"] + v["xi2"])
             d2 = cc - 2 * y * f + square
             if d2 <= R**2:
@@ -122,18 +128,31 @@ class KernelStreamSVMCoreRef(KernelCoreRef):
             v["vectors"][-1], v["sign"][-1], v["weight"][-1] = x, y, weight
             self.start()
             return Status.CHANGED
-        return self.newton_step(self.k(x, v["vectors"])[0], y, weight)
+        k = self.k(x, v["vectors"])[0]
+        if self.forgets:
+            self.forget(y * (k @ (v["share"] * v["sign"])) <= 0)
+        return self.newton_step(k, y, weight)
 
     def start(self):
         """A = K, and a step for each vector."""
         vectors, share, sign, weights = self.held("weight")
         K = self.k(vectors, vectors)
-        norm = np.diag(K)
-        ridge = np.where(norm > LEAST_NORM, RIDGE * norm, 1.0 - norm)
-        self.L = np.linalg.cholesky(K + np.diag(ridge))
+        self.L = np.linalg.cholesky(self.ridged(K))
         share[:] = 0.0
         for k, y, weight in zip(K, sign, weights, strict=True):
             self.newton_step(k, y, weight)
+
+    def ridged(self, K):
+        norm = np.diag(K)
+        return K + np.diag(np.where(norm > LEAST_NORM, RIDGE * norm, 1.0 - norm))
+
+    def age(self, part):
+        """A keeps a part of what is not K; a ball keeps all."""
+        if self.at_newton:
+            vectors = self.views["vectors"]
+            K = self.ridged(self.k(vectors, vectors))
+            A = part * (self.L @ self.L.T) + (1 - part) * K
+            self.L = np.linalg.cholesky(A + FACTOR_EXISTS * np.diag(A.diagonal()))
 
     def newton_step(self, k, y, weight):
         """Learn a sample, given its kernel values with the vectors."""

@@ -7,14 +7,16 @@ import math
 import numpy as np
 
 from edgesvm.core.rng import below_view, seed_view
+from reference.nonzeros import NonzerosRef
 
 
 class WorkingSetRef:
     """The support vectors, and a uniform sample of the rows that violate."""
 
     def __init__(self, views, seed):
-        names = "rows", "slots", "weights", "numbers"
-        self.rows, self.slots, self.weights, self.numbers = (views[f"drawn_{n}"] for n in names)
+        names = "slots", "weights", "numbers"
+        self.slots, self.weights, self.numbers = (views[f"drawn_{n}"] for n in names)
+        self.views, self.rows = views, views.get("drawn_rows")
         self.before, self.draws = views["before"], views["draws"]
         self.draws[:] = seed_view(seed)
         self.n_kept = self.n_drawn = self.n_offered = self.n_before = self.room = 0
@@ -29,12 +31,27 @@ class WorkingSetRef:
         return math.fsum(self.losses)  # exact, rounded once
 
     def keep(self, places, size):
-        self.begin(self.numbers[: self.n_rows], len(places), size, recalling=False)
-        for array in (self.rows, self.slots, self.weights, self.numbers):
+        n = self.n_rows
+        self.begin(self.numbers[:n], len(places), size, recalling=False)
+        for array in (self.slots, self.weights, self.numbers):
             array[: self.n_kept] = array[places]
+        if isinstance(self.rows, NonzerosRef):
+            rest = np.setdiff1d(np.arange(n), places)
+            self.rows.permute(np.concatenate([places, rest]).astype(int))
+            self.drop(n)
+        elif self.rows is not None:
+            self.rows[: self.n_kept] = self.rows[places]
+
+    def drop(self, n):
+        """Give free what rows n_kept to n - 1 take."""
+        if isinstance(self.rows, NonzerosRef):
+            for t in range(self.n_kept, n):
+                self.rows.drop(t)
 
     def recall(self, numbers):
+        n = self.n_rows
         self.begin(numbers, 0, len(numbers), recalling=True)
+        self.drop(n)
 
     def begin(self, numbers, n_kept, size, *, recalling):
         self.n_before = len(numbers)
@@ -43,6 +60,8 @@ class WorkingSetRef:
         self.n_kept, self.n_drawn, self.room = n_kept, 0, size - n_kept
 
     def offer(self, first, X, slots, weights=None, decisions=None, margin=np.inf):  # noqa: PLR0917
+        if self.rows is None:
+            self.rows = NonzerosRef(self.views, X.shape[1], "drawn_")
         numbers = first + np.arange(len(X))
         weights = np.ones(len(X)) if weights is None else weights
         was_held = np.isin(numbers, self.before[: self.n_before])
@@ -79,6 +98,10 @@ class WorkingSetRef:
 
     def put(self, X, slots, weights, numbers, loss=0.0):
         held = slice(self.n_kept, self.n_kept + len(X))
-        self.rows[held], self.slots[held] = X, slots
+        if self.rows is None:
+            self.rows = NonzerosRef(self.views, X.shape[1], "drawn_")
+        for place, x in zip(range(held.start, held.stop), X, strict=True):
+            self.rows[place] = x
+        self.slots[held] = slots
         self.weights[held], self.numbers[held] = weights, numbers
         self.n_drawn, self.losses = len(X), [loss]

@@ -9,6 +9,8 @@ import numpy as np
 from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET, most_iterations
+from reference.linear_dual import LinearDualRef
+from reference.nonzeros import NonzerosRef
 from reference.smo import SMORef
 from reference.smo_core import SmoCoreRef
 
@@ -32,23 +34,35 @@ class StoreSVMCoreRef(SmoCoreRef):
         super().__init__(*common, C=C, kernel=kernel, tol=tol)
         self.regresses, self.epsilon = epsilon is not None, epsilon
         self.shrinking = shrinking
-        self.max_iter = most_iterations(max_iter, max_samples)
+        self.nonzeros = None
+        if "columns" in self.views:
+            self.nonzeros = NonzerosRef(self.views, self.n_features)
+        self.by_w = "w" in self.views
+        self.max_iter = most_iterations(max_iter, max_samples, by_w=self.by_w)
         self.max_samples, self.when_full = max_samples, when_full
         self.smo: Any = None  # while solving
         if when_full == "random" and not self.views["rng"].any():
             self.views["rng"][:] = seed_view(seed)
 
     def rows(self, n):
+        if self.nonzeros is not None:
+            return self.nonzeros.first(n)
         return self.get(self.views["rows"], n)
 
     def put(self, t, x):
-        self.put_row(self.views["rows"], t, x)
+        if self.nonzeros is not None:
+            self.nonzeros[t] = x
+        else:
+            self.put_row(self.views["rows"], t, x)
 
     def permute(self, order):
         """Position t gets what was at order[t]."""
         n, v = len(order), self.views
-        for t, x in enumerate(self.rows(n)[order]):
-            self.put(t, x)
+        if self.nonzeros is not None:
+            self.nonzeros.permute(order)
+        else:
+            for t, x in enumerate(self.rows(n)[order]):
+                self.put(t, x)
         for name in ("bound", "beta", "order"):
             v[name][:n] = v[name][:n][order]
 
@@ -74,6 +88,8 @@ class StoreSVMCoreRef(SmoCoreRef):
         place = self.place()
         if place < 0:
             return Status.UNCHANGED if place == -1 else Status.FULL
+        if self.nonzeros is not None and self.lacks(place, x):
+            return Status.FULL
         self.forget_solution()
         self.put(place, x)
         if self.regresses:
@@ -82,6 +98,14 @@ class StoreSVMCoreRef(SmoCoreRef):
         self.views["n_held"][...] = max(int(self.views["n_held"]), place + 1)
         return Status.CHANGED
 
+    def lacks(self, place, x):
+        """Whether there is no room for the sample."""
+        held = int(self.views["n_held"])
+        at = place
+        if self.views["solved"] and place < held:
+            at = int(np.flatnonzero(self.views["order"][:held] == place)[0])
+        return self.nonzeros.lacking(at, x) > 0
+
     def forget_solution(self):
         v = self.views
         if v["solved"]:
@@ -89,6 +113,8 @@ class StoreSVMCoreRef(SmoCoreRef):
         names = "n_support", "n_iter", "converged", "intercept", "objective", "gap"
         for name in ("solved", "beta", "order", *names):
             v[name][...] = 0
+        if self.by_w:
+            v["w"][...] = 0
 
     # -- solving -----------------------------------------------------------------------------------
 
@@ -110,6 +136,10 @@ class StoreSVMCoreRef(SmoCoreRef):
                 share = min(1.0, total[-side] / total[side]) if total[side] > 0 else 0.0
                 beta[sign * side > 0] *= side * share
         X = self.rows(n)
+        if self.by_w:
+            options = {"tol": self.tol, "shrinking": self.shrinking}
+            self.smo = LinearDualRef(X, bound.copy(), beta, **options)
+            return
         self.smo = SMORef(
             self.k(X, X),
             bound.copy(),
@@ -144,6 +174,8 @@ class StoreSVMCoreRef(SmoCoreRef):
                 n_support += 1
         self.permute(order)
         v["n_support"][...], v["solved"][...] = n_support, 1
+        if self.by_w:
+            v["w"][:] = v["beta"][:n_support] @ self.rows(n_support).astype(np.float64)
         self.smo = None
 
     def abandon(self):

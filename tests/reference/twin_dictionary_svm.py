@@ -9,6 +9,7 @@ import numpy as np
 
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.core.status import Status
+from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.twin.constants import EDGE, RIDGE
 from reference.twin_vector_machine import TwinVectorMachineCoreRef
 
@@ -37,10 +38,23 @@ class TwinDictionarySVMCoreRef(TwinVectorMachineCoreRef):
         v["b"] /= self.mu
         v["mu"][...], v["m"][...] = 1.0, self.n
         self.S[:], self.held("state")[:], self.held("g")[:] = np.arange(self.n), 2, 0.0
+        most = self.k(self.held("vectors"), self.held("vectors")).diagonal().max()
+        v["lift"][...] = most if most > 0 else 1.0
+        self.precision = self.prior()
+
+    def prior(self):
+        """P at first: K + lift + RIDGE"""
+        lift = float(self.views["lift"])
         K = self.k(self.held("vectors"), self.held("vectors"))
-        lift = K.diagonal().max() if K.diagonal().max() > 0 else 1.0
-        v["lift"][...] = lift
-        self.precision = K + lift + RIDGE * lift * np.eye(self.n)
+        return K + lift + RIDGE * lift * np.eye(self.n)
+
+    def age(self, part):
+        """Once the twins have settled, P keeps a part of what is not the prior."""
+        if self.views["settled_at"]:
+            P = part * self.precision + (1 - part) * self.prior()
+            self.precision = P + FACTOR_EXISTS * np.diag(P.diagonal())
+        else:
+            super().age(part)
 
     @property
     def precision(self):
@@ -59,7 +73,9 @@ class TwinDictionarySVMCoreRef(TwinVectorMachineCoreRef):
         if not np.isfinite(self.norm(x)):
             return Status.NOT_FINITE
         f = self.g_of(x)
-        if abs(f) > self.m1 * (1 + EDGE) or y * f >= 1:
+        if self.forgets:
+            self.forget(y * f <= 0)
+        if y * f >= 1 or not (abs(f) <= self.m1 * (1 + EDGE) or self.is_open(y * f)):
             return Status.UNCHANGED
         P, lift = self.precision, float(self.views["lift"])
         v = self.k(x, self.held("vectors"))[0] + lift

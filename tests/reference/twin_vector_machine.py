@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.core.status import Status
+from edgesvm.learners.constants import LEAST_SHARE, LEAST_TOTAL, OPEN_FOR
 from edgesvm.learners.twin._twin_vector_machine import CANDIDATES
 from edgesvm.learners.twin.constants import (
     EDGE,
@@ -17,13 +18,29 @@ from edgesvm.learners.twin.constants import (
     TIE,
 )
 from reference.adiabatic import AdiabaticCoreRef
+from reference.forgetting import ForgettingRef
 
 
-class TwinVectorMachineCoreRef(AdiabaticCoreRef):
+class TwinVectorMachineCoreRef(AdiabaticCoreRef, ForgettingRef):
     """The arena's arrays by name: vectors, s_minus, s_plus, coef, g, state, S; scalars mu, b."""
 
-    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, control_C, kernel):
+    def __init__(
+        self,
+        *common,
+        C,
+        m1,
+        m2,
+        eta,
+        merge,
+        merge_side,
+        rejection,
+        control_C,
+        half_life,
+        threshold,
+        kernel,
+    ):
         super().__init__(*common, kernel=kernel)
+        self.forgets, self.half_life, self.threshold = half_life >= 0, half_life, threshold
         self.C, self.m1, self.m2, self.eta = C, m1, m2, eta
         self.in_feature_space = merge == "feature"
         self.one_sided, self.rejection = merge_side == "one", bool(rejection)
@@ -36,7 +53,7 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
         v = self.views
         if self.n == 0:
             v["mu"][...] = self.mu_for(weight)
-        if not self.beneficial(x):
+        if not self.beneficial(x, y):
             return Status.UNCHANGED
         self.count("n_accepted")
         same = [i for i in range(self.n) if (v["vectors"][i] == x).all()]
@@ -73,9 +90,33 @@ class TwinVectorMachineCoreRef(AdiabaticCoreRef):
             self.drop(k)
         return learned
 
-    def beneficial(self, x):
-        """Algorithm 2"""
-        return self.n < self.max_twins or abs(self.g_of(x)) <= self.m1 * self.mu * (1 + EDGE)
+    def beneficial(self, x, y):
+        """Algorithm 2; after a drift an error is beneficial too. What is held is aged before."""
+        if self.n == 0:
+            return True
+        full, g = self.n == self.max_twins, self.g_of(x)
+        near = abs(g) <= self.m1 * self.mu * (1 + EDGE)
+        if self.forgets:
+            self.forget(y * g <= 0)
+        return near or not full or self.is_open(y * g)
+
+    def is_open(self, yg):
+        """Whether a sample is learned, however far it is from the margin."""
+        return self.forgets and yg <= 0 and self.after_a_drift(OPEN_FOR)
+
+    def age(self, part):
+        """Multiply the weight of all that is held by a power of 2: the same solution, exactly."""
+        v = self.views
+        weight = self.held("s_minus") + self.held("s_plus")
+        if not weight.sum() * part > LEAST_TOTAL:
+            return
+        heavy = weight > LEAST_SHARE
+        for name in ("s_minus", "s_plus", "coef"):
+            self.held(name)[heavy] *= part
+        for name in ("g", "distortion_bound"):
+            self.held(name)[:] *= part
+        v["b"] *= part
+        v["mu"] *= part
 
     def update_twins(self, x, y, weight):
         """Algorithm 3: make room for the new sample by removing a twin far from the margin, or by a

@@ -169,10 +169,10 @@ class Auto(Learner):
         return sum(plan.total for plan in plans[: left[-1] + 1]) if left else 0
 
     def _store(self, room: int, n_features: int) -> KernelStreamSVM | None:
+        # it does not forget: where errors become more, another candidate answers
+        store = KernelStreamSVM(dtype=self.dtype, forgetting=None).as_part()
         try:
-            store = (
-                KernelStreamSVM(dtype=self.dtype).as_part().fitted_into(max(room, 0), n_features)
-            )
+            store = store.fitted_into(max(room, 0), n_features)
         except MemoryBudgetError:
             return None
         return store if store.max_vectors >= FEWEST_VECTORS else None

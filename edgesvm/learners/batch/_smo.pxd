@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from edgesvm.core.kernels cimport Kernel
+from edgesvm.core.nonzeros cimport Nonzeros
 from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.tiles cimport Tiles
 
@@ -14,6 +15,8 @@ cdef enum Outcome:
 cdef struct Smo:
     # The problem, in the caller's arrays. `solve` reorders them together; `restore` puts them back.
     Tiles rows
+    Nonzeros *nonzeros      # the rows instead of `rows`; or NULL
+    double *w               # (width,): sum beta_t x_t, for _linear_dual.pyx; or NULL
     Kernel kernel
     int64_t n
     int64_t capacity        # room, in samples; arrays of (n,) below have this length
@@ -59,6 +62,7 @@ cdef void smo_append_known(Smo *s, double gradient) noexcept nogil
 cdef int64_t smo_replace(Smo *s, int64_t t, int64_t last, int64_t n_pairs) noexcept nogil
 cdef void smo_cut(Smo *s, int64_t n, int64_t n_pairs) noexcept nogil
 cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil
+cdef void smo_recompute(Smo *s) noexcept nogil
 cdef void smo_complete(Smo *s) noexcept nogil
 cdef double smo_intercept(const Smo *s) noexcept nogil
 cdef double smo_objective(const Smo *s) noexcept nogil

@@ -43,12 +43,14 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from edgesvm.core.kernels cimport RBF, any_kernel_value
+from edgesvm.core.nonzeros cimport (
+    add_nonzeros, dot_nonzeros, get_nonzeros, kernel_nonzeros, square_nonzeros, swap_nonzeros)
 from edgesvm.core.row_cache cimport (
     cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
     padded)
 from edgesvm.core.tiles cimport (
-    BLOCK_ROWS, TILES_ROWS, clear_rows, get_row, kernel_block, kernel_noise, kernel_row,
-    kernel_rows, lanes_of, put_row, swap_rows)
+    BLOCK_ROWS, TILES_ROWS, clear_rows, get_row, kernel_block, kernel_noise, kernel_of_sums,
+    kernel_row, kernel_rows, lanes_of, put_row, swap_rows)
 
 import numpy as np
 
@@ -128,7 +130,10 @@ cdef inline bint is_free(const Smo *s, int64_t t) noexcept nogil:
 
 cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
     """Exchange two samples, all but the columns of cached rows."""
-    swap_rows(&s.rows, a, b)
+    if s.nonzeros != NULL:
+        swap_nonzeros(s.nonzeros, a, b)
+    else:
+        swap_rows(&s.rows, a, b)
     s.bound[a], s.bound[b] = s.bound[b], s.bound[a]
     s.beta[a], s.beta[b] = s.beta[b], s.beta[a]
     s.gradient[a], s.gradient[b] = s.gradient[b], s.gradient[a]
@@ -145,10 +150,41 @@ cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
 
 cdef void compute_row(Smo *s, int64_t i, int64_t first, int64_t last, float *out) noexcept nogil:
     """out[t] = K_it for first <= t < last, and also from the beginning of the tile of `first`."""
+    cdef double values[BLOCK_ROWS]
+    cdef int64_t block, t, end
     first -= first % lanes_of(&s.rows)
-    get_row(&s.rows, i, s.point)
-    kernel_row(&s.rows, &s.kernel, s.point, first, last, out)
+    block = first
+    get_point(s, i)
+    if s.nonzeros == NULL:
+        kernel_row(&s.rows, &s.kernel, s.point, first, last, out)
+    else:
+        while block < last:
+            end = block + block_of(s, i, block, last, values)
+            for t in range(block, end):
+                out[t] = <float> values[t - block]
+            block = end
     make_signed(s, i, first, last, out)
+
+
+cdef inline void get_point(Smo *s, int64_t i) noexcept nogil:
+    """point = x_i, dense"""
+    if s.nonzeros != NULL:
+        get_nonzeros(s.nonzeros, i, s.point)
+    else:
+        get_row(&s.rows, i, s.point)
+
+
+cdef int64_t block_of(
+    Smo *s, int64_t i, int64_t first, int64_t last, double *out
+) noexcept nogil:
+    """out[t] = k(x_i, x_(first + t)) in float64 for rows before `last`, at most `BLOCK_ROWS`; how
+    many. `point` is x_i."""
+    cdef int64_t n = min(last - first, <int64_t> BLOCK_ROWS)
+    if s.nonzeros == NULL:
+        return kernel_block(&s.rows, &s.kernel, s.point, first, last, out)
+    kernel_nonzeros(
+        s.nonzeros, &s.kernel, s.point, square_nonzeros(s.nonzeros, i), first, n, out)
+    return n
 
 
 cdef void make_signed(Smo *s, int64_t i, int64_t first, int64_t last, float *out) noexcept nogil:
@@ -162,7 +198,10 @@ cdef void make_signed(Smo *s, int64_t i, int64_t first, int64_t last, float *out
 cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
     """K_tt"""
     cdef double k = 1.0
-    if s.kernel.kind != RBF:
+    if s.kernel.kind != RBF and s.nonzeros != NULL:
+        k = square_nonzeros(s.nonzeros, t)
+        kernel_of_sums(&s.kernel, &k, 1)
+    elif s.kernel.kind != RBF:
         get_row(&s.rows, t, s.point)
         k = any_kernel_value(&s.kernel, s.rows.is_float32, s.point, s.point, s.rows.width)
     return k + s.offset + s.ridge[t] if s.sign != NULL else k
@@ -238,6 +277,9 @@ cdef void compute_gradient(Smo *s, int64_t first) noexcept nogil:
         return
     for t in range(first, s.n):
         s.gradient[t] = linear_part(s, t)
+    if s.w != NULL:
+        subtract_products(s, first)
+        return
     for i in range(s.n):
         if s.beta[i] == 0.0:
             continue
@@ -245,6 +287,17 @@ cdef void compute_gradient(Smo *s, int64_t first) noexcept nogil:
             subtract_row_f64(s, i, first)
         else:
             subtract_row(s, i, first)
+
+
+cdef void subtract_products(Smo *s, int64_t first) noexcept nogil:
+    """w = sum beta_i x_i; g -= X w from position `first` on"""
+    cdef int64_t t
+    memset(s.w, 0, s.nonzeros.width * sizeof(double))
+    for t in range(s.n):
+        if s.beta[t] != 0.0:
+            add_nonzeros(s.nonzeros, t, s.beta[t], s.w)
+    for t in range(first, s.n):
+        s.gradient[t] -= dot_nonzeros(s.nonzeros, t, s.w)
 
 
 cdef void subtract_row(Smo *s, int64_t i, int64_t first) noexcept nogil:
@@ -263,9 +316,9 @@ cdef void subtract_row_f64(Smo *s, int64_t i, int64_t first) noexcept nogil:
     """`subtract_row` with kernel values in float64, which are not stored"""
     cdef double values[BLOCK_ROWS]
     cdef int64_t block = first - first % BLOCK_ROWS, t, end
-    get_row(&s.rows, i, s.point)
+    get_point(s, i)
     while block < s.n:
-        end = block + kernel_block(&s.rows, &s.kernel, s.point, block, s.n, values)
+        end = block + block_of(s, i, block, s.n, values)
         for t in range(max(block, first), end):
             s.gradient[t] -= s.beta[i] * values[t - block]
         block = end
@@ -288,8 +341,20 @@ cdef bint needs_float64(Smo *s) noexcept nogil:
     cdef double noise
     if not s.refines:
         return False
-    noise = kernel_noise(&s.rows, &s.kernel, s.n, s.beta, s.point)
+    if s.nonzeros != NULL:
+        noise = nonzeros_noise(s)
+    else:
+        noise = kernel_noise(&s.rows, &s.kernel, s.n, s.beta, s.point)
     return noise * sqrt(s.k_max) > HIDEABLE * s.tol
+
+
+cdef double nonzeros_noise(Smo *s) noexcept nogil:
+    """`kernel_noise` of values that are summed in float64 and then rounded"""
+    cdef int64_t t
+    cdef double square = 0.0
+    for t in range(s.n):
+        square += s.beta[t] * s.beta[t] * s.diagonal[t]
+    return 5.9604644775390625e-08 * sqrt(square)     # 2^-24
 
 
 cdef bint refine(Smo *s) noexcept nogil:
@@ -518,6 +583,15 @@ cdef bint improve(Smo *s) noexcept nogil:
     return True
 
 
+cdef void smo_recompute(Smo *s) noexcept nogil:
+    """The gradient and the gap of the coefficients as they are. All samples must be active."""
+    cdef int64_t t
+    for t in range(s.n):
+        set_state(s, t)
+    compute_gradient(s, 0)
+    find_first(s)
+
+
 cdef void smo_complete(Smo *s) noexcept nogil:
     """Make all samples active, which the functions below require; after too few iterations they are
     not, and what float32 hides was not looked at."""
@@ -626,7 +700,7 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
         *(np.zeros(n, np.int32) for _ in range(3)), np.zeros(n, np.int64)]
     s.rows.data, s.rows.width = <char *> cnp.PyArray_DATA(rows), X.shape[1]
     s.rows.is_float32, s.rows.present = X.dtype == np.float32, NULL
-    s.ahead = NULL
+    s.ahead, s.nonzeros, s.w = NULL, NULL, NULL
     s.kernel.kind, s.kernel.gamma, s.kernel.coef0, s.kernel.degree = code
     s.n, s.capacity, s.tol, s.shrinking = first, n, tol, shrinking
     s.bends, s.epsilon = epsilon is not None, epsilon or 0.0

@@ -4,6 +4,7 @@ cimport cython
 from libc.stdint cimport int64_t
 
 from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.core.nonzeros cimport Nonzeros
 from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport Tiles
 from edgesvm.learners.batch._smo cimport Smo
@@ -13,6 +14,7 @@ cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1
 
 cdef class SmoCore(KernelCore):
     cdef Smo smo
+    cdef Nonzeros nonzeros
     cdef double C
 
     @cython.final
@@ -25,3 +27,6 @@ cdef class SmoCore(KernelCore):
 
     @cython.final
     cdef Status refuses(self, const void *x, double weight) noexcept nogil
+
+    @cython.final
+    cdef Status refuses_kernel(self, double k, double weight) noexcept nogil

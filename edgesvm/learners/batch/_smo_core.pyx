@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.core.nonzeros cimport map_nonzeros
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport (
     Tiles, get_row, kernel_noise, weighted_kernel, weighted_kernel_f64)
@@ -32,7 +33,10 @@ cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1:
     """Set the solver's kernel and its arrays in the arena; `diagonal` names the plan's array for
     K_tt."""
     s.kernel = core.kernel
-    core.map_tiles(&s.rows, "rows")
+    s.nonzeros, s.w = NULL, NULL
+    s.rows.width, s.rows.is_float32, s.rows.present = core.n_features, core.is_float32, NULL
+    if "rows" in core.views:
+        core.map_tiles(&s.rows, "rows")
     core.map_cache(&s.cache)
     s.bound = <double *> core.array("bound")
     s.gradient = <double *> core.array("gradient")
@@ -56,11 +60,20 @@ cdef class SmoCore(KernelCore):
         s.linear, s.sign, s.ridge, s.offset = NULL, NULL, NULL, 0.0
         s.bends, s.epsilon = False, 0.0
         s.refines = True
+        if "columns" in self.views:
+            map_nonzeros(&self.nonzeros, self.views, "", self.n_features)
+            s.nonzeros = &self.nonzeros
+        if "w" in self.views:
+            s.w, s.refines = <double *> self.array("w"), False
         s.beta = <double *> self.array("beta")
 
     cdef Status refuses(self, const void *x, double weight) noexcept nogil:
         """UNCHANGED if the sample can be learned, otherwise the reason why not."""
-        if not self.self_kernel(x) <= LARGEST_KERNEL:
+        return self.refuses_kernel(self.self_kernel(x), weight)
+
+    cdef Status refuses_kernel(self, double k, double weight) noexcept nogil:
+        """`refuses` of a sample with k(x, x) = k"""
+        if not k <= LARGEST_KERNEL:
             return NOT_FINITE
         return UNCHANGED if 0.0 < self.C * weight < INFINITY else BAD_WEIGHT
 
@@ -97,7 +110,8 @@ cdef class SmoCore(KernelCore):
         wrong = bound[:held] if self.smo.bends else beta[:held] * bound[:held]
         if (np.abs(beta[:held]) > np.abs(bound[:held])).any() or (wrong < 0.0).any():
             raise CorruptModelError("a coefficient is beyond its bound")
-        self.check_rows(rows, held)
+        if rows is not None:
+            self.check_rows(rows, held)
 
     def check_rows(self, cnp.ndarray rows not None, int64_t held):
         """Refuse rows, ndarray of shape (tiles, n_features, lanes) or (n, n_features), that could

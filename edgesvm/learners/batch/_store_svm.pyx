@@ -6,8 +6,13 @@ solved, with the support vectors first and each sample's slot in `order`. Learni
 unsolved; the next decision solves it from zero coefficients, so that the bytes of a solved store
 depend on its samples only.
 
+With a budget of non-zeros the rows are stored as in core/nonzeros.pyx, and the kernels' sums are
+over them. The linear kernel then has the solver of _linear_dual.pyx, and w, by which it decides:
+sum beta_t x_t of the solution, in the order of the support vectors.
+
 Bytes, M = max_samples, A = M rounded up to a multiple of 16: 96 + A (D s + 16) + 48 M, the row of
-scratch, D s, and the cache. A regressor, which is given an epsilon, has 8 M for the targets.
+scratch, D s, and the cache. A regressor, which is given an epsilon, has 8 M for the targets. With
+a budget of Z non-zeros, 16 + 12 M + (Z + M) (4 + s) instead of A D s; w takes 8 D, and no cache.
 """
 
 cimport cython
@@ -16,9 +21,16 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
+from edgesvm.contract.samples cimport as_sample
+from edgesvm.contract.sparse cimport Batch
+from edgesvm.core.kernels cimport RBF
+from edgesvm.core.nonzeros cimport (
+    Sample, add_nonzeros, is_sound, kernel_nonzeros, lacking, measure, put_nonzeros, sample_dot,
+    square_nonzeros)
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport BAD_TARGET, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport put_row
+from edgesvm.core.tiles cimport BLOCK_ROWS, kernel_of_sums, put_row
+from edgesvm.learners.batch._linear_dual cimport LinearDual, dual_begin, dual_complete, dual_run
 from edgesvm.learners.batch._smo cimport (
     CONVERGED, RUNNING, Outcome, Smo, smo_begin, smo_complete, smo_gap, smo_gather, smo_intercept,
     smo_objective, smo_restore, smo_run, smo_wipe)
@@ -26,12 +38,13 @@ from edgesvm.learners.batch._smo_core cimport SmoCore
 
 import numpy as np
 
-from edgesvm.errors import CorruptModelError
+from edgesvm.errors import CorruptModelError, SampleRefused
 from edgesvm.learners.batch.constants import most_iterations
 
 cnp.import_array()
 
-cdef double BALANCED, LARGEST_TARGET
+cdef double BALANCED, LARGEST_KERNEL, LARGEST_TARGET
+from edgesvm.kernels import LARGEST_KERNEL
 from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET
 
 cdef int64_t BLOCK = 1000       # iterations between two looks at signals
@@ -62,15 +75,21 @@ cdef class StoreSVMCore(SmoCore):
     cdef double *targets    # (max_samples,), by slot; NULL: this is no regressor
     cdef uint64_t *rng      # (4,), if samples are drawn
     cdef double noise       # of the solution, see `noise_of`
+    cdef bint is_sparse
+    cdef LinearDual dual    # if there is a w
+    cdef Batch *batch       # the sparse rows that are being read; NULL: they are dense
+    cdef int64_t count      # non-zeros of the last sample
 
     def __init__(
         self, *common, C, kernel, tol, shrinking, max_iter, max_samples, when_full, seed,
         epsilon=None
     ):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
-        self.note_tiles(&self.smo.rows, "rows")
+        self.is_sparse = self.smo.nonzeros != NULL
+        if not self.is_sparse:
+            self.note_tiles(&self.smo.rows, "rows")
         self.max_samples = max_samples
-        self.max_iter = most_iterations(max_iter, max_samples)
+        self.max_iter = most_iterations(max_iter, max_samples, by_w=self.smo.w != NULL)
         self.when_full = WHEN_FULL[when_full]
         self.n_held = <int64_t *> self.array("n_held")
         self.solved = <int64_t *> self.array("solved")
@@ -90,6 +109,31 @@ cdef class StoreSVMCore(SmoCore):
             if not self.views["rng"].any():
                 rng_seed(self.rng, seed)
 
+    # -- samples -----------------------------------------------------------------------------------
+
+    cdef int read(self, Batch *batch, X, cnp.ndarray scratch, int64_t n) except -1:
+        SmoCore.read(self, batch, X, scratch, n)
+        self.batch = batch if self.is_sparse else NULL
+        return 0
+
+    cdef void end_rows(self) noexcept:
+        SmoCore.end_rows(self)
+        self.batch = NULL
+
+    cdef double k_of(self, const void *x, double *square) noexcept nogil:
+        """k(x, x), and of a sparse store x.x too; infinite or NaN if a feature is not finite or too
+        large to square"""
+        cdef Sample sample
+        cdef double k
+        if not self.is_sparse:
+            return self.self_kernel(x)
+        sample = as_sample(x, self.n_features, self.batch)
+        measure(self.is_float32, &sample, &self.count, square)
+        k = square[0]
+        if isfinite(k):
+            kernel_of_sums(&self.kernel, &k, self.kernel.kind != RBF)
+        return 1.0 if isfinite(k) and self.kernel.kind == RBF else k
+
     # -- the store ---------------------------------------------------------------------------------
 
     cdef int64_t place(self) noexcept nogil:
@@ -105,8 +149,10 @@ cdef class StoreSVMCore(SmoCore):
         return -2
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        cdef Status status = self.refuses(x, weight)
+        cdef double square
+        cdef Status status = self.refuses_kernel(self.k_of(x, &square), weight)
         cdef int64_t place
+        cdef Sample sample
         if self.targets != NULL and not fabs(y) <= LARGEST_TARGET:
             return BAD_TARGET
         if status != UNCHANGED:
@@ -114,13 +160,41 @@ cdef class StoreSVMCore(SmoCore):
         place = self.place()
         if place < 0:
             return UNCHANGED if place == -1 else FULL
-        self.forget_solution()
-        put_row(&self.smo.rows, place, x)
+        if self.is_sparse:
+            if self.lacks(place) > 0:
+                return FULL
+            self.forget_solution()
+            sample = as_sample(x, self.n_features, self.batch)
+            put_nonzeros(&self.nonzeros, place, &sample)
+        else:
+            self.forget_solution()
+            put_row(&self.smo.rows, place, x)
         if self.targets != NULL:
             self.targets[place], y = y, 1.0
         self.bound[place] = y * self.C * weight
         self.n_held[0] = max(self.n_held[0], place + 1)
         return CHANGED
+
+    cdef int64_t lacks(self, int64_t place) noexcept nogil:
+        """Entries that are too few for the last sample to be stored at a place; <= 0: none"""
+        cdef int64_t t = place
+        if self.solved[0] and place < self.n_held[0]:
+            t = 0       # where the row of that slot is now
+            while self.smo.order[t] != place:
+                t += 1
+        return lacking(&self.nonzeros, t, self.count)
+
+    def explained(self, error):
+        if error.status != FULL or not self.is_sparse or (
+                self.when_full == REFUSE and self.n_learned() >= self.max_samples):
+            return error
+        size = 4 + self.dtype.itemsize
+        sample = str(error).partition(" does not fit")[0]
+        return SampleRefused(
+            f"{sample} does not fit: it takes {size * (self.count + 1):,} bytes for its"
+            f" {self.count:,} non-zeros, and"
+            f" {size * (self.nonzeros.room - self.nonzeros.taken[1]):,} of"
+            f" {size * self.nonzeros.room:,} are free; give a larger max_nonzeros", FULL)
 
     cdef void forget_solution(self) noexcept nogil:
         """Restore the order of the slots and clear the solution."""
@@ -132,6 +206,8 @@ cdef class StoreSVMCore(SmoCore):
         memset(self.smo.order, 0, self.smo.n * sizeof(int32_t))
         self.solved[0] = self.n_support[0] = self.n_iter[0] = self.converged[0] = 0
         self.intercept[0] = self.objective[0] = self.gap[0] = 0.0
+        if self.smo.w != NULL:
+            memset(self.smo.w, 0, self.n_features * sizeof(double))
 
     # -- solving -----------------------------------------------------------------------------------
 
@@ -150,7 +226,13 @@ cdef class StoreSVMCore(SmoCore):
         with nogil:
             if start != NULL:
                 self.take_coefficients(start)
-            smo_begin(&self.smo, start != NULL)
+            self.begin_solver(start != NULL)
+
+    cdef void begin_solver(self, bint warm) noexcept nogil:
+        if self.smo.w != NULL:
+            dual_begin(&self.smo, &self.dual, warm)
+        else:
+            smo_begin(&self.smo, warm)
 
     cdef void take_coefficients(self, const double *alpha) noexcept nogil:
         """Clip to the box, then scale down the side with the larger sum until sum beta = 0."""
@@ -186,7 +268,12 @@ cdef class StoreSVMCore(SmoCore):
         return outcome == RUNNING and self.smo.n_iter < self.max_iter
 
     cdef Outcome run(self, int64_t n_iter) noexcept nogil:
-        cdef Outcome outcome = smo_run(&self.smo, min(n_iter, self.max_iter - self.smo.n_iter))
+        cdef int64_t n = min(n_iter, self.max_iter - self.smo.n_iter)
+        cdef Outcome outcome
+        if self.smo.w != NULL:
+            outcome = dual_run(&self.smo, &self.dual, n)
+        else:
+            outcome = smo_run(&self.smo, n)
         self.converged[0] = outcome == CONVERGED
         return outcome
 
@@ -214,14 +301,27 @@ cdef class StoreSVMCore(SmoCore):
     cdef void conclude(self) noexcept nogil:
         """Store the solution and move the support vectors to the front."""
         cdef Smo *s = &self.smo
-        smo_complete(s)
+        if s.w != NULL:
+            dual_complete(s, &self.dual)
+        else:
+            smo_complete(s)
         self.intercept[0], self.objective[0] = smo_intercept(s), smo_objective(s)
         self.gap[0], self.n_iter[0] = smo_gap(s), s.n_iter
         smo_restore(s)
         self.n_support[0] = smo_gather(s)
         smo_wipe(s)
         self.solved[0] = 1
-        self.noise = self.noise_of(&s.rows, self.n_support[0], s.beta)
+        if s.w != NULL:
+            self.sum_up(s.w)
+        if not self.is_sparse:
+            self.noise = self.noise_of(&s.rows, self.n_support[0], s.beta)
+
+    cdef void sum_up(self, double *w) noexcept nogil:
+        """w = sum beta_t x_t over the support vectors"""
+        cdef int64_t t
+        memset(w, 0, self.n_features * sizeof(double))
+        for t in range(self.n_support[0]):
+            add_nonzeros(&self.nonzeros, t, self.smo.beta[t], w)
 
     def solve_if_due(self):
         """Solve what `decide` would have to, with looks at signals."""
@@ -243,7 +343,7 @@ cdef class StoreSVMCore(SmoCore):
         self.smo.n = self.n_held[0]
         try:
             with nogil:
-                smo_begin(&self.smo, False)
+                self.begin_solver(False)
             while outcome == RUNNING and self.smo.n_iter < self.max_iter:
                 with nogil:
                     outcome = self.run(BLOCK)
@@ -259,22 +359,43 @@ cdef class StoreSVMCore(SmoCore):
         """Solve unless the solution is up to date."""
         if not self.solved[0]:
             self.smo.n = self.n_held[0]
-            smo_begin(&self.smo, False)
+            self.begin_solver(False)
             self.run(self.max_iter)
             self.conclude()
 
     # -- decisions ---------------------------------------------------------------------------------
 
     cdef bint decides_alone(self) noexcept nogil:
-        return not self.solved[0]
+        return self.is_sparse or not self.solved[0]     # a sparse row is known by `batch`
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
-        if not isfinite(self.self_kernel(x)):
+        cdef double square
+        cdef Sample sample
+        if not isfinite(self.k_of(x, &square)):
             return NOT_FINITE
         self.settle()
-        value[0] = self.intercept[0] + self.weighted(
-            &self.smo.rows, self.n_support[0], self.smo.beta, self.noise, x)
+        if self.smo.w != NULL:
+            sample = as_sample(x, self.n_features, self.batch)
+            value[0] = self.intercept[0] + sample_dot(self.is_float32, &sample, self.smo.w)
+        elif self.is_sparse:
+            value[0] = self.intercept[0] + self.weighted_nonzeros(x, square)
+        else:
+            value[0] = self.intercept[0] + self.weighted(
+                &self.smo.rows, self.n_support[0], self.smo.beta, self.noise, x)
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
+
+    cdef double weighted_nonzeros(self, const void *x, double square) noexcept nogil:
+        """sum beta_t k(x, x_t) over the support vectors"""
+        cdef double values[BLOCK_ROWS]
+        cdef double total = 0.0
+        cdef int64_t first = 0, t, n
+        while first < self.n_support[0]:
+            n = min(self.n_support[0] - first, <int64_t> BLOCK_ROWS)
+            kernel_nonzeros(&self.nonzeros, &self.kernel, x, square, first, n, values)
+            for t in range(n):
+                total += self.smo.beta[first + t] * values[t]
+            first += n
+        return total
 
     # -- checks of a loaded arena ------------------------------------------------------------------
 
@@ -292,7 +413,9 @@ cdef class StoreSVMCore(SmoCore):
             if targets[held:].any() or (np.abs(targets) > LARGEST_TARGET).any():
                 raise CorruptModelError("a target is too large, or an unused row has one")
         beta, order = self.views["beta"], self.views["order"]
-        self.check_held(self.views["rows"], self.views["bound"], beta, held)
+        self.check_held(self.views.get("rows"), self.views["bound"], beta, held)
+        if self.is_sparse:
+            self.check_nonzeros(held)
         if self.solved[0] not in (0, 1) or self.converged[0] not in (0, 1) or self.n_iter[0] < 0:
             raise CorruptModelError("a flag or a counter of the solver is out of range")
         support = self.n_support[0]
@@ -303,4 +426,26 @@ cdef class StoreSVMCore(SmoCore):
         expected = np.arange(held) if self.solved[0] else np.zeros(held)
         if order[held:].any() or (np.sort(order[:held]) != expected).any():
             raise CorruptModelError("the order of the samples is not a permutation")
-        self.noise = self.noise_of(&self.smo.rows, support, self.smo.beta)
+        if not self.is_sparse:
+            self.noise = self.noise_of(&self.smo.rows, support, self.smo.beta)
+        elif self.smo.w != NULL:
+            w = np.zeros(self.n_features)
+            if self.solved[0]:
+                self.sum_up(<double *> cnp.PyArray_DATA(w))
+            if w.tobytes() != self.views["w"].tobytes():
+                raise CorruptModelError("w is not the sum of the support vectors")
+
+    cdef int check_nonzeros(self, int64_t held) except -1:
+        cdef bint fine = is_sound(&self.nonzeros, held)
+        cdef double k
+        cdef int64_t t
+        if not fine or self.views["starts"][held:].any() or self.views["lengths"][held:].any():
+            raise CorruptModelError("the entries are not those of the rows that are held")
+        for t in range(held):
+            k = square_nonzeros(&self.nonzeros, t)
+            if isfinite(k):
+                kernel_of_sums(&self.kernel, &k, self.kernel.kind != RBF)
+            fine = fine and k <= LARGEST_KERNEL
+        if not fine:
+            raise CorruptModelError("a sample is larger than any that can be learned")
+        return 0

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from edgesvm.budget import parse_bytes
 from edgesvm.contract.params import positive, whole
+from edgesvm.contract.sparse import SparseRows
 from edgesvm.learners.kernel_learner import KernelLearner
 
 LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
@@ -37,14 +41,18 @@ class SmoLearner(KernelLearner):
         return [slice(0, cache.start), slice(cache.stop, core.arena.nbytes)]
 
 
-def smo_arrays(n: int, n_features: int, dtype: str, cache: int | str) -> Arrays:
-    """The arrays of a solver of at most `n` rows; the cache of `cache` bytes comes last.
+def smo_arrays(
+    n: int, n_features: int, dtype: str, cache: int | str, nonzeros: int | None = None
+) -> Arrays:
+    """The arrays of a solver of at most `n` rows, or of so many with as many `nonzeros`; the cache
+    of `cache` bytes comes last.
 
     The whole matrix is enough: a larger cache is limited to it.
     """
     wide, lanes = padded(n), LANES[dtype]
+    rows: Arrays = [("rows", dtype, (wide // lanes, n_features, lanes))]
     return [
-        ("rows", dtype, (wide // lanes, n_features, lanes)),
+        *(rows if nonzeros is None else nonzero_arrays(n, dtype, nonzeros)),
         ("bound", "f8", (n,)),
         ("beta", "f8", (wide,)),
         ("order", "i4", (n,)),
@@ -55,6 +63,29 @@ def smo_arrays(n: int, n_features: int, dtype: str, cache: int | str) -> Arrays:
         ("point", dtype, (n_features,)),
         ("cache", "f4", (min(parse_bytes(cache) // 8 * 2, max(n, 2) * wide),)),
     ]
+
+
+def nonzero_arrays(n: int, dtype: str, nonzeros: int, prefix: str = "") -> Arrays:
+    """The arrays of at most `n` rows with as many `nonzeros`, see core/nonzeros.pyx."""
+    shapes: list[tuple[str, str, tuple[int, ...]]] = [
+        ("starts", "i8", (n,)),
+        ("lengths", "i4", (n,)),
+        ("columns", "i4", (nonzeros + n,)),
+        ("values", dtype, (nonzeros + n,)),
+        ("taken", "i8", (2,)),
+    ]
+    return [(prefix + name, kind, shape) for name, kind, shape in shapes]
+
+
+def stored_rows(
+    views: Mapping[str, np.ndarray], first: int, last: int, n_features: int, prefix: str = ""
+) -> SparseRows:
+    """Rows `first` to `last` - 1 of `nonzero_arrays`, a copy."""
+    starts, lengths = (views[prefix + name][first:last] for name in ("starts", "lengths"))
+    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    entries = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
+    values, columns = views[f"{prefix}values"][entries], views[f"{prefix}columns"][entries]
+    return SparseRows(values, columns - 1, ends, (len(starts), n_features)).astype(values.dtype)
 
 
 def padded(n: int) -> int:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.inputs import Matrix, is_sparse
+from edgesvm.contract.inputs import Matrix, is_sparse, sparse_rows
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, whole
 from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import survey
+from edgesvm.kernels import Linear
 from edgesvm.learner import MAX_CAPACITY, exclusive, fits
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch.constants import LARGEST_TARGET
@@ -24,8 +25,10 @@ from edgesvm.learners.batch.smo_learner import (
     check_cache,
     most_rows,
     smo_arrays,
+    stored_rows,
 )
 
+MOST_NONZEROS = (1 << 31) - 1 - MAX_CAPACITY  # entries are counted in 32 bits
 BLOCK = 1000  # iterations between two calls of `progress`, and two checks for Ctrl-C
 
 Progress = Callable[[int, float], Any]
@@ -52,17 +55,32 @@ class StoreSVM(SmoLearner):
         super()._check_params()
         whole("max_samples", self.max_samples, 1, MAX_CAPACITY)
         flag("shrinking", self.shrinking)
-        check_cache(self.cache, self.max_samples, f"max_samples={self.max_samples:,}")
+        if not self._keeps_w:
+            check_cache(self.cache, self.max_samples, f"max_samples={self.max_samples:,}")
 
     def _capacity_range(self, n_features: int) -> tuple[int, int]:
-        return 1, max(1, min(MAX_CAPACITY, most_rows(self.cache)))
+        most = MAX_CAPACITY if self._keeps_w else most_rows(self.cache)
+        return 1, max(1, min(MAX_CAPACITY, most))
+
+    @property
+    def _nonzeros(self) -> int | None:
+        """Non-zeros that there is room for; None: rows are stored dense."""
+        return None
+
+    @property
+    def _keeps_w(self) -> bool:
+        """Whether it solves by w alone, without kernel rows."""
+        return self._nonzeros is not None and isinstance(self.kernel_for(1), Linear)
 
     def _arrays(self, n_features: int) -> Arrays:
+        w: Arrays = [("w", "f8", (n_features,))] if self._keeps_w else []
+        cache = 0 if self._keeps_w else self.cache
         return [
             *((name, "f8", ()) for name in ("intercept", "objective", "gap")),
             *((name, "i8", ()) for name in ("n_held", "solved", "n_support", "n_iter")),
             ("converged", "i8", ()),
-            *smo_arrays(int(self.max_samples), n_features, self.dtype, self.cache),
+            *w,
+            *smo_arrays(int(self.max_samples), n_features, self.dtype, cache, self._nonzeros),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
@@ -182,7 +200,8 @@ class StoreSVM(SmoLearner):
         """Refuse a batch that does not fit, before its first row is stored."""
         if self._policy != "refuse":
             return
-        shape = X.shape if is_sparse(X) else np.asarray(X).shape
+        array = X if is_sparse(X) else np.asarray(X)
+        shape = array.shape
         if len(shape) != 2:
             return  # refused later, with its own message
         n_rows = shape[0]
@@ -190,6 +209,27 @@ class StoreSVM(SmoLearner):
             n_rows = int(np.count_nonzero(np.asarray(sample_weight)))
         held = 0 if empty or not self.nbytes else self.n_held_
         self._refuse_beyond(n_rows, held)
+        if self._nonzeros is not None and sample_weight is None:
+            self._refuse_nonzeros(array, empty=empty)
+
+    def _refuse_nonzeros(self, X: Any, *, empty: bool) -> None:
+        values = X
+        if is_sparse(X):
+            rows = sparse_rows(X, None, type(self).__name__)
+            values = rows.data[rows.indptr[0] : rows.indptr[-1]]
+        if values.dtype.kind not in "fiub":
+            return  # refused later, with its own message
+        new, used = int(np.count_nonzero(values)), 0
+        if self.nbytes and not empty:
+            used = int(self.core.views["taken"][1]) - self.n_held_
+        room = whole("max_nonzeros", self._nonzeros, 1, MOST_NONZEROS)
+        if new + used > room:
+            beside = f" besides the {used:,} stored" if used else ""
+            size = 4 + self._dtype.itemsize
+            raise ValueError(
+                f"{type(self).__name__}: {new:,} non-zeros{beside} take {size * (new + used):,}"
+                f" bytes, max_nonzeros={room:,} is {size * room:,}; give a larger max_nonzeros"
+            )
 
     def _refuse_beyond(self, n_rows: int, held: int = 0) -> None:
         if self._policy == "refuse" and n_rows + held > whole(
@@ -274,11 +314,15 @@ class StoreSVM(SmoLearner):
         return self._supports("order").astype(np.int64)
 
     @property
-    def support_vectors_(self) -> np.ndarray:
-        """Support vectors, ndarray of shape (n_support, n_features), a copy."""
+    def support_vectors_(self) -> Any:
+        """Support vectors, ndarray of shape (n_support, n_features), a copy; `SparseRows` of a
+        learner with ``max_nonzeros``."""
+        n_support = int(self._solution("n_support"))
+        if self._nonzeros is not None:
+            return stored_rows(self.core.views, 0, n_support, self.n_features_in_)
         rows = self._solution("rows")
         flat = rows.transpose(0, 2, 1).reshape(-1, rows.shape[1])
-        return flat[: int(self._solution("n_support"))].copy()
+        return flat[:n_support].copy()
 
     @property
     def dual_coef_(self) -> np.ndarray:

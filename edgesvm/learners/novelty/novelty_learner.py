@@ -10,18 +10,18 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.contract.inputs import Matrix, as_rows
+from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import Learner, fits
 from edgesvm.learners.novelty import earlier
 from edgesvm.learners.novelty.constants import ALARM, LEAST_RATE, LEAST_UNTIL, MOST_RATE
+from edgesvm.learners.unlabelled import NORMAL, STRANGE, Unlabelled
 
-__all__ = ["NoveltyLearner"]
+__all__ = ["NORMAL", "STRANGE", "NoveltyLearner"]
 
 Self = TypeVar("Self", bound="NoveltyLearner")
 Arrays = Sequence[tuple[str, str, tuple[int, ...]]]
 
-STRANGE, NORMAL = -1, 1  # what is predicted, as by scikit-learn's outlier detectors
 MOST_WARM_UP = 1 << 30
 UNTIL = re.compile(r"until ([0-9]{1,10})")
 K_OF_N = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
@@ -38,11 +38,9 @@ def k_of_n(text: Any) -> tuple[int, int]:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NoveltyLearner(Learner):
+class NoveltyLearner(Unlabelled):
     """Base of the learners without labels; see `GaussianNovelty` for how to use one. To
     scikit-learn they are outlier detectors.
-
-    To the contract below, every sample has the label 1; -1 is what only a prediction can be.
 
     Parameters
     ----------
@@ -58,7 +56,6 @@ class NoveltyLearner(Learner):
     _since: ClassVar[Mapping[str, Any]] = {"alarm": "1/1"}  # see `persist.earlier`
     _read_earlier: ClassVar[Any] = staticmethod(earlier.read)
 
-    takes_labels: ClassVar[bool] = False
     shuffles: ClassVar[bool] = False  # rows in time order
 
     alarm_rate: float = 1e-3
@@ -138,31 +135,6 @@ class NoveltyLearner(Learner):
 
     # -- learning, without labels ------------------------------------------------------------------
 
-    def allocate(
-        self: Self, n_features: int, classes: Sequence[Any] | None = None, buffer: Any = None
-    ) -> Self:
-        """Allocate the planned bytes and forget what was learned. A learner allocates memory
-        nowhere else.
-
-        Parameters
-        ----------
-        n_features : int
-        classes : None or (-1, 1)
-            There are no others.
-        buffer : writable contiguous buffer, optional
-            At least ``plan(n_features).total`` bytes, aligned to 8; used instead of new memory.
-
-        Raises
-        ------
-        MemoryBudgetError
-            The buffer is too small; ``.required`` is the number of bytes needed.
-        ValueError
-            `classes` are others.
-        """
-        if classes is not None and sorted(classes) != [STRANGE, NORMAL]:
-            raise ValueError(f"classes={list(classes)!r}: {type(self).__name__} has -1 and 1")
-        return super().allocate(n_features, (STRANGE, NORMAL), buffer)
-
     def learn_one(self, x: ArrayLike) -> bool:  # type: ignore[override]
         """Learn one sample, after its score has moved the threshold. Returns whether the model
         changed: with learn="normal" what is above the threshold, or in an alarm, is counted and not
@@ -232,22 +204,6 @@ class NoveltyLearner(Learner):
             core, params = self._fitted, self._held_state.params
             core.warm_up = self.warm_up = params["warm_up"] = self.n_updates_
 
-    def partial_fit(self: Self, X: Matrix, y: Any = None) -> Self:  # type: ignore[override]
-        """Learn rows in order; equal to ``learn_one`` row by row, bit for bit.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-        y : ignored
-            For scikit-learn's pipelines.
-
-        Raises
-        ------
-        ValueError
-            Names the first refused row. The rows before it are learned; it and later rows are not.
-        """
-        return super().partial_fit(X, None)  # type: ignore[arg-type]
-
     @fits
     def fit(self: Self, X: Matrix, y: Any = None) -> Self:  # type: ignore[override]
         """Forget what was learned, then learn the rows in one pass. The threshold is the one of all
@@ -265,44 +221,7 @@ class NoveltyLearner(Learner):
             self.core.views["alarm"][ALARM.index("integral")] = 0.0
         return self
 
-    def fit_predict(self, X: Matrix, y: Any = None) -> np.ndarray:
-        """``fit``, then ``predict`` of the same rows."""
-        return self.fit(X).predict(X)
-
-    def _rows(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, None]:
-        rows = self._matrix(X)
-        return rows, np.full(len(rows), NORMAL), None
-
-    def _rows_to_fit(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, None]:
-        rows = as_rows(X, self._dtype, None, type(self).__name__)
-        labels = np.full(len(rows), NORMAL)
-        return super()._rows_to_fit(rows, labels, None)  # type: ignore[return-value]
-
     # -- scores ------------------------------------------------------------------------------------
-
-    def score_one(self, x: ArrayLike) -> float:
-        """How strange one sample is: the higher, the stranger. See the class for its unit.
-
-        It is ``-score_samples`` of that sample: scikit-learn's scores are higher for what is
-        normal.
-
-        Raises
-        ------
-        As `predict_one`.
-        """
-        with self._guard:
-            return self._fitted.threshold - float(self.decision_one(x))
-
-    def score_samples(self, X: Matrix, n_jobs: int | None = None) -> np.ndarray:
-        """How normal rows are, as by scikit-learn: the higher, the more normal; ``-score_one``.
-        `n_jobs` as in `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-        """
-        with self._guard:
-            return self.decision_function(X, n_jobs=n_jobs) + self.offset_
 
     def shares_one(self, x: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
         """Which features make one sample strange.

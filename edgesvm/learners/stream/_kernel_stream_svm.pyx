@@ -19,9 +19,11 @@ k = (k(z_j, x))_j,
 
     A = K + C sum_t k_t k_t',      coefficients += C (1 - y f) y A^-1 k.
 
+To forget, the samples lose weight in A: all of A but K is multiplied; the coefficients stay.
+
 Bytes, M = max_vectors: 72 + (M + 1) (D s + 40) with "share", 72 + M (D s + 40) + 4 M (M + 1) with
-"newton". Time: M kernel values per sample, 3 M for one that changes the ball; for a Newton step M
-kernel values and 3 M^2 multiplications.
+"newton", and 72 more that say when to forget. Time: M kernel values per sample, 3 M for one that
+changes the ball; for a Newton step M kernel values and 3 M^2 multiplications.
 """
 
 cimport cython
@@ -32,12 +34,15 @@ from libc.string cimport memcpy, memset
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_weigh
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.learners._forgetting cimport Forgetting, fault_of_forgetting, weight_left
 from edgesvm.learners.stream._ball cimport SHARES_WITHIN, Ball, Point, move_towards, clearly_less
 from edgesvm.learners.stream._ball cimport dual_radius, check_point, too_large, out_of_range
 from edgesvm.learners.stream._ball cimport ball_out_of_range
-from edgesvm.learners.stream._normal_matrix cimport add_product, column, factorise, solve
+from edgesvm.learners.stream._normal_matrix cimport (
+    add_product, column, factorise, multiply_out, solve)
 
-cdef double LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, RIDGE
+cdef double FACTOR_EXISTS, LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, RIDGE
+from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.stream.constants import LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE
 
 cdef enum:
@@ -51,6 +56,9 @@ cdef class KernelStreamSVMCore(KernelCore):
     cdef readonly double C
     cdef readonly bint lower
     cdef readonly bint newton
+    cdef readonly bint forgets
+    cdef readonly double half_life      # 0: drifts say when
+    cdef readonly double threshold      # of the first drift
     cdef readonly int64_t slots      # max_vectors, and with "share" one for the new sample
     cdef Ball *ball
     cdef int64_t *n_held
@@ -64,13 +72,16 @@ cdef class KernelStreamSVMCore(KernelCore):
     # with "newton"
     cdef double *weight     # (slots,): of the sample
     cdef double *gain       # (slots,): TMP
+    cdef Forgetting *forgetting
     cdef double *L          # (slots (slots + 1) / 2,): A = L L'; zero while there is room
 
-    def __init__(self, *common, C, bound, when_full, kernel):
+    def __init__(self, *common, C, bound, when_full, half_life, threshold, kernel):
         super().__init__(*common, kernel=kernel)
         self.C = C
         self.lower = bound == "lower"
         self.newton = when_full == "newton"
+        self.half_life, self.threshold = half_life, threshold
+        self.forgets = half_life >= 0.0 and self.newton
         self.slots = len(self.views["share"])
         self.ball = <Ball *> self.array("R")
         self.n_held = <int64_t *> self.array("n_held")
@@ -86,6 +97,8 @@ cdef class KernelStreamSVMCore(KernelCore):
         else:
             self.norm = <double *> self.array("norm")
             self.own = <double *> self.array("own")
+        if self.forgets:
+            self.forgetting = <Forgetting *> self.array("n_drifts")
 
     cdef double project(self, const void *x, double *row=NULL) noexcept nogil:
         """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) if `row` is given; a decision writes
@@ -134,6 +147,8 @@ cdef class KernelStreamSVMCore(KernelCore):
         if self.n_held[0] == 0:
             ball.R, ball.xi2, ball.q = sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
+            if self.forgets:
+                self.forget(z.wz <= 0.0)
             step = move_towards(ball, &z, self.lower)
             if step == 0.0:
                 return UNCHANGED
@@ -204,6 +219,7 @@ cdef class KernelStreamSVMCore(KernelCore):
 
     cdef Status refine(self, const void *x, double y, double weight) noexcept nogil:
         """Learn a sample with the vectors that there are."""
+        cdef double f
         if not self.self_kernel(x) <= LARGEST_NORM:
             return NOT_FINITE
         if too_large(1.0 / (self.C * weight)):
@@ -212,7 +228,10 @@ cdef class KernelStreamSVMCore(KernelCore):
             self.replace_newest(x, y, weight)
             return CHANGED
         self.k_rows(x, self.vectors, self.slots, self.row)
-        return self.newton_step(y, weight)
+        f = self.f_of_row()
+        if self.forgets:
+            self.forget(y * f <= 0.0)
+        return self.newton_step(f, y, weight)
 
     cdef bint is_first_of_its_sign(self, double y) noexcept nogil:
         """Whether all vectors are of the other sign."""
@@ -231,24 +250,51 @@ cdef class KernelStreamSVMCore(KernelCore):
     cdef void start(self) noexcept nogil:
         """A = K, and a step for each vector."""
         cdef int64_t j
-        cdef double *col
-        cdef char *z
         for j in range(self.slots):
-            col, z = self.L + column(j, self.slots), self.vectors + j * self.row_bytes
-            self.k_rows(z, z, self.slots - j, col)
-            col[0] = col[0] * (1.0 + RIDGE) if col[0] > LEAST_NORM else 1.0
+            self.fill_column(j, self.L + column(j, self.slots))
             self.share[j] = 0.0
         factorise(self.L, self.slots)
         for j in range(self.slots):
             self.k_rows(self.vectors + j * self.row_bytes, self.vectors, self.slots, self.row)
-            self.newton_step(self.sign[j], self.weight[j])
+            self.newton_step(self.f_of_row(), self.sign[j], self.weight[j])
 
-    cdef Status newton_step(self, double y, double weight) noexcept nogil:
-        """Learn the sample of `row`."""
+    cdef void fill_column(self, int64_t j, double *col) noexcept nogil:
+        """Column j of K, from its diagonal on"""
+        cdef char *z = self.vectors + j * self.row_bytes
+        self.k_rows(z, z, self.slots - j, col)
+        col[0] = col[0] * (1.0 + RIDGE) if col[0] > LEAST_NORM else 1.0
+
+    cdef void forget(self, bint is_wrong) noexcept nogil:
+        """Age what is held before a sample about which it was wrong or not; a ball does not."""
+        cdef double part = weight_left(self.forgetting, self.half_life, self.threshold, is_wrong)
+        if part < 1.0 and self.at_newton():
+            self.age(part)
+
+    cdef void age(self, double part) noexcept nogil:
+        """A = part A + (1 - part) K"""
+        cdef int64_t j, k
+        cdef double *col
+        multiply_out(self.L, self.slots)
+        for j in range(self.slots):
+            col = self.L + column(j, self.slots)
+            self.fill_column(j, self.gain)
+            for k in range(self.slots - j):
+                col[k] = part * col[k] + (1.0 - part) * self.gain[k]
+            col[0] *= 1.0 + FACTOR_EXISTS
+        factorise(self.L, self.slots)
+
+    cdef double f_of_row(self) noexcept nogil:
+        """f of the sample of `row`"""
         cdef int64_t j
-        cdef double penalty = fmin(self.C * weight, LARGEST_PENALTY), f = 0.0, scale
+        cdef double f = 0.0
         for j in range(self.slots):
             f += self.share[j] * self.sign[j] * self.row[j]
+        return f
+
+    cdef Status newton_step(self, double f, double y, double weight) noexcept nogil:
+        """Learn the sample of `row`."""
+        cdef int64_t j
+        cdef double penalty = fmin(self.C * weight, LARGEST_PENALTY), scale
         if not y * f < 1.0:
             return UNCHANGED
         scale = sqrt(penalty)
@@ -311,6 +357,8 @@ cdef class KernelStreamSVMCore(KernelCore):
             return b"a squared length or radius is negative"
         if ball_out_of_range(self.ball):
             return b"a squared length is too large"
+        if self.forgets and fault_of_forgetting(self.forgetting) != NULL:
+            return fault_of_forgetting(self.forgetting)
         for i in range(self.n_held[0]):
             if fabs(self.sign[i]) != 1.0:
                 return b"a vector's label is neither -1 nor +1"

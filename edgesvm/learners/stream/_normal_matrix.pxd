@@ -30,6 +30,18 @@ cdef inline void factorise(double *A, int64_t n) noexcept nogil:
             add_scaled(-col[i - j], col + i - j, A + column(i, n), n - i)
 
 
+cdef inline void multiply_out(double *L, int64_t n) noexcept nogil:
+    """The inverse of `factorise`"""
+    cdef int64_t j, k
+    cdef double *col
+    for j in range(n - 1, -1, -1):
+        col = L + column(j, n)
+        for k in range(n - j - 1, -1, -1):
+            col[k] *= col[0]
+        for k in range(j):
+            add_scaled(L[column(k, n) + j - k], L + column(k, n) + j - k, col, n - j)
+
+
 cdef inline void add_product(double *L, double *v, int64_t n) noexcept nogil:
     """L L' += v v'; v is used up."""
     cdef int64_t j, k

@@ -11,7 +11,8 @@ import numpy as np
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY
-from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
+from edgesvm.learners.forgetting import ForgettingLearner
+from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.stream._kernel_stream_svm import KernelStreamSVMCore
 
 __all__ = ["KernelStreamSVM"]
@@ -19,7 +20,7 @@ __all__ = ["KernelStreamSVM"]
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelStreamSVM(KernelLearner):
+class KernelStreamSVM(ForgettingLearner):
     """StreamSVM with a kernel: one pass, at most ``max_vectors`` vectors.
 
     Parameters
@@ -37,6 +38,11 @@ class KernelStreamSVM(KernelLearner):
         each later sample inside the margin is a Newton step of the same l2-SVM over their span.
         "share": the ball goes on; for a new vector the older one of the smallest share is removed,
         and its share goes to the vector nearest to it.
+    forgetting : "drift", float or None, default "drift"
+        When the samples learned lose weight, once the last place is taken. "drift": where errors
+        become more, which the test of `edgesvm.PageHinkley` says, and for a while after it; without
+        a drift the model is as with None. A number >= 1: by half every so many samples. None:
+        never. Nothing is forgotten with when_full="share".
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and vectors, and with "share" of the sums inside a kernel value.
     class_weight : {None, "balanced"}, default None
@@ -48,6 +54,7 @@ class KernelStreamSVM(KernelLearner):
     support_vectors_ : ndarray of shape (n_held, n_features)
     dual_coef_ : ndarray of shape (1, n_held)
     radius_ : float
+    n_drifts_ : int
     n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
@@ -66,8 +73,15 @@ class KernelStreamSVM(KernelLearner):
     taken: "newton" is meant for "lower". With "newton" samples of a label that comes only after the
     last place was taken are learned with one vector of that label, which replaces the newest.
 
-    Bytes: see ``plan``; with "newton" 80 + max_vectors (n_features s + 40) + 4 max_vectors
-    (max_vectors + 1), with "share" 80 + (max_vectors + 1) (n_features s + 40), s = 4 or 8.
+    Forgetting: a drift (Page-Hinkley's PH above 50 deviations, within 2,000 samples of another one
+    above 15) multiplies the weight of all samples by 2^-6; w samples after it they halve every
+    max(w / 4, 100) samples, up to w = 8,000. The matrix K + C sum_t k_t k_t' of the Newton steps
+    keeps this part of what is not K. The coefficients stay, so no answer changes; what comes next
+    moves them farther. Time then: O(max_vectors^3).
+
+    Bytes: see ``plan``; with "newton" 152 + max_vectors (n_features s + 40) + 4 max_vectors
+    (max_vectors + 1), 72 fewer with forgetting=None, with "share" 80 + (max_vectors + 1)
+    (n_features s + 40), s = 4 or 8.
 
     Examples
     --------
@@ -83,8 +97,12 @@ class KernelStreamSVM(KernelLearner):
     _capacity = "max_vectors"
 
     _compiled = KernelStreamSVMCore
-    _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype", "when_full")
-    _absent: ClassVar[Mapping[str, Any]] = {"when_full": "share", "class_weight": None}
+    _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype", "when_full", "forgetting")
+    _absent: ClassVar[Mapping[str, Any]] = {
+        "when_full": "share",
+        "class_weight": None,
+        "forgetting": None,
+    }
 
     C: float = 100.0
     max_vectors: int = 100
@@ -97,18 +115,21 @@ class KernelStreamSVM(KernelLearner):
         positive("C", self.C)
         one_of("bound", self.bound, "upper", "lower")
         one_of("when_full", self.when_full, "newton", "share")
+        self._check_forgetting()
         self.kernel_for(1)
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         slots = int(self.max_vectors)
         if self.when_full == "newton":
             per_vector = ("share", "sign", "weight", "row", "gain")
+            forgetting = self._forgetting_arrays()
             factor = [("L", "f8", (slots * (slots + 1) // 2,))]
         else:
             slots += 1  # one for the new sample
-            per_vector, factor = ("share", "sign", "norm", "own", "row"), []
+            per_vector, forgetting, factor = ("share", "sign", "norm", "own", "row"), [], []
         return [
             *((name, "f8", ()) for name in ("R", "xi2", "ww", "q")),
+            *forgetting,
             ("n_held", "i8", ()),
             *((name, "f8", (slots,)) for name in per_vector),
             *factor,
@@ -120,6 +141,7 @@ class KernelStreamSVM(KernelLearner):
             "C": float(self.C),
             "bound": self.bound,
             "when_full": self.when_full,
+            **self._forgetting_params(),
             "kernel": self.kernel_for(n_features),
         }
 

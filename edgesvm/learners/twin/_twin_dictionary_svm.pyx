@@ -11,6 +11,9 @@ A sample with |f(x)| <= m1, the test Beneficial of the twin vector machine, and 
 
     c += y (1 - y f(x)) / (v.P^-1 v + r) P^-1 v,    P += v v^T / r
 
+After a drift an error leads to a step too, however far it is. To forget, samples lose weight in P:
+all of P but the prior is multiplied; c stays.
+
 L, the factor of P, lies where that of the margin set lay. Time: O(M D + M^2) for a sample that is
 learned, M kernel values for another.
 """
@@ -21,12 +24,14 @@ from libc.string cimport memcpy
 
 from edgesvm.core.linalg cimport add_scaled, dot
 from edgesvm.core.packed_factor cimport (
-    factor_add_outer, factor_append, factor_backward, factor_complement, factor_forward, packed)
+    factor_add_outer, factor_append, factor_backward, factor_complement, factor_forward,
+    factor_root, factor_square, packed)
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._twin_vector_machine cimport TwinVectorMachineCore
 
-cdef double EDGE, RIDGE
+cdef double EDGE, FACTOR_EXISTS, RIDGE
+from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.twin.constants import EDGE, RIDGE
 
 cdef struct Dictionary:         # from "settled_at" on
@@ -90,7 +95,9 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
             return NOT_FINITE
         self.fill_row(x, self.row)
         f = dot(self.row, self.coef, v.n) + v.b
-        if fabs(f) > self.m1 * (1.0 + EDGE) or y * f >= 1.0:
+        if self.forgets:
+            self.forget(y * f <= 0.0)
+        if y * f >= 1.0 or not (fabs(f) <= self.m1 * (1.0 + EDGE) or self.is_open(y * f)):
             return UNCHANGED
         for i in range(v.n):
             self.factor.border[1 + i] = self.row[i] + v.lift
@@ -107,6 +114,24 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
         factor_add_outer(&self.factor, weight / self.r)
         self.dictionary.n_refined += 1
         return CHANGED
+
+    cdef void age(self, double part) noexcept nogil:
+        """Once the twins have settled: P = part P + (1 - part) prior"""
+        cdef int64_t i, j
+        cdef double lift = self.solver.lift
+        cdef double *P
+        if self.dictionary.settled_at == 0:
+            TwinVectorMachineCore.age(self, part)
+            return
+        factor_square(&self.factor)
+        for i in range(self.solver.n):
+            P = self.factor.pool + packed(i)
+            self.k_rows(self.twin(i), self.vectors, i + 1, self.off)
+            self.off[i] += RIDGE * lift
+            for j in range(i + 1):
+                P[j] = part * P[j] + (1.0 - part) * (self.off[j] + lift)
+            P[i] *= 1.0 + FACTOR_EXISTS
+        factor_root(&self.factor)
 
     def kt_residual(self):
         """Largest violation of the KT conditions; NaN once the twins have settled."""

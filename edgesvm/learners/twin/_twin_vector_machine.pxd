@@ -3,6 +3,7 @@
 
 from libc.stdint cimport int64_t
 
+from edgesvm.learners._forgetting cimport Forgetting
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
 from edgesvm.learners.twin._margin_set cimport Outcome, Row
 from edgesvm.learners.twin._path cimport Move
@@ -25,12 +26,19 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef readonly double C, m1, m2, eta
     cdef readonly bint in_feature_space, one_sided, rejection, as_printed, control_C
     cdef readonly int64_t max_twins
+    cdef readonly bint forgets
+    cdef readonly double half_life      # 0: drifts say when
+    cdef readonly double threshold      # of the first drift
+    cdef Forgetting *forgetting
     cdef Counters *counters
     # (slots,): a lower bound on the distortion of this twin's pairs. If `one_sided`, of those on
     # the side of the boundary that its sign tells: minus, if only of -0, for g <= 0.
     cdef double *distortion_bound
 
-    cdef bint beneficial(self, const void *x, Row *kept) noexcept nogil
+    cdef bint beneficial(self, const void *x, double y, Row *kept) noexcept nogil
+    cdef void forget(self, bint is_wrong) noexcept nogil
+    cdef bint is_open(self, double yg) noexcept nogil
+    cdef void age(self, double part) noexcept nogil
     cdef int64_t twin_at(self, const void *x) noexcept nogil
     cdef Outcome absorb(self, int64_t i, double y, double weight) noexcept nogil
     cdef Outcome update_twins(

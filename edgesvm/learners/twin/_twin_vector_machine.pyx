@@ -15,8 +15,11 @@ from edgesvm.core.kernels cimport RBF
 from edgesvm.core.linalg cimport real
 from edgesvm.core.tiles cimport kernel_of_sums
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.learners._forgetting cimport (
+    Forgetting, after_a_drift, fault_of_forgetting, weight_left)
 from edgesvm.learners.twin._adiabatic cimport AdiabaticCore
-from edgesvm.learners.twin._margin_set cimport KEPT, OVERFLOWED, REACHED, STUCK, Outcome, Row
+from edgesvm.learners.twin._margin_set cimport (
+    KEPT, OVERFLOWED, REACHED, STUCK, Outcome, Row, Solver)
 from edgesvm.learners.twin._path cimport Move
 
 cdef extern from "twin_passes.h" nogil:
@@ -33,8 +36,10 @@ cdef extern from "twin_passes.h" nogil:
     int64_t twin_farthest(const double *g, int64_t n) noexcept
     double twin_sum(const double *x, int64_t n) noexcept
 
+cdef double LEAST_SHARE, LEAST_TOTAL, OPEN_FOR
 cdef double EDGE, MAX_SHIFT, TIE, GOLDEN
 cdef int PLACES, SECTIONS
+from edgesvm.learners.constants import LEAST_SHARE, LEAST_TOTAL, OPEN_FOR
 from edgesvm.learners.twin.constants import (
     EDGE, GOLDEN, MAX_SHIFT, PLACES, SECTIONS, TIE)
 
@@ -57,15 +62,19 @@ cdef void between(
 cdef class TwinVectorMachineCore(AdiabaticCore):
     """State and step. The public class has checked the parameters."""
 
-    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, control_C, kernel):
+    def __init__(self, *common, C, m1, m2, eta, merge, merge_side, rejection, control_C, half_life,
+                 threshold, kernel):
         super().__init__(*common, kernel=kernel)
         self.C, self.m1, self.m2, self.eta = C, m1, m2, eta
         self.in_feature_space = merge == "feature"
         self.one_sided, self.control_C = merge_side == "one", control_C
         self.rejection, self.as_printed = bool(rejection), rejection == "paper"
+        self.forgets, self.half_life, self.threshold = half_life >= 0.0, half_life, threshold
         self.max_twins = self.slots - 2
         self.counters = <Counters *> self.array("n_accepted")
         self.distortion_bound = <double *> self.array("distortion_bound")
+        if self.forgets:
+            self.forgetting = <Forgetting *> self.array("n_drifts")
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef int64_t i
@@ -77,7 +86,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             return NOT_FINITE
         if self.solver.n == 0:
             self.solver.mu = self.mu_for(weight)
-        if not self.beneficial(x, &row):
+        if not self.beneficial(x, y, &row):
             return UNCHANGED
         self.counters.n_accepted += 1
         i = self.twin_at(x)
@@ -90,10 +99,46 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             outcome = self.merge_on_margin()
         return CHANGED if outcome == REACHED else UNCHANGED
 
-    cdef bint beneficial(self, const void *x, Row *kept) noexcept nogil:
-        """Algorithm 2"""
-        return (self.solver.n < self.max_twins
-                or fabs(self.g_of(x, kept)) <= self.m1 * self.solver.mu * (1.0 + EDGE))
+    cdef bint beneficial(self, const void *x, double y, Row *kept) noexcept nogil:
+        """Algorithm 2; after a drift an error is beneficial too. What is held is aged before."""
+        cdef bint full = self.solver.n == self.max_twins, near
+        cdef double g
+        if self.solver.n == 0 or not (full or self.forgets):
+            return True
+        g = self.g_of(x, kept)
+        near = fabs(g) <= self.m1 * self.solver.mu * (1.0 + EDGE)
+        if self.forgets:
+            self.forget(y * g <= 0.0)
+        return near or not full or self.is_open(y * g)
+
+    cdef void forget(self, bint is_wrong) noexcept nogil:
+        """Age what is held before a sample about which it was wrong or not."""
+        cdef double part = weight_left(self.forgetting, self.half_life, self.threshold, is_wrong)
+        if part < 1.0:
+            self.age(part)
+
+    cdef bint is_open(self, double yg) noexcept nogil:
+        """Whether a sample is learned, however far it is from the margin."""
+        return self.forgets and yg <= 0.0 and after_a_drift(self.forgetting, OPEN_FOR)
+
+    cdef void age(self, double part) noexcept nogil:
+        """Multiply the weight of all that is held by a power of 2: the same solution, exactly."""
+        cdef Solver *v = self.solver
+        cdef int64_t i
+        cdef double total = 0.0
+        for i in range(v.n):
+            total += self.weight_of(i)
+        if not total * part > LEAST_TOTAL:
+            return
+        for i in range(v.n):
+            if self.weight_of(i) > LEAST_SHARE:
+                self.s_minus[i] *= part
+                self.s_plus[i] *= part
+                self.coef[i] *= part
+            self.g[i] *= part
+            self.distortion_bound[i] *= part
+        v.b *= part
+        v.mu *= part
 
     cdef int64_t twin_at(self, const void *x) noexcept nogil:
         """The twin equal to the new sample, or -1."""
@@ -476,4 +521,6 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef const char *fault(self) noexcept nogil:
         if self.solver.n > self.max_twins:
             return b"there are more twins than are allowed"
+        if self.forgets and fault_of_forgetting(self.forgetting) != NULL:
+            return fault_of_forgetting(self.forgetting)
         return AdiabaticCore.fault(self)

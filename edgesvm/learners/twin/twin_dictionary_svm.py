@@ -9,6 +9,7 @@ from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.core.packed_factor import packed_length
+from edgesvm.learners.constants import THRESHOLD
 from edgesvm.learners.twin._twin_dictionary_svm import TwinDictionarySVMCore
 from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
 
@@ -29,7 +30,7 @@ class TwinDictionarySVM(TwinVectorMachine):
     Parameters
     ----------
     max_twins, kernel, gamma, degree, coef0, C, m1, m2, eta, merge, merge_side, rejection, \
-max_margin, dtype, control_C
+max_margin, dtype, control_C, forgetting
         As in `TwinVectorMachine`. ``m1`` remains the test of what is learned once the twins have
         settled; ``C`` and the others have no effect then. A small ``max_margin`` saves fewer bytes,
         since the factor of all twins must have room.
@@ -50,7 +51,7 @@ max_margin, dtype, control_C
         the margin any more, the coefficients no longer sum to 0, and C_ is 1.
     n_accepted_, n_absorbed_, n_merged_, n_removed_, n_rejected_, n_forced_, n_overflowed_ : int
     n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
+    n_drifts_, n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -59,6 +60,11 @@ max_margin, dtype, control_C
     solution of the twin vector machine, with the kernel matrix as its precision, so that its
     variance of f(x) is k(x, x) where the twins can represent it. `kt_residual` is NaN from then on,
     since the model is no longer the solution of an SVM.
+
+    Forgetting is as in `TwinVectorMachine`, with 50 deviations for 75. Once the twins have settled,
+    the samples lose weight in the precision P: it becomes part P + (1 - part) K, with K the prior's
+    and part the power of 2 that multiplies weights otherwise. The coefficients stay, so no answer
+    changes; what comes next moves them farther. Time then: O(M^3).
 
     Bytes: those of `TwinVectorMachine`, and 16. Time of a sample once settled: M kernel values, and
     O(M^2) if it is learned.
@@ -74,6 +80,7 @@ max_margin, dtype, control_C
     """
 
     _compiled = TwinDictionarySVMCore
+    _threshold = THRESHOLD
     _param_order = (*TwinVectorMachine._param_order, "settle_after", "r")
 
     settle_after: int = 2000

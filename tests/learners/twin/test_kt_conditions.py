@@ -94,7 +94,7 @@ def test_labels_that_flip():
     X, y, _ = stream("clouds", "at random", 400, 5)
     y[200:] = -y[:200]
     X[200:] = X[:200]
-    model = TwinVectorMachine(max_twins=300, kernel=RBF(0.5))
+    model = TwinVectorMachine(max_twins=300, kernel=RBF(0.5), forgetting=None)
     assert follow(model, X, y, np.ones(400)) <= RESIDUAL
     assert model.n_absorbed_ == 200
     assert (model.weights_ == 1.0).all()

@@ -124,7 +124,7 @@ def test_bytes_are_the_formula():
     for n, D in ((100, 16), (20, 2)):
         M = n + 2
         exact = TwinVectorMachine(max_twins=n).plan(D)
-        assert exact.total == pytest.approx(168 + M * (4 * D + 101) + 4 * M * (M + 1), abs=40)
+        assert exact.total == pytest.approx(240 + M * (4 * D + 101) + 4 * M * (M + 1), abs=40)
     assert TwinVectorMachine(max_twins=100, max_margin=100).plan(16).total <= 140 * 1024
 
 

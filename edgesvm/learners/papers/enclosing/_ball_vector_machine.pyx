@@ -23,6 +23,7 @@ from libc.stdint cimport int64_t
 
 from edgesvm.core.row_cache cimport (
     RowCache, cache_begin, cache_cut, cache_row, cache_slot, cache_wipe, padded)
+from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport get_row, kernel_row
 from edgesvm.learners.papers.enclosing._enclosing cimport Block, EnclosingCore
 
@@ -32,7 +33,6 @@ cdef extern from "ball_pass.h" nogil:
         int64_t n) noexcept
 
 
-@cython.final
 cdef class BallVectorMachineCore(EnclosingCore):
     """State and step. The public class has checked the parameters."""
     cdef readonly bint lifted
@@ -93,8 +93,12 @@ cdef class BallVectorMachineCore(EnclosingCore):
     cdef void widen(self) noexcept nogil:
         """Take back what the radius was reduced by, with the centre as much farther out: the same
         samples are inside, and those of a stream, which need a larger ball, can be."""
-        self.lift[0] += self.shrunk[0]
-        self.shrunk[0] = 0.0
+        self.lift[0] += self.shrunk[0] - self.not_shrunk()
+        self.shrunk[0] = self.not_shrunk()
+
+    cdef double not_shrunk(self) noexcept nogil:
+        """`shrunk` at first"""
+        return 0.0
 
     cdef void move(self, int64_t p, double keep) noexcept nogil:
         """c = keep c + (1 - keep) phi~_p, eq. 6"""
@@ -115,7 +119,7 @@ cdef class BallVectorMachineCore(EnclosingCore):
     cdef double length(self, int64_t p) noexcept nogil:
         """K_pp"""
         get_row(&self.rows, p, self.point)
-        return self.k(self.point, self.point) + 1.0 + self.own[p]
+        return self.k_point() + 1.0 + self.own[p]
 
     cdef void move_block(self, int64_t p, double keep, double gain) noexcept nogil:
         """Update f of the block after a move."""
@@ -196,7 +200,7 @@ cdef class BallVectorMachineCore(EnclosingCore):
             if self.f[p] != 0.0:
                 return b"a product with the centre is of no core vector"
         # The radius gets smaller between two rounds only; a stream has none.
-        if self.n_rounds[0] > self.max_rounds or (self.shrunk[0] > 0.0 and not (
+        if self.n_rounds[0] > self.max_rounds or (self.shrunk[0] > self.not_shrunk() and not (
                 self.lifted and self.n_rounds[0] >= 1 and self.max_rounds > 1)):
             return b"the ball's radius is out of range"
         # A first sample of small weight has a larger K_ii than kappa.
@@ -217,3 +221,48 @@ cdef class BallVectorMachineCore(EnclosingCore):
         cdef double slack = (2.0 + self.epsilon) * self.epsilon * (self.kappa - self.shrunk[0])
         return self.n_iter[0] < self.max_iter and (
             self.shrunk[0] - slack > self.square[0] + self.rounding())
+
+
+@cython.final
+cdef class OneClassBallVectorMachineCore(BallVectorMachineCore):
+    """The ball of samples without labels: all of them are of sign 1, which moves phi by 1 along an
+    axis of its own, in which the ball need not reach the origin."""
+    cdef double *cut        # how far the boundary is inside the surface, in units of f
+
+    def __init__(self, *common, **params):
+        super().__init__(*common, **params)
+        self.one_class = True
+        self.cut = <double *> self.array("cut")
+
+    cdef double margin(self) noexcept nogil:
+        return self.level() - 1.0
+
+    cdef double not_shrunk(self) noexcept nogil:
+        return 1.0
+
+    cdef void take(self, int64_t p, double f) noexcept nogil:
+        if p == 0:
+            self.shrunk[0] = 1.0
+        BallVectorMachineCore.take(self, p, f)
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        cdef Status status = BallVectorMachineCore.decide(self, x, value)
+        value[0] -= self.level() + self.cut[0]
+        return status
+
+    @property
+    def offset(self):
+        """sum alpha k(x, .) of an x on the boundary"""
+        return self.level() + self.cut[0] - 1.0
+
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = BallVectorMachineCore.fault(self)
+        cdef int64_t p
+        if found != NULL:
+            return found
+        if self.n_core[0] and self.shrunk[0] < 1.0:
+            return b"the ball's radius is out of range"
+        for p in range(self.n_core[0]):
+            if self.sign[p] != 1.0:
+                return b"a core vector is not of one class"
+        return NULL

@@ -10,12 +10,12 @@ which is the problem of _smo.pyx with signs y, offset 1 and ridge 1 / (C weight)
 vector has coefficient zero, and the solver continues from its last solution. The R found is at most
 that of the minimum enclosing ball of all samples, as alpha is feasible.
 
-A stream solves after each new vector. `fit` adds all that are at least FAR times as far outside as
-the worst that it found since it solved, and solves when the core set has grown by 1 / SHARE, to the
-share LOOSE of that violation; at the end of a pass, to the tolerance. Then vectors without a
-coefficient go, if they are many. f = (K alpha)_p, by which a vector was found outside, is its
-gradient too. Where all rows fit, the first core set is all of them: one solution encloses them, and
-then those without a coefficient go.
+A stream solves after each new vector, and so does `fit` unless in `bulk`, as the paper does. In
+bulk it adds all that are at least FAR times as far outside as the worst that it found since it
+solved, and solves when the core set has grown by 1 / SHARE, to the share LOOSE of that violation;
+at the end of a pass, to the tolerance. Then vectors without a coefficient go, if they are many. f =
+(K alpha)_p, by which a vector was found outside, is its gradient too. Where all rows fit, the first
+core set is all of them: one solution encloses them, and then those without a coefficient go.
 
 With sample weights, kappa is that of weight one, and the ball is centre-constrained: each sample
 has one more axis that makes up the difference, on which the centre is 0.
@@ -28,10 +28,11 @@ from libc.math cimport INFINITY, fmax, fmin
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
+from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport get_row
 from edgesvm.learners.batch._smo cimport (
-    RUNNING, Smo, smo_append, smo_append_known, smo_begin, smo_complete, smo_cut, smo_replace,
-    smo_run, smo_wipe)
+    RUNNING, Smo, smo_append, smo_append_known, smo_begin, smo_complete, smo_cut, smo_intercept,
+    smo_replace, smo_run, smo_wipe)
 from edgesvm.learners.batch._smo_core cimport map_solver
 from edgesvm.learners.papers.enclosing._enclosing cimport Block, EnclosingCore
 
@@ -41,15 +42,16 @@ from edgesvm.errors import CorruptModelError
 
 SOLVER = ("bound", "gradient", "curvature", "state", "spare", "order")
 cdef int64_t IDLE, ITERATIONS, SHARE, WIDE
-cdef double FAR, FINEST, LOOSE
+cdef double FAR, FINEST, LARGEST, LOOSE
+cdef double WITHIN = 1e-6       # tolerance for sums of coefficients
 from edgesvm.learners.papers.enclosing.constants import (
-    FAR, FINEST, IDLE, ITERATIONS, LOOSE, SHARE, WIDE)
+    FAR, FINEST, IDLE, ITERATIONS, LARGEST, LOOSE, SHARE, WIDE)
 
 
-@cython.final
 cdef class CoreVectorMachineCore(EnclosingCore):
     """State and step. The public class has checked the parameters."""
     cdef Smo smo
+    cdef readonly bint bulk  # `fit` may add many samples before it solves
     cdef bint begun         # the solver has the core set
     cdef int64_t n_held     # the most that it has had
     cdef double reached     # the tolerance to which alpha solves it
@@ -58,9 +60,10 @@ cdef class CoreVectorMachineCore(EnclosingCore):
     cdef double was         # the threshold before the last vector was added
     cdef double *alpha      # (wide,)
 
-    def __init__(self, *common, **params):
+    def __init__(self, *common, bulk, **params):
         super().__init__(*common, **params)
         cdef Smo *s = &self.smo
+        self.bulk = bulk
         self.alpha = <double *> self.array("alpha")
         self.begun = False
         self.settled_at(0.0)
@@ -78,7 +81,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
     cdef void take(self, int64_t p, double f) noexcept nogil:
         self.was = INFINITY if p == 0 else self.threshold()
         if self.begun:
-            self.smo.bound[p] = 1.0
+            self.smo.bound[p] = self.largest()
             self.n_held = max(self.n_held, p + 1)
             if self.in_bulk():
                 smo_append_known(&self.smo, 1.0 - f)
@@ -95,10 +98,11 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.alpha[0] = 1.0
         self.beta[0] = self.intercept[0] = self.sign[0]
         get_row(&self.rows, 0, self.point)
-        self.square[0] = self.k(self.point, self.point) + 1.0 + self.own[0]
+        self.square[0] = self.k_point() + 1.0 + self.own[0]
+        self.find_surface()
 
     cdef bint in_bulk(self) noexcept nogil:
-        return not self.streaming
+        return self.bulk and not self.streaming
 
     cdef bint skips_core(self) noexcept nogil:
         return self.in_bulk() and not self.has_all
@@ -163,14 +167,14 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.smo.n = self.n_core[0]
         self.smo.ahead = &self.block.rows if self.has_all and self.is_wide() else NULL
         for p in range(self.smo.n):
-            self.smo.bound[p] = 1.0
+            self.smo.bound[p] = self.largest()
         smo_begin(&self.smo, True)
         self.begun, self.n_held = True, self.smo.n
 
     cdef bint is_wide(self) noexcept nogil:
         """Whether a core's own cache does not hold the core set: then it is read once for many rows
         of the kernel."""
-        return self.n_core[0] * self.row_bytes > WIDE
+        return self.n_core[0] * self.point_bytes > WIDE
 
     cdef void find_centre(self) noexcept nogil:
         """Compute square, intercept and beta from the coefficients."""
@@ -182,6 +186,14 @@ cdef class CoreVectorMachineCore(EnclosingCore):
             self.beta[p] = self.sign[p] * self.alpha[p]
             intercept += self.beta[p]
         self.square[0], self.intercept[0] = fmax(square, 0.0), intercept
+        self.find_surface()
+
+    cdef double largest(self) noexcept nogil:
+        """Of a core vector's coefficient"""
+        return 1.0
+
+    cdef void find_surface(self) noexcept nogil:
+        """Compute the level, where it is not |c|^2."""
 
     cdef bint make_room(self) noexcept nogil:
         cdef int64_t before = self.n_core[0]
@@ -235,3 +247,68 @@ cdef class CoreVectorMachineCore(EnclosingCore):
             raise CorruptModelError("the solver's scratch is not zero")
         if not (alpha == np.abs(self.views["beta"])).all():
             raise CorruptModelError("the coefficients contradict one another")
+
+
+@cython.final
+cdef class OneClassCoreVectorMachineCore(CoreVectorMachineCore):
+    """The ball of samples without labels: all of them are of sign 1, which moves phi by 1 along an
+    axis of its own.
+
+    With `most`, no coefficient is larger (Tax & Duin 2004): those that have it may be outside, and
+    the surface is where the others with a coefficient are.
+    """
+    cdef double *surface    # f of a sample there
+    cdef double *most       # 1 / (nu n); 0 before a fit
+
+    def __init__(self, *common, **params):
+        super().__init__(*common, **params)
+        self.one_class = True
+        self.surface = <double *> self.array("surface")
+        self.most = <double *> self.array("most")
+
+    cdef double level(self) noexcept nogil:
+        return self.surface[0]
+
+    cdef double margin(self) noexcept nogil:
+        return self.surface[0] - 1.0
+
+    cdef double square_length(self) noexcept nogil:
+        return fmax(self.kappa + self.square[0] - 2.0 * self.surface[0], 0.0)
+
+    cdef double largest(self) noexcept nogil:
+        return self.most[0] if self.most[0] > 0.0 else 1.0
+
+    cdef void find_surface(self) noexcept nogil:
+        self.surface[0] = self.square[0]
+        if self.begun and self.largest() < 1.0:
+            self.surface[0] = 1.0 - smo_intercept(&self.smo)
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        cdef Status status = CoreVectorMachineCore.decide(self, x, value)
+        value[0] -= self.surface[0]
+        return status
+
+    @property
+    def offset(self):
+        """sum alpha k(x, .) of an x on the boundary"""
+        return self.surface[0] - 1.0
+
+    def spread(self, double most):
+        """No coefficient is to be larger than `most`; that of each core vector is the same now."""
+        cdef int64_t p, n = self.n_core[0]
+        self.most[0] = most
+        for p in range(n):
+            self.alpha[p] = self.beta[p] = 1.0 / n
+        self.intercept[0] = 1.0
+
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = CoreVectorMachineCore.fault(self)
+        cdef int64_t p
+        if found != NULL:
+            return found
+        if not 0.0 <= self.most[0] <= 1.0 or not 0.0 <= self.surface[0] <= 2.0 * LARGEST:
+            return b"the largest coefficient or the surface is out of range"
+        for p in range(self.n_core[0]):
+            if self.beta[p] > self.largest() + WITHIN or self.sign[p] != 1.0:
+                return b"a coefficient is not of one class"
+        return NULL

@@ -25,6 +25,9 @@ cdef class EnclosingCore(KernelCore):
     cdef readonly double margin_tol  # the current one; infinite: epsilon alone counts
     cdef readonly double C, kappa   # K_ii of a sample of weight one
     cdef readonly bint normalize
+    cdef readonly int64_t width     # features of a point: those of a sample and, maybe, `constant`
+    cdef readonly int64_t point_bytes
+    cdef readonly double constant
     cdef bint streaming             # make room if the core set is full
     cdef readonly bint is_full      # there was no room
     cdef bint has_all               # the core set is all rows
@@ -54,6 +57,7 @@ cdef class EnclosingCore(KernelCore):
 
     # What a machine adds; `f` is (K alpha)_p.
     cdef double level(self) noexcept nogil
+    cdef double margin(self) noexcept nogil
     cdef double square_length(self) noexcept nogil
     cdef void unsettle(self) noexcept nogil
     cdef bint settle(self) noexcept nogil
@@ -75,6 +79,8 @@ cdef class EnclosingCore(KernelCore):
     cdef double limit(self) noexcept nogil
     cdef double allowed(self) noexcept nogil
     cdef bint make_point(self, const void *x) noexcept nogil
+    cdef void append_constant(self) noexcept nogil
+    cdef double k_point(self) noexcept nogil
     cdef void scale_point(self, double scale) noexcept nogil
     cdef double output(self) noexcept nogil
     cdef Status load(self, const void *x, double y, double weight, int64_t number) noexcept nogil

@@ -14,6 +14,9 @@ Samples are examined in blocks, of 59 for example, of which at least one is amon
 of all with probability 0.95. f of a block takes n_core kernel values per row; then it is updated
 after each change (3.1.2). The farthest of a block is added to the core set, until none is outside.
 
+Normalised, k(x, z) / sqrt(k(x, x) k(z, z)) of a polynomial kernel is (u.v)^degree, u being (x,
+sqrt(coef0 / gamma)) of unit norm. So a point has one feature more than its sample, `constant`.
+
 A sample has a number, so that one seen again is known to be in the core set. A pass over all data
 records the numbers of the samples that are inside but nearest to the surface: they are the first to
 be outside when the ball has moved.
@@ -26,6 +29,7 @@ from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
 from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
+from edgesvm.core.kernels cimport any_kernel_value
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
@@ -48,11 +52,13 @@ from edgesvm.learners.papers.enclosing.constants import FINEST, LARGEST
 cdef class EnclosingCore(KernelCore):
     """The core set and the block. The public class has checked the parameters."""
 
-    def __init__(self, *common, C, kernel, normalize, epsilon, margin_tol, max_core, max_iter,
-                 kappa):
+    def __init__(self, *common, C, kernel, normalize, width, constant, epsilon, margin_tol,
+                 max_core, max_iter, kappa):
         super().__init__(*common, kernel=kernel)
         cdef Block *block = &self.block
         self.C, self.kappa, self.normalize = C, kappa, normalize
+        self.width, self.constant = width, constant
+        self.point_bytes = width * self.dtype.itemsize
         self.epsilon, self.margin_tol = epsilon, margin_tol
         self.max_core, self.max_iter = max_core, max_iter
         self.n_core = <int64_t *> self.array("n_core")
@@ -92,13 +98,27 @@ cdef class EnclosingCore(KernelCore):
         if not isfinite(xx):
             return False
         memcpy(self.point, x, self.row_bytes)
+        if self.width > self.n_features:
+            self.append_constant()
+            xx += self.constant * self.constant
         if self.normalize and xx > 0.0:
             self.scale_point(1.0 / sqrt(xx))
         return True
 
+    cdef void append_constant(self) noexcept nogil:
+        if self.is_float32:
+            (<float *> self.point)[self.n_features] = <float> self.constant
+        else:
+            (<double *> self.point)[self.n_features] = self.constant
+
+    cdef double k_point(self) noexcept nogil:
+        """k of `point` with itself"""
+        return any_kernel_value(
+            &self.kernel, self.is_float32, self.point, self.point, self.width)
+
     cdef void scale_point(self, double scale) noexcept nogil:
         cdef int64_t d
-        for d in range(self.n_features):
+        for d in range(self.width):
             if self.is_float32:
                 (<float *> self.point)[d] = <float> ((<float *> self.point)[d] * scale)
             else:
@@ -189,7 +209,7 @@ cdef class EnclosingCore(KernelCore):
     cdef void clear_block(self) noexcept nogil:
         cdef Block *block = &self.block
         cdef int64_t i
-        memset(self.point, 0, self.row_bytes)
+        memset(self.point, 0, self.point_bytes)
         clear_rows(&block.rows, block.n)
         for i in range(block.n):
             block.f[i] = block.sign[i] = block.own[i] = 0.0
@@ -280,7 +300,7 @@ cdef class EnclosingCore(KernelCore):
         cdef int64_t last = self.n_core[0] - 1
         get_row(&self.rows, last, self.point)
         put_row(&self.rows, q, self.point)
-        memset(self.point, 0, self.row_bytes)
+        memset(self.point, 0, self.point_bytes)
         put_row(&self.rows, last, self.point)
         self.sign[q], self.own[q] = self.sign[last], self.own[last]
         self.number[q], self.beta[q] = self.number[last], self.beta[last]
@@ -314,7 +334,7 @@ cdef class EnclosingCore(KernelCore):
         cdef double slack = 0.5 * (2.0 + self.epsilon) * self.epsilon * square
         if self.margin_tol == INFINITY:
             return slack
-        return fmin(slack, fmax(self.margin_tol * self.level(), FINEST * square))
+        return fmin(slack, fmax(self.margin_tol * self.margin(), FINEST * square))
 
     @property
     def least_inside(self):
@@ -336,14 +356,18 @@ cdef class EnclosingCore(KernelCore):
     def is_resolved(self):
         """Whether the tolerance is that share of the level or, with epsilon alone, less than it"""
         if self.margin_tol == INFINITY:
-            return self.allowed() < self.level()
-        return self.allowed() <= self.margin_tol * self.level()
+            return self.allowed() < self.margin()
+        return self.allowed() <= self.margin_tol * self.margin()
 
     # -- what a machine adds -----------------------------------------------------------------------
 
     cdef double level(self) noexcept nogil:
         """f of a sample on the surface of the ball"""
         return 0.0
+
+    cdef double margin(self) noexcept nogil:
+        """What `margin_tol` is a share of"""
+        return self.level()
 
     cdef double square_length(self) noexcept nogil:
         """Of the ball's radius"""
@@ -403,7 +427,7 @@ cdef class EnclosingCore(KernelCore):
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         cdef bint fine = self.make_point(x)
         value[0] = self.output() if fine else 0.0
-        memset(self.point, 0, self.row_bytes)
+        memset(self.point, 0, self.point_bytes)
         return UNCHANGED if fine and isfinite(value[0]) else NOT_FINITE
 
     # -- data that is read more than once ----------------------------------------------------------
@@ -572,7 +596,8 @@ cdef class EnclosingCore(KernelCore):
         for i in range(n, last):
             if self.beta[i] != 0.0:
                 return False
-        for i in range((n + lanes - 1) // lanes * lanes * self.row_bytes, last * self.row_bytes):
+        n = (n + lanes - 1) // lanes * lanes
+        for i in range(n * self.point_bytes, last * self.point_bytes):
             if self.rows.data[i] != 0:
                 return False
         return True
@@ -585,12 +610,12 @@ cdef class EnclosingCore(KernelCore):
         cdef bint fine = True, matches = True
         for p in range(self.n_core[0]):
             get_row(&self.rows, p, self.point)
-            k = self.k(self.point, self.point)
+            k = self.k_point()
             fine = fine and fabs(k) <= self.kappa
             f = self.sign[p] * self.output() + fabs(self.beta[p]) * self.own[p]
             square += fabs(self.beta[p]) * f
             matches = matches and self.is_product(p, f, rounding)
-        memset(self.point, 0, self.row_bytes)
+        memset(self.point, 0, self.point_bytes)
         if not fine:
             return b"a core vector is larger than any that can be learned"
         if not matches:

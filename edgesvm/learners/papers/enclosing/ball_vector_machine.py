@@ -31,8 +31,9 @@ class BallVectorMachine(EnclosingMachine):
     kernel, gamma, degree, coef0
         The kernel, an object or a name; see `edgesvm.learners.KernelLearner`. k(x, x) must be the
         same for all x: RBF, or any with ``normalize``.
-    normalize : bool, default False
-        Scale every row to unit norm, also when predicting; rows of zeros stay zero.
+    normalize : bool or "kernel", default False
+        "kernel": k(x, z) / sqrt(k(x, x) k(z, z)) instead of k(x, z). True: scale every row to unit
+        norm. Either also when predicting; rows of zeros stay zero.
     max_core : int, default 1000
         Vectors of the core set, at least 2.
     n_probes : int, default 59

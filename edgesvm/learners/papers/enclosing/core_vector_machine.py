@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from edgesvm.contract.counter import Counter
+from edgesvm.contract.params import flag
 from edgesvm.contract.registry import registered
 from edgesvm.learners.batch.smo_learner import Arrays, padded
 from edgesvm.learners.papers.enclosing._core_vector_machine import CoreVectorMachineCore
@@ -29,8 +31,9 @@ class CoreVectorMachine(EnclosingMachine):
     kernel, gamma, degree, coef0
         The kernel, an object or a name; see `edgesvm.learners.KernelLearner`. k(x, x) must be the
         same for all x: RBF, or any with ``normalize``.
-    normalize : bool, default False
-        Scale every row to unit norm, also when predicting; rows of zeros stay zero.
+    normalize : bool or "kernel", default False
+        "kernel": k(x, z) / sqrt(k(x, x) k(z, z)) instead of k(x, z). True: scale every row to unit
+        norm. Either also when predicting; rows of zeros stay zero.
     max_core : int, default 1000
         Vectors of the core set, at least 2.
     n_probes : int, default 59
@@ -50,6 +53,10 @@ class CoreVectorMachine(EnclosingMachine):
         no more than this share of it. The radius hardly depends on the data, while the margin is
         small if C is large: then any ball meets epsilon. None: epsilon alone counts, as in the
         paper.
+    bulk : bool, default True
+        False: Algorithm 1 as printed. Of each block the farthest row alone is added, and the ball
+        solved for; no row is dropped, and there are no coarser tolerances before epsilon. Somewhat
+        fewer support vectors where not all rows fit in the core set, in several times the time.
 
     Attributes
     ----------
@@ -109,6 +116,16 @@ class CoreVectorMachine(EnclosingMachine):
     _compiled = CoreVectorMachineCore
     _finer = 0.25
     _param_order = (*GEOMETRY, *EFFORT)
+    _absent: ClassVar[dict[str, Any]] = {**EnclosingMachine._absent, "bulk": True}
+
+    bulk: bool = True
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        flag("bulk", self.bulk)
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | {"bulk": bool(self.bulk)}
 
     def _own_arrays(self, n: int) -> Arrays:
         wide = padded(n)
@@ -121,10 +138,12 @@ class CoreVectorMachine(EnclosingMachine):
 
     def _begins_with_all(self, n_rows: int) -> bool:
         n_floats = self.core.views["cache"].size
-        return n_rows <= self.max_core and n_rows * padded(n_rows) <= MATRIX * n_floats
+        return (
+            self.bulk and n_rows <= self.max_core and n_rows * padded(n_rows) <= MATRIX * n_floats
+        )
 
     @property
     def _coarse_first(self) -> bool:
-        return True
+        return bool(self.bulk)
 
     n_iter_ = Counter("Iterations of the inner solver.")

@@ -17,7 +17,7 @@ from edgesvm.contract.params import flag, positive, whole
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import Surveyed, survey
-from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel
+from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel, Polynomial
 from edgesvm.learner import MAX_CAPACITY, fits
 from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
 from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
@@ -27,6 +27,7 @@ GEOMETRY = ("epsilon", "C", *KERNEL, "normalize", "max_core", "n_probes")  # in 
 EFFORT = ("cache", "max_iter", "seed", "dtype", "margin_tol")  # snapshot, a machine's own between
 FETCHED = 4  # blocks of rows that were drawn
 CACHED_ROWS = 16  # if ``cache`` is not given
+LARGEST_CONSTANT = 1e15  # beside the features of a sample of a normalised kernel
 
 Progress = Callable[[int, int, float], Any]
 Self = TypeVar("Self", bound="EnclosingMachine")
@@ -77,7 +78,7 @@ class EnclosingMachine(KernelLearner):
 
     epsilon: float = 1e-4
     margin_tol: float | None = 0.1
-    normalize: bool = False
+    normalize: bool | str = False
     max_core: int = 1000
     n_probes: int = 59
     cache: int | str | None = None
@@ -98,17 +99,37 @@ class EnclosingMachine(KernelLearner):
         whole("n_probes", self.n_probes, 1, 1 << 16)
         whole("max_iter", self.max_iter, 1, 10**12)
         whole("seed", self.seed, 0, (1 << 32) - 1)
-        flag("normalize", self.normalize)
+        if self.normalize != "kernel":
+            flag("normalize", self.normalize)
         kernel = self.kernel_for(1)
         if not isinstance(kernel, RBF) and not self.normalize:
             raise ValueError(
-                f"kernel={self.kernel!r}: k(x, x) must be the same for all x; use an RBF kernel, or"
+                f"kernel={self.kernel!r}: k(x, x) must be the same for all x; use an RBF kernel,"
+                " normalize='kernel', which divides k(x, z) by sqrt(k(x, x) k(z, z)), or"
                 " normalize=True, which scales every row to unit norm"
             )
-        if not self._self_kernel(kernel) <= LARGEST_KERNEL:
+        seen, constant = self._seen(kernel)
+        if not self._self_kernel(seen) <= LARGEST_KERNEL:
             raise ValueError(f"kernel={kernel!r}: k(x, x) of a row of unit norm is too large")
+        if not constant <= LARGEST_CONSTANT:
+            raise ValueError(f"kernel={kernel!r}: coef0 / gamma is too large to normalise it")
         if self.cache is not None:
             check_cache(self.cache, self.max_core, f"max_core={self.max_core:,}")
+
+    def _seen(self, kernel: Kernel) -> tuple[Kernel, float]:
+        """The kernel of points, and the constant that follows the features of a sample in its
+        point; 0: there is none."""
+        if self.normalize != "kernel" or not isinstance(kernel, Polynomial):
+            return kernel, 0.0
+        return Polynomial(kernel.degree, 1.0, 0.0), math.sqrt(kernel.coef0 / kernel.gamma)
+
+    def _scales_points(self, kernel: Kernel) -> bool:
+        """Whether points are scaled to unit norm; RBF is normalised as it is."""
+        return bool(self.normalize) and (self.normalize != "kernel" or not isinstance(kernel, RBF))
+
+    def _width(self, n_features: int) -> int:
+        """Features of a point"""
+        return n_features + (self._seen(self.kernel_for(n_features))[1] > 0.0)
 
     @staticmethod
     def _self_kernel(kernel: Kernel) -> float:
@@ -126,16 +147,17 @@ class EnclosingMachine(KernelLearner):
     def _arrays(self, n_features: int) -> Arrays:
         n, lanes = int(self.max_core), LANES[self.dtype]
         wide, n_probes = padded(n), min(int(self.n_probes), n)
+        width = self._width(n_features)
         cache = CACHED_ROWS * wide if self.cache is None else parse_bytes(self.cache) // 8 * 2
         return [
             *((name, "i8", ()) for name in ("n_core", "n_iter", "n_given_up", "converged")),
             *((name, "f8", ()) for name in ("square", "intercept")),
             *self._own_arrays(n),
-            ("rows", self.dtype, (wide // lanes, n_features, lanes)),
+            ("rows", self.dtype, (wide // lanes, width, lanes)),
             ("beta", "f8", (wide,)),
             *((name, "f8", (n,)) for name in ("sign", "own")),
             ("number", "i8", (n,)),
-            ("block_rows", self.dtype, (padded(n_probes) // lanes, n_features, lanes)),
+            ("block_rows", self.dtype, (padded(n_probes) // lanes, width, lanes)),
             *((f"block_{name}", "f8", (n_probes,)) for name in ("f", "sign", "own")),
             ("block_number", "i8", (n_probes,)),
             ("block_row", "f4", (padded(n_probes),)),
@@ -143,7 +165,7 @@ class EnclosingMachine(KernelLearner):
             ("near_number", "i8", (NEAR * n_probes,)),
             *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
             ("used", "i8", (n,)),
-            ("point", self.dtype, (n_features,)),
+            ("point", self.dtype, (width,)),
             ("cache", "f4", (min(cache, max(n, 2) * wide),)),  # the whole matrix is enough
         ]
 
@@ -151,17 +173,19 @@ class EnclosingMachine(KernelLearner):
         raise NotImplementedError
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        kernel = self.kernel_for(n_features)
+        kernel, constant = self._seen(self.kernel_for(n_features))
         epsilon, margin_tol = self._tolerance
         return {
-            "C": float(self.C),
+            "C": self._penalty,
             "kernel": kernel,
-            "normalize": bool(self.normalize),
+            "normalize": self._scales_points(kernel),
+            "width": self._width(n_features),
+            "constant": constant,
             "epsilon": epsilon,
             "margin_tol": margin_tol,
             "max_core": int(self.max_core),
             "max_iter": int(self.max_iter),
-            "kappa": self._self_kernel(kernel) + 1.0 + 1.0 / float(self.C),
+            "kappa": self._self_kernel(kernel) + 1.0 + 1.0 / self._penalty,
         }
 
     def _used(self, core: Any) -> list[slice]:
@@ -247,7 +271,7 @@ class EnclosingMachine(KernelLearner):
         return {
             "owner": type(self).__name__,
             "dtype": self.dtype,
-            "C": float(self.C),
+            "C": self._penalty,
             "bounded": not self._is_part,
         }
 
@@ -259,10 +283,14 @@ class EnclosingMachine(KernelLearner):
         """Algorithm 1 from a core set of all rows: one solution, and none is outside."""
         core = self.core
         self._offer(data, data.all(), progress, unseen=True)
+        self._begin(data)
         core.improve_all()
         data.n_passes += 1
         core.keep_supports()
         return not core.is_spent
+
+    def _begin(self, data: Data) -> None:
+        """The first core set is complete."""
 
     def _enclose(self, data: Data, progress: Progress | None) -> bool:
         """Algorithms 1, 2, 3 and 4; whether every row is known to be inside."""
@@ -328,6 +356,11 @@ class EnclosingMachine(KernelLearner):
         yield
 
     @property
+    def _penalty(self) -> float:
+        """C of eq. 3"""
+        return float(self.C)
+
+    @property
     def _tolerance(self) -> tuple[float, float]:
         """Epsilon, and the largest share of the margin."""
         return float(self.epsilon), math.inf if self.margin_tol is None else float(self.margin_tol)
@@ -368,10 +401,14 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def support_vectors_(self) -> np.ndarray:
-        """Support vectors, of unit norm with ``normalize``; ndarray of shape (n_support,
+        """Support vectors, of unit norm with ``normalize=True``; ndarray of shape (n_support,
         n_features), a copy."""
-        tiles = self.core.views["rows"]
-        return tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[self._supports]
+        core = self.core
+        tiles = core.views["rows"]
+        points = tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[self._supports]
+        if not core.constant:
+            return points
+        return points[:, :-1] * (core.constant / points[:, -1:]).astype(points.dtype)
 
     @property
     def dual_coef_(self) -> np.ndarray:
@@ -435,13 +472,13 @@ class _Data:
     def __init__(self, source: Source, machine: EnclosingMachine) -> None:
         self._source, self._machine = source, machine
         self.n_features = source.n_features
-        self._n_rows = 0
+        self.n_rows = 0
         self._in_order = self._passes()
         self.n_passes = 0
 
     def survey(self, labels: Labels) -> Surveyed:
         found = survey(self._source, labels, **self._machine._survey_options)
-        self._n_rows = found.n_rows
+        self.n_rows = found.n_rows
         return found
 
     @property
@@ -452,7 +489,7 @@ class _Data:
         """One pass."""
         for chunk in self._source.chunks(CHUNK_ROWS, self._core.dtype):
             end = chunk.first + len(chunk.X)
-            if end > self._n_rows:
+            if end > self.n_rows:
                 raise self._has_changed()
             yield self._encoded(chunk, np.arange(chunk.first, end))
 
@@ -466,11 +503,11 @@ class _Data:
             yield from self.all()
 
     def _draws(self) -> Iterator[Any]:
-        core, numbers = self._core, np.empty(min(CHUNK_ROWS, self._n_rows), np.int64)
+        core, numbers = self._core, np.empty(min(CHUNK_ROWS, self.n_rows), np.int64)
         # Most are not asked for. A chunk is whole blocks, but where rows may have no weight.
         few = len(numbers) if self._source.is_weighted else FETCHED * core.views["block_f"].size
         while True:
-            core.draw(self._n_rows, numbers)
+            core.draw(self.n_rows, numbers)
             for first in range(0, len(numbers), few):
                 some = numbers[first : first + few]
                 yield self._encoded(self._source.take(some, core.dtype), some)
@@ -484,6 +521,11 @@ class _Data:
             wanted = np.isin(at, numbers)
             if wanted.any():
                 yield X[wanted], slots[wanted], None, at[wanted]
+
+    def some(self, n: int, seed: int) -> Iterator[Any]:
+        """So many rows, no one twice."""
+        order = np.random.default_rng(seed).permutation(self.n_rows)
+        return self.numbered(np.sort(order[:n]))
 
     def _encoded(self, chunk: Rows, numbers: np.ndarray) -> tuple[Any, ...]:
         slots, n_known, _ = self._core.guard.call(self._core.labels.encode, chunk.y)

@@ -9,8 +9,8 @@ The same pass adds up the loss of the solution over all the data, exactly, so th
 data can be added up apart and the sum is the same. An earlier working set is restored
 by a pass that selects rows by number.
 
-All data are in the caller's arrays: D s + 25 bytes per row of the working set. Nothing is
-allocated.
+All data are in the caller's arrays: D s + 25 bytes per row of the working set, or those of
+core/nonzeros.pyx instead of D s. Nothing is allocated.
 """
 
 cimport cython
@@ -19,13 +19,17 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove
 
+from edgesvm.contract.samples cimport as_sample
 from edgesvm.contract.sparse cimport Batch, read_batch, row_at, scratch_for
 from edgesvm.core.exact_sum cimport exact_add, exact_start, exact_sum, exact_units
+from edgesvm.core.nonzeros cimport (
+    Nonzeros, Sample, drop_nonzeros, lacking, map_nonzeros, measure, put_nonzeros, swap_nonzeros)
 from edgesvm.core.rng cimport rng_below, rng_seed
 
 import numpy as np
 
 from edgesvm.contract.core import changed
+from edgesvm.contract.inputs import as_rows
 from edgesvm.core.exact_sum import rounded
 
 cnp.import_array()
@@ -37,9 +41,10 @@ cdef class WorkingSet:
 
     Parameters
     ----------
-    views : dict of ndarrays: "drawn_rows" (capacity, n_features), float32 or float64; "drawn_slots"
-        (capacity,), int8; "drawn_weights" float64; "drawn_numbers", "before" int64; "draws" (4,),
-        uint64. They must stay alive.
+    views : dict of ndarrays: "drawn_rows" (capacity, n_features), float32 or float64, or those of
+        `map_nonzeros` by their names with "drawn_"; "drawn_slots" (capacity,), int8;
+        "drawn_weights" float64; "drawn_numbers", "before" int64; "draws" (4,), uint64. They must
+        stay alive.
     seed : int, of the random draws
     """
     cdef readonly int64_t n_kept    # at the front
@@ -52,6 +57,8 @@ cdef class WorkingSet:
     cdef bint recalling             # select the rows of `before` instead of the others
     cdef dict views                 # keeps the arrays alive
     cdef char *rows
+    cdef Nonzeros nonzeros
+    cdef bint is_sparse             # the rows are there
     cdef int8_t *slots
     cdef double *weights
     cdef int64_t *numbers           # of the rows in the data
@@ -59,10 +66,14 @@ cdef class WorkingSet:
     cdef uint64_t *draws
 
     def __init__(self, dict views, uint64_t seed):
-        rows = views["drawn_rows"]
         self.views = views
-        self.row_bytes = rows.shape[1] * rows.itemsize
-        self.rows = <char *> cnp.PyArray_DATA(rows)
+        self.is_sparse = "drawn_columns" in views
+        if self.is_sparse:
+            map_nonzeros(&self.nonzeros, views, "drawn_", 0)
+        else:
+            rows = views["drawn_rows"]
+            self.row_bytes = rows.shape[1] * rows.itemsize
+            self.rows = <char *> cnp.PyArray_DATA(rows)
         self.slots = <int8_t *> cnp.PyArray_DATA(views["drawn_slots"])
         self.weights = <double *> cnp.PyArray_DATA(views["drawn_weights"])
         self.numbers = <int64_t *> cnp.PyArray_DATA(views["drawn_numbers"])
@@ -89,14 +100,27 @@ cdef class WorkingSet:
         for i in range(self.n_kept):
             if not i <= place[i] < n:
                 raise ValueError(f"place {place[i]} of {n} rows, kept as {i}")
-            memmove(self.row(i), self.row(place[i]), self.row_bytes)
+            if self.is_sparse:
+                swap_nonzeros(&self.nonzeros, i, place[i])
+            else:
+                memmove(self.row(i), self.row(place[i]), self.row_bytes)
             self.slots[i] = self.slots[place[i]]
             self.weights[i] = self.weights[place[i]]
             self.numbers[i] = self.numbers[place[i]]
+        self.drop(n)
+
+    cdef void drop(self, int64_t n) noexcept:
+        """Give free the entries of rows n_kept to n - 1."""
+        cdef int64_t i
+        if self.is_sparse:
+            for i in range(self.n_kept, n):
+                drop_nonzeros(&self.nonzeros, i)
 
     def recall(self, cnp.ndarray numbers not None):
         """Prepare to select the rows with these numbers (int64, ascending) and no others."""
+        cdef int64_t n = self.n_kept + self.n_drawn
         self.begin(numbers, 0, len(numbers), True)
+        self.drop(n)
 
     cdef begin(self, numbers, int64_t n_kept, int64_t size, bint recalling):
         """Start a pass that skips the rows `numbers`, or with `recalling` selects only those."""
@@ -121,7 +145,7 @@ cdef class WorkingSet:
         """
         cdef int64_t n = len(X)
         cdef Batch batch
-        cdef cnp.ndarray scratch = scratch_for(X), held = self.views["drawn_rows"]
+        cdef cnp.ndarray scratch = scratch_for(X)
         cdef const int8_t *slot = <const int8_t *> cnp.PyArray_DATA(slots)
         cdef const double *weight = NULL
         cdef const double *f = NULL
@@ -129,11 +153,16 @@ cdef class WorkingSet:
             weight = <const double *> cnp.PyArray_DATA(weights)
         if decisions is not None:
             f = <const double *> cnp.PyArray_DATA(decisions)
-        if not read_batch(
-                &batch, X, scratch, cnp.PyArray_TYPE(held), cnp.PyArray_DIM(held, 1), n):
-            raise changed("RandSVM")
+        self.read(&batch, X, scratch, n)
         with nogil:
             self.draw_among(first, n, &batch, slot, weight, f, margin)
+
+    cdef int read(self, Batch *batch, X, cnp.ndarray scratch, int64_t n) except -1:
+        cdef cnp.ndarray held = self.views["drawn_values" if self.is_sparse else "drawn_rows"]
+        cdef int64_t width = X.shape[1] if self.is_sparse else cnp.PyArray_DIM(held, 1)
+        if not read_batch(batch, X, scratch, cnp.PyArray_TYPE(held), width, n):
+            raise changed("RandSVM")
+        return 0
 
     cdef void draw_among(
         self, int64_t first, int64_t n, Batch *batch, const int8_t *slot, const double *weight,
@@ -156,7 +185,16 @@ cdef class WorkingSet:
                 if x == NULL:
                     with gil:
                         raise changed("RandSVM")
-                self.take(first + i, x, slot[i], w)
+                if not self.take(first + i, x, batch, slot[i], w):
+                    with gil:
+                        raise self.too_full(first + i)
+
+    cdef too_full(self, int64_t number):
+        room, size = self.nonzeros.room, 4 + self.views["drawn_values"].itemsize
+        return ValueError(
+            f"RandSVM: row {number} does not fit besides the {self.n_kept + self.n_drawn - 1:,}"
+            f" drawn, whose non-zeros take {size * self.nonzeros.taken[1]:,} of {size * room:,}"
+            f" bytes; give a larger max_nonzeros, or a smaller max_samples")
 
     cdef bint was_held(self, int64_t number) noexcept nogil:
         """Called with ascending numbers."""
@@ -164,20 +202,38 @@ cdef class WorkingSet:
             self.at_before += 1
         return self.at_before < self.n_before and self.before[self.at_before] == number
 
-    cdef void take(self, int64_t number, const void *x, int8_t slot, double weight) noexcept nogil:
-        """Store the row with probability room / n_offered, replacing another."""
+    cdef bint take(
+        self, int64_t number, const void *x, Batch *batch, int8_t slot, double weight
+    ) noexcept nogil:
+        """Store the row with probability room / n_offered, replacing another; False: its non-zeros
+        do not fit."""
         cdef int64_t place = self.n_drawn
         self.n_offered += 1
         if self.n_drawn == self.room:
             place = rng_below(self.draws, self.n_offered)
             if place >= self.room:
-                return
+                return True
         else:
             self.n_drawn += 1
         place += self.n_kept
-        memcpy(self.row(place), x, self.row_bytes)
         self.slots[place], self.weights[place] = slot, weight
         self.numbers[place] = number
+        return self.store(place, x, batch)
+
+    cdef bint store(self, int64_t place, const void *x, Batch *batch) noexcept nogil:
+        """Store a row of the batch; False: its non-zeros do not fit."""
+        cdef int64_t count
+        cdef double square
+        cdef Sample sample
+        if not self.is_sparse:
+            memcpy(self.row(place), x, self.row_bytes)
+            return True
+        sample = as_sample(x, batch.n_features, batch)
+        measure(self.nonzeros.is_float32, &sample, &count, &square)
+        if lacking(&self.nonzeros, place, count) > 0:
+            return False
+        put_nonzeros(&self.nonzeros, place, &sample)
+        return True
 
     # -- rows that others read ---------------------------------------------------------------------
 
@@ -198,13 +254,24 @@ cdef class WorkingSet:
     def put(self, X not None, slots, weights, numbers, double loss=0.0):
         """Store the rows that `draw` chose, in its order, and the loss of the pass; or the rows
         recalled, in ascending order."""
-        n = len(X)
+        cdef int64_t n = len(X), i
+        cdef Batch batch
+        cdef cnp.ndarray scratch
+        cdef const void *x
         if not self.n_drawn == 0 <= n <= self.room:
             raise ValueError(f"{n} rows for {self.room} places")
-        held = slice(self.n_kept, self.n_kept + n)
-        for name, values in (
-            ("rows", X), ("slots", slots), ("weights", weights), ("numbers", numbers)
-        ):
-            self.views[f"drawn_{name}"][held] = values
+        held = self.views["drawn_values" if self.is_sparse else "drawn_rows"]
+        X = as_rows(X, held.dtype, None, "RandSVM")
+        scratch = scratch_for(X)
+        self.read(&batch, X, scratch, n)
+        for i in range(n):
+            x = row_at(&batch, i)
+            if x == NULL:
+                raise changed("RandSVM")
+            if not self.store(self.n_kept + i, x, &batch):
+                raise self.too_full(numbers[i])
+        places = slice(self.n_kept, self.n_kept + n)
+        for name, values in (("slots", slots), ("weights", weights), ("numbers", numbers)):
+            self.views[f"drawn_{name}"][places] = values
         self.n_drawn = n
         exact_add(&self.losses, loss)

@@ -17,12 +17,14 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, one_of, positive, whole
 from edgesvm.contract.registry import registered
+from edgesvm.contract.sparse import SparseRows
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import Surveyed, survey, unknown_label
 from edgesvm.errors import CorruptModelError, refusal
 from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive, fits
 from edgesvm.learners.batch.batch_svm import BatchSVM
+from edgesvm.learners.batch.smo_learner import Arrays, nonzero_arrays, stored_rows
 from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
 from edgesvm.learners.papers.randomized.projections import MOST, estimated_support
 from edgesvm.learners.wrapper import Wrapper
@@ -37,10 +39,7 @@ STOP_REASONS = (
     "max_passes",
     "unsolved",
 )  # by index
-SCRATCH = (
-    *(f"drawn_{name}" for name in ("rows", "slots", "weights", "numbers")),
-    *("before", "best_numbers", "best_alpha", "decisions", "draws"),
-)
+SCRATCH = ("before", "best_numbers", "best_alpha", "decisions", "draws")  # and what is drawn
 COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted", "stop")
 SOLVER_INTERFACE = (
     *("C", "tol", "kernel", "gamma", "degree", "coef0"),
@@ -115,7 +114,8 @@ class RandSVM(Wrapper):
       of its solution over all the data. If no solution is optimal, the one with the smallest primal
       objective is returned; the paper returns the last, which is ``returns="last"``.
 
-    Bytes: the solver's, plus n_features s + 49 for each of its ``max_samples``, s = 4 or 8. The
+    Bytes: the solver's, plus n_features s + 49 for each of its ``max_samples``, s = 4 or 8; with
+    ``max_nonzeros`` in the solver, instead of n_features s 16 + s, and 4 + s for each non-zero. The
     data are read once to check and count the rows, once for the first sample, once per pass, and
     once to return to a better solution. Besides the plan, a chunk of 1,024 rows is in memory, and
     temporarily a few numbers per row of the sample. Violators are drawn while they are counted,
@@ -190,13 +190,22 @@ class RandSVM(Wrapper):
         inner = self.inner
         return whole(inner._capacity, getattr(inner, inner._capacity), 1, MAX_CAPACITY)
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        room = self._room
+    @property
+    def _nonzeros(self) -> int | None:
+        """Non-zeros that the solver stores; None: its rows are dense."""
+        nonzeros: int | None = getattr(self.inner, "_nonzeros", None)
+        return nonzeros
+
+    def _arrays(self, n_features: int) -> Arrays:
+        room, nonzeros = self._room, self._nonzeros
+        rows: Arrays = [("drawn_rows", self.dtype, (room, n_features))]
+        if nonzeros is not None:
+            rows = nonzero_arrays(room, self.dtype, nonzeros, "drawn_")
         return [
             *((name, "i8", ()) for name in COUNTS),
             ("primal", "f8", ()),
             ("draws", "u8", (4,)),
-            ("drawn_rows", self.dtype, (room, n_features)),
+            *rows,
             ("drawn_slots", "i1", (room,)),
             ("drawn_weights", "f8", (room,)),
             ("drawn_numbers", "i8", (room,)),
@@ -265,8 +274,8 @@ class RandSVM(Wrapper):
             self._sample_and_solve(data, found.n_learned, progress)
         finally:
             self._note_seen(found)
-            for name in SCRATCH:
-                self.core.views[name][...] = 0
+            for array in _scratch(self.core.views):
+                array[...] = 0
         return self
 
     def _note_seen(self, found: Surveyed) -> None:
@@ -305,7 +314,7 @@ class RandSVM(Wrapper):
         working.keep(np.empty(0, np.int64), size)
         data.offer(working)
         if self.k is None:
-            self._warn_unless_of_unit_norm(views["drawn_rows"][: working.n_rows])
+            self._warn_unless_of_unit_norm(working.n_rows)
         self._solve(working, None)
         best = _Best(views)
         while True:
@@ -327,10 +336,20 @@ class RandSVM(Wrapper):
         views["primal"][...], views["n_violators"][...] = primal, n_violators
         views["stop"][...] = STOP_REASONS.index(stop)
 
-    def _warn_unless_of_unit_norm(self, rows: np.ndarray) -> None:
-        """Of rows longer or shorter than 1 equation 4 says nothing."""
-        kernel = self.inner.kernel_for(rows.shape[1])
-        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    def _drawn(self, first: int, last: int) -> Any:
+        """Rows of the working set."""
+        views = self.core.views
+        if self._nonzeros is None:
+            return views["drawn_rows"][first:last]
+        return stored_rows(views, first, last, self.core.n_features, "drawn_")
+
+    def _warn_unless_of_unit_norm(self, n: int) -> None:
+        """Of rows longer or shorter than 1 equation 4 says nothing; n: those drawn."""
+        kernel, rows = self.inner.kernel_for(self.core.n_features), self._drawn(0, n)
+        if isinstance(rows, SparseRows):
+            squares = rows.astype(np.float64).squares()
+        else:
+            squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         longest = float(kernel.of_square(squares).max())
         if abs(longest - 1.0) > 0.01:
             warnings.warn(
@@ -391,9 +410,13 @@ class RandSVM(Wrapper):
         core = self.core
         v = core.views
         core.bound_weights(False)  # `survey` has compared all of them
-        n_learned, status = core.learn_many(
-            v["drawn_rows"][:m], v["drawn_slots"][:m], v["drawn_weights"][:m]
-        )
+        n_learned, status = 0, Status.UNCHANGED
+        while n_learned < m and status <= Status.CHANGED:
+            some = slice(n_learned, min(n_learned + CHUNK_ROWS, m) if self._nonzeros else m)
+            n, status = core.learn_many(
+                self._drawn(some.start, some.stop), v["drawn_slots"][some], v["drawn_weights"][some]
+            )
+            n_learned += n
         core.bound_weights("mean_weight" in v)
         if status > Status.CHANGED:
             sample = f"{type(self).__name__}: row {v['drawn_numbers'][n_learned]}"
@@ -446,8 +469,9 @@ class RandSVM(Wrapper):
         return self.stop_ == "optimal" and bool(self.solver_.converged_)
 
     @property
-    def support_vectors_(self) -> np.ndarray:
-        """Support vectors, ndarray of shape (n_support, n_features), a copy."""
+    def support_vectors_(self) -> Any:
+        """Support vectors, ndarray of shape (n_support, n_features), a copy; `SparseRows` of a
+        solver with ``max_nonzeros``."""
         return self._solved.support_vectors_
 
     @property
@@ -477,10 +501,15 @@ class RandSVM(Wrapper):
     def _check(self, core: Any) -> None:
         super()._check(core)
         views = core.views
-        if any(views[name].any() for name in SCRATCH):
+        if any(array.any() for array in _scratch(views)):
             raise CorruptModelError("the working set's scratch is not zero")
         if min(int(views[name]) for name in COUNTS) < 0 or int(views["stop"]) >= len(STOP_REASONS):
             raise CorruptModelError("a counter of RandSVM is out of range")
+
+
+def _scratch(views: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """The arrays that are zero outside `fit`."""
+    return [a for name, a in views.items() if name in SCRATCH or name.startswith("drawn_")]
 
 
 class Data(Protocol):

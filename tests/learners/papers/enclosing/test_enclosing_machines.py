@@ -536,3 +536,69 @@ def test_slack_is_that_of_equation_4():
 def test_parameters_out_of_range(kind, params, text):
     with pytest.raises(ValueError, match=text):
         kind(**params).plan(3)
+
+
+# -- normalised kernels, the literal Algorithm 1 ---------------------------------------------------
+
+
+def normalised(kernel, X, Z):
+    """k(x, z) / sqrt(k(x, x) k(z, z))"""
+    own = [kernel.of_square((rows * rows).sum(axis=1)) for rows in (X, Z)]
+    return kernel(X, Z) / np.sqrt(np.outer(*own))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@each("kind", MACHINES)
+@each("kernel", [Polynomial(3, 0.5, 2.0), Polynomial(2, 0.1, 0.0), Linear(), RBF(0.3)])
+@each("dtype", ["float32", "float64"])
+def test_a_normalised_kernel_is_what_it_says(kind, engine, kernel, dtype):
+    X, y = clouds(150, width=4)
+    X[:, 3] *= 10.0
+    X = X.astype(dtype).astype(float)
+    params = {"kernel": kernel, "normalize": "kernel", "dtype": dtype, "C": 20.0}
+    model = machine(kind, engine, **params).fit(X, y)
+    assert model.enclosed_
+    rtol = 1e-6 if dtype == "float32" else 1e-12
+    if not isinstance(kernel, Linear) and getattr(kernel, "coef0", 1.0):
+        np.testing.assert_allclose(model.support_vectors_, X[model.support_], rtol=3 * rtol)
+    f = normalised(kernel, X, X[model.support_]) @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.decision_function(X), f, atol=20 * rtol)
+    sign = np.where(y, 1.0, -1.0)
+    K = np.outer(sign, sign) * (normalised(kernel, X, X) + 1.0) + np.eye(len(X)) / 20.0
+    outside = square_distances(K, coefficients(model, len(X))) - model.radius_**2
+    assert outside.max() < 1e-5
+    if engine == "compiled":
+        model.core.check()
+
+
+def test_algorithm_1_as_printed_comes_to_the_same_ball_with_fewer_core_vectors():
+    X, y = clouds(1500)
+    params = {"epsilon": 1e-3, "C": 10.0, "max_core": 1499}
+    literal = machine(CoreVectorMachine, bulk=False, **params).fit(X, y)
+    bulk = machine(CoreVectorMachine, **params).fit(X, y)
+    assert literal.enclosed_ and literal.n_core_ < 0.9 * bulk.n_core_
+    assert_enclosed(literal, X, y)
+    assert literal.radius_ == pytest.approx(bulk.radius_, rel=2e-3)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_algorithm_1_as_printed_adds_the_farthest_of_a_block_alone(engine):
+    """After each vector the ball is that of the core set, before another is chosen."""
+    X, y = clouds(200)
+    params = {"epsilon": 1e-2, "C": 10.0, "n_probes": 200, "max_core": 200, "bulk": False}
+    model = machine(CoreVectorMachine, engine, **params)
+    model.allocate(3, classes=[False, True])
+    core = model.core
+    core.begin(0)
+    core.offer(X, y.astype(np.int8), None, np.arange(200))
+    core.end()
+    K, held = transformed_kernel(model, X, y), []
+    number = core.views["number"][: int(core.views["n_core"])]
+    for row in number:
+        if held:
+            alpha = np.zeros(200)
+            alpha[held] = minimum_ball(K[np.ix_(held, held)])[0] if len(held) > 1 else 1.0
+            distances = square_distances(K, alpha)
+            assert distances[row] > distances.max() - 0.02 * K[0, 0]
+        held.append(int(row))
+    assert len(held) > 10

@@ -1,0 +1,57 @@
+"""When a learner's samples lose weight, in plain Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edgesvm.learners.constants import (
+    AT_A_DRIFT,
+    DELTA,
+    FORGETS_FOR,
+    LEAST_HALF_LIFE,
+    LEAST_VARIANCE,
+    MIN_SAMPLES,
+    PACE,
+    SOON,
+    SOON_FOR,
+)
+from reference.page_hinkley import add_error
+
+
+class ForgettingRef:
+    """The arena's arrays by name: n_drifts, since, due, errors. A core adds `age`."""
+
+    views: Any
+    forgets: bool
+    half_life: float
+    threshold: float
+
+    def forget(self, is_wrong):
+        """Age what is held before a sample about which it was wrong or not."""
+        v, rate = self.views, 0.0
+        if self.half_life > 0:
+            rate = 1 / self.half_life
+        else:
+            threshold = SOON if self.after_a_drift(SOON_FOR) else self.threshold
+            state, deviation, excess = add_error(
+                v["errors"].tolist(), float(is_wrong), DELTA, LEAST_VARIANCE
+            )
+            if state[0] >= MIN_SAMPLES and excess > threshold * deviation:
+                v["errors"][:] = v["since"][...] = v["due"][...] = 0
+                v["n_drifts"] += 1
+                self.age(AT_A_DRIFT)
+                return
+            v["errors"][:] = state
+            v["since"] += 1
+            if self.after_a_drift(FORGETS_FOR):
+                rate = 1 / max(PACE * float(v["since"]), LEAST_HALF_LIFE)
+        v["due"] += rate
+        if v["due"] >= 1:
+            v["due"] -= 1
+            self.age(0.5)
+
+    def after_a_drift(self, n):
+        return self.views["n_drifts"] > 0 and self.views["since"] < n
+
+    def age(self, part):
+        raise NotImplementedError
