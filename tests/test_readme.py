@@ -18,7 +18,7 @@ N_BLOCKS = {
     "README.md": 2,
     "learners.md": 14,
     "microcontrollers.md": 1,
-    "batch-and-files.md": 3,
+    "batch-and-files.md": 4,
     "scikit-learn.md": 5,
     "river.md": 4,
     "memory.md": 1,
@@ -91,12 +91,14 @@ def test_learners(run_page):
 
 def test_batch_and_files(run_page):
     text, printed = run_page("docs/batch-and-files.md")
-    converged, held, whole, scores, ball_converged, ball = printed
+    converged, held, whole, scores, sparse, ball_converged, ball = printed
     assert converged == "True"
     n_bytes, n_given_up = map(int, held.split())
     assert f"{n_bytes:,}" == re.search(r"# ([\d,]+) bytes; support", text)[1] and n_given_up > 0
     assert whole == "optimal True"
     assert scores == re.search(r"whole\)\]\)  # (.*)$", text, re.MULTILINE)[1]
+    n_bytes, accuracy = sparse.split()
+    assert int(n_bytes) < 500 * 40_000 * 4 and float(accuracy) == 1.0
     n_core, _, accuracy = ball.split()
     assert ball_converged == "True" and float(accuracy) > 0.995
     about = int(re.search(r"# about ([\d,]+) vectors", text)[1].replace(",", ""))

@@ -43,6 +43,8 @@ from edgesvm import (
     KernelNovelty,
     KernelPerceptron,
     KernelStreamSVM,
+    OneClassBallVectorMachine,
+    OneClassCoreVectorMachine,
     OneVsOne,
     OneVsRest,
     PassiveAggressive,
@@ -242,6 +244,13 @@ LEARNERS: dict[str, Counted] = {
     "CoreVectorMachine": Counted(
         CoreVectorMachine(max_core=FITTED), NARROW, whole=True, taught=FITTED
     ),
+    **{
+        type(learner).__name__: Counted(learner, NARROW, whole=True, labelled=False, taught=FITTED)
+        for learner in (
+            OneClassCoreVectorMachine(max_core=FITTED),
+            OneClassBallVectorMachine(max_core=FITTED),
+        )
+    },
     "GaussianNovelty": Counted(GaussianNovelty(), NARROW, labelled=False),
     "GaussianNovelty, diagonal": Counted(GaussianNovelty(covariance="diagonal"), labelled=False),
     "KernelNovelty": Counted(KernelNovelty(**STORE), labelled=False),

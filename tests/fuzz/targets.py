@@ -13,6 +13,7 @@ import functools
 import itertools
 import os
 import tempfile
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -243,7 +244,8 @@ def snapshot(data: bytes) -> None:
             predicted = learner.predict_one(x)
             scores = predicted if learner.regresses else learner.decision_one(x)
             require(np.isfinite(scores).all())
-        with contextlib.suppress(SampleRefused):
+        with contextlib.suppress(SampleRefused), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its features may have names, which these have not
             label = 0.5 if learner.regresses else learner.classes_[0]
             learner.partial_fit(x[None, :], [label])
         # What it makes of any stream is a snapshot that is read again.

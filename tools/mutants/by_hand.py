@@ -168,7 +168,7 @@ BY_HAND = [
     ),
     (
         "edgesvm/learners/twin/_twin_dictionary_svm.pyx",
-        "if fabs(f) > self.m1 * (1.0 + EDGE) or y * f >= 1.0:",
+        "if y * f >= 1.0 or not (fabs(f) <= self.m1 * (1.0 + EDGE) or self.is_open(y * f)):",
         "if y * f >= 1.0:",
         "settled twins learn from samples far on the wrong side",
     ),
@@ -180,8 +180,8 @@ BY_HAND = [
     ),
     (
         "edgesvm/learners/twin/_twin_vector_machine.pyx",
-        "<= self.m1 * self.solver.mu * (1.0 + EDGE))",
-        "<= self.m2 * self.solver.mu * (1.0 + EDGE))",
+        "near = fabs(g) <= self.m1 * self.solver.mu * (1.0 + EDGE)",
+        "near = fabs(g) <= self.m2 * self.solver.mu * (1.0 + EDGE)",
         "m2 decides which samples are learned",
     ),
     (
