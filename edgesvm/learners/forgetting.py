@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
+from numbers import Real
 from typing import Any, ClassVar
 
-from edgesvm.contract.params import positive
 from edgesvm.learners.constants import THRESHOLD
 from edgesvm.learners.kernel_learner import KernelLearner
 
@@ -29,7 +30,8 @@ class ForgettingLearner(KernelLearner):
         if self.forgetting in (None, "drift"):
             return
         given = self.forgetting
-        if isinstance(given, (str, bool)) or positive("forgetting", given) < 1.0:
+        is_number = isinstance(given, Real) and not isinstance(given, bool)
+        if not is_number or not 1.0 <= float(given) < inf:
             raise ValueError(
                 f"forgetting={given!r}: give 'drift', None, or a number of samples >= 1"
             )
