@@ -32,6 +32,15 @@ def read(name: str) -> dict[str, np.ndarray]:
         return {key: file[key] for key in file.files}
 
 
+def all_rows(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """X and y of one file, those to learn before those to test."""
+    file = read(name)
+    if "X" in file:
+        return file["X"], file["y"]
+    X, y = (np.concatenate([file[f"{k}_train"], file[f"{k}_test"]]) for k in "Xy")
+    return X, y
+
+
 def missing(name: str) -> str | None:
     """Why a file cannot be read, or None where it can."""
     if (folder() / f"{name}.npz").is_file():

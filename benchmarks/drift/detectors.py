@@ -171,12 +171,8 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
 }
 
 
-def watched(
-    learner: Learner, X: np.ndarray, y: np.ndarray, detector: Any, reset: bool
-) -> tuple[float, float, int]:
-    """% right before each sample was learned, of all and of the second half; and drifts."""
-    learner = learner.fitted_into(BUDGET, X.shape[1]).allocate(X.shape[1], classes=[False, True])
-    watch = None if detector is None else DriftWatch(learner, detector, reset=reset)
+def answers(learner: Any, X: np.ndarray, y: np.ndarray, watch: DriftWatch | None) -> np.ndarray:
+    """Which samples were told right before they were learned; bool of shape (n,)."""
     right = np.zeros(len(X), bool)
     for i, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
         if is_fitted := learner.is_fitted:
@@ -186,6 +182,16 @@ def watched(
         learner.learn_one(x, label)
         if watch is not None and is_fitted:
             watch.score(label)
+    return right
+
+
+def watched(
+    learner: Learner, X: np.ndarray, y: np.ndarray, detector: Any, reset: bool
+) -> tuple[float, float, int]:
+    """% right before each sample was learned, of all and of the second half; and drifts."""
+    learner = learner.fitted_into(BUDGET, X.shape[1]).allocate(X.shape[1], classes=[False, True])
+    watch = None if detector is None else DriftWatch(learner, detector, reset=reset)
+    right = answers(learner, X, y, watch)
     n_drifts = 0 if detector is None else detector.n_drifts_
     return 100 * right.mean(), 100 * right[len(X) // 2 :].mean(), n_drifts
 

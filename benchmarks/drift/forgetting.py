@@ -18,6 +18,7 @@ from benchmarks.common.data import left_out, read
 from benchmarks.common.every import two_classes
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
+from benchmarks.drift.detectors import answers
 from edgesvm import KernelStreamSVM, PageHinkley, TwinDictionarySVM, TwinVectorMachine
 from edgesvm.data import Checkerboard, TwoNorm
 from edgesvm.drift.watch import DriftWatch
@@ -128,15 +129,7 @@ def run(kind: Any, way: str, X: np.ndarray, y: np.ndarray) -> Outcome:
     places = kind.within(BUDGET, X.shape[1]).get_params(deep=False)
     model = kind(**places | {"forgetting": WAYS[way]}).allocate(X.shape[1], classes=[False, True])
     watch = DriftWatch(model, PageHinkley(), reset=True) if way == "reset" else None
-    right = np.zeros(len(X), bool)
-    for i, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
-        if is_fitted := model.is_fitted:
-            right[i] = model.predict_one(x) == label
-            if watch is not None:
-                watch.ask(x)
-        model.learn_one(x, label)
-        if watch is not None and is_fitted:
-            watch.score(label)
+    right = answers(model, X, y, watch)
     drifts = model.n_drifts_ if watch is None else watch.n_resets
     late = right[3 * len(X) // 4 :]
     return Outcome(100 * right.mean(), 100 * late.mean(), drifts)

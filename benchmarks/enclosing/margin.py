@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.clock import since
-from benchmarks.common.data import QUICK, Split, left_out, missing, read, standardised
+from benchmarks.common.data import QUICK, Split, all_rows, left_out, missing, standardised
 from benchmarks.common.progress import say
 from benchmarks.common.report import Report, Table, publish
 from edgesvm import BallVectorMachine, CoreVectorMachine
@@ -57,12 +57,7 @@ SETS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def split_of(name: str) -> Split:
-    file = read(name)
-    if "X" in file:
-        X, y = file["X"], file["y"]
-    else:
-        X = np.concatenate([file["X_train"], file["X_test"]])
-        y = np.concatenate([file["y_train"], file["y_test"]])
+    X, y = all_rows(name)
     order = np.random.default_rng(0).permutation(len(X))[:MOST_ROWS]
     X, y = X[order].astype(np.float64), SETS[name](y)[order]
     n = int(0.7 * len(X))

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.clock import since
-from benchmarks.common.data import left_out, missing, read
+from benchmarks.common.data import all_rows, left_out, missing
 from benchmarks.common.progress import say
 from benchmarks.common.report import Report, Table, publish
 from edgesvm import RBF, OneClassBallVectorMachine, OneClassCoreVectorMachine
@@ -53,12 +53,7 @@ def split_of(name: str) -> OneClass:
     if name == QUICK:
         X = rng.standard_normal((400, 3))
         return scaled(X[:300], X[300:], 2.0 * rng.standard_normal((100, 3)))
-    file = read(name)
-    if "X" in file:
-        X, y = file["X"], file["y"]
-    else:
-        X = np.concatenate([file["X_train"], file["X_test"]])
-        y = np.concatenate([file["y_train"], file["y_test"]])
+    X, y = all_rows(name)
     is_own = SETS[name](y)
     own, others = (rng.permutation(np.flatnonzero(of))[:MOST_ROWS] for of in (is_own, ~is_own))
     n = int(0.7 * len(own))
