@@ -98,7 +98,7 @@ def units_of(learner: Learner, core: Any, labels: tuple[Any, ...]) -> list[Unit]
         macros["KERNEL"] = f"{{(kernels_KernelKind){kind}, {degree}, {gamma}, {coef0}}}"
     if "pool" in core.views:
         macros["factor_length"] = len(core.views["pool"])
-        macros["factor_width"] = len(core.views["coef"])
+        macros["factor_width"] = len(core.views["ones"])
     return [*inside, Unit(name, macros, beside=BESIDE.get(name, nothing)(core))]
 
 

@@ -55,6 +55,7 @@ from edgesvm import (
     RandSVM,
     ReservoirSVM,
     RobustStandardized,
+    SharedTwinSVM,
     SimpleSVM,
     Standardized,
     StreamSVM,
@@ -429,6 +430,7 @@ CANDIDATES: dict[str, Any] = {
 }
 
 # Cosines are right to 1e-7.
+SETTLES = {"max_twins": 9, "gamma": 0.3, "settle_after": 60}
 WAVES: dict[str, Any] = {
     "tuned": "learning_rate",
     "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
@@ -608,6 +610,15 @@ REGISTERED = [
             **{"C": 10.0, "settle_after": 50, "m1": 1.5, "r": 2.0},
             "forgetting": 20,
         },
+    ),
+    Registered("SharedTwinSVM", SharedTwinSVM, SETTLES, tuned="r", unread=("degree",)),
+    Registered(
+        "SharedTwinSVM-classes",
+        SharedTwinSVM,
+        {**SETTLES, "n_classes": 4, "kernel": "poly", "degree": 2},
+        n_classes=4,
+        tuned="r",
+        unread=("n_classes",),
     ),
     Registered(
         "TwinVectorMachine-feature",
@@ -1097,6 +1108,7 @@ CHECKS = (
     "WindowedSVM",
     "TwinVectorMachine",
     "TwinDictionarySVM",
+    "SharedTwinSVM-classes",
     "IncrementalDecrementalSVM",
     "SimpleSVM",
     "RandSVM",

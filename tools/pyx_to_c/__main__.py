@@ -23,6 +23,7 @@ CLASSES = [
     ("edgesvm.learners.twin._twin_vector_machine", "TwinVectorMachineCore"),
     ("edgesvm.learners.twin._incremental_decremental_svm", "IncrementalDecrementalSVMCore"),
     ("edgesvm.learners.twin._twin_dictionary_svm", "TwinDictionarySVMCore"),
+    ("edgesvm.learners.twin._shared_twin_svm", "SharedTwinSVMCore"),
     ("edgesvm.learners.twin._simple_svm", "SimpleSVMCore"),
     ("edgesvm.learners.papers.enclosing._ball_vector_machine", "BallVectorMachineCore"),
     ("edgesvm.learners._multiclass", "MulticlassCore"),
