@@ -65,6 +65,7 @@ STUDIES = (
     "rivals/long",
     "rivals/edgeml",
     "rivals/parts",
+    "rivals/shared",
     "rivals/epochs",
     "rivals/examples",
     "rivals/speed",

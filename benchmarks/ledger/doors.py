@@ -53,6 +53,7 @@ from edgesvm import (
     RandSVM,
     ReservoirSVM,
     RobustStandardized,
+    SharedTwinSVM,
     SimpleSVM,
     Standardized,
     StreamSVM,
@@ -224,6 +225,9 @@ LEARNERS: dict[str, Counted] = {
     "LASVM": Counted(LASVM(max_vectors=128), NARROW),
     "TwinVectorMachine": Counted(TwinVectorMachine(max_twins=VECTORS), NARROW, n=64),
     "TwinDictionarySVM": Counted(TwinDictionarySVM(max_twins=VECTORS), NARROW, n=64),
+    "SharedTwinSVM": Counted(
+        SharedTwinSVM(max_twins=VECTORS, n_classes=3, settle_after=512), NARROW, n=64
+    ),
     "IncrementalDecrementalSVM": Counted(IncrementalDecrementalSVM(**STORE), NARROW, n=64),
     "IncrementalDecrementalSVR": Counted(IncrementalDecrementalSVR(**STORE), NARROW, n=64),
     "IncrementalSVM": Counted(IncrementalSVM(max_vectors=256, batch_size=32), NARROW, n=64),

@@ -27,6 +27,7 @@ from edgesvm import (
     Perceptron,
     Polynomial,
     RobustStandardized,
+    SharedTwinSVM,
     SimpleSVM,
     Standardized,
     StreamSVM,
@@ -219,6 +220,12 @@ SETTINGS = {
     "lasvm": (scaled(of(LASVM, max_vectors=20, gamma=0.3)), 5, TWO),
     "lasvm, linear": (scaled(of(LASVM, max_vectors=9, kernel="linear", C=3.0)), 9, TWO),
     "twin dictionary": (scaled(dictionary(max_twins=16, gamma=0.3)), 5, TWO),
+    "shared twins": (
+        scaled(of(SharedTwinSVM, max_twins=20, n_classes=4, kernel="poly", settle_after=300)),
+        6,
+        FOUR,
+    ),
+    "shared twins, of two": (of(SharedTwinSVM, max_twins=16, gamma=0.3, settle_after=500), 5, TWO),
     "simple": (scaled(of(SimpleSVM, max_vectors=20, gamma=0.3, when_full="oldest")), 5, TWO),
     "simple, ignoring": (scaled(of(SimpleSVM, max_vectors=60, kernel="linear")), 9, TWO),
     "ball vector": (scaled(ball(max_core=24, gamma=0.3)), 5, TWO),
@@ -299,6 +306,10 @@ ATTACKED = {
     "TwinVectorMachine": [(twins(max_twins=6, gamma=0.3), 2, TWO)],
     "TwinDictionarySVM": [
         (lambda dtype: TwinDictionarySVM(dtype=dtype, max_twins=6, settle_after=90), 2, TWO)
+    ],
+    "SharedTwinSVM": [
+        (of(SharedTwinSVM, max_twins=6, settle_after=90), 2, TWO),
+        (of(SharedTwinSVM, max_twins=6, n_classes=4), 2, FOUR),
     ],
     "IncrementalDecrementalSVM": [
         (incremental(max_vectors=7, gamma=0.3), 2, TWO),

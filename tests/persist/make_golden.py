@@ -47,6 +47,7 @@ from edgesvm import (
     RandSVM,
     ReservoirSVM,
     RobustStandardized,
+    SharedTwinSVM,
     SimpleSVM,
     Standardized,
     StreamSVM,
@@ -159,6 +160,10 @@ GOLDEN: dict[str, Learner] = {
     ),
     "settled_twins_sides_f64": TwinDictionarySVM(
         max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64", forgetting=None
+    ),
+    "shared_twins_f32": SharedTwinSVM(max_twins=7, kernel=RBF(0.25)),
+    "shared_twins_classes_f64": SharedTwinSVM(
+        max_twins=7, n_classes=3, kernel=RBF(0.25), settle_after=60, dtype="float64"
     ),
     "incremental_decremental_f64": IncrementalDecrementalSVM(
         max_vectors=12, kernel=RBF(0.25), dtype="float64"

@@ -43,6 +43,7 @@ from edgesvm import (
     RandSVM,
     ReservoirSVM,
     RobustStandardized,
+    SharedTwinSVM,
     SimpleSVM,
     Standardized,
     StreamSVM,
@@ -99,6 +100,8 @@ SETTINGS = [
         {"M": 9, "P": 4 * 9 + 10},
     ),
     (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
+    (SharedTwinSVM(max_twins=7), {"K": 2, "V": 1, "M": 7, "P": 28}),
+    (SharedTwinSVM(max_twins=7, n_classes=3), {"K": 3, "V": 3, "M": 7, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
     (IncrementalDecrementalSVR(max_vectors=7), {"K": 1, "M": 8, "P": 36}),
     (SimpleSVM(max_vectors=7), {"M": 7, "P": 28}),
@@ -345,6 +348,15 @@ def samples_of_nu(v, X, kernel):
     return samples(v | {"mu": v["nu"]}, X, kernel)
 
 
+def shared_twins(v, X, kernel):
+    n = int(v["n"])
+    k = kernel(X, v["vectors"][:n])
+    if v["settled_at"]:
+        return (k + v["lift"]) @ v["coef"][0, :n]
+    near = [(2 * k[:, v["twin_class"][:n] == c] - 2).max(axis=1) for c in (0, 1)]
+    return near[1] - near[0]
+
+
 KERNEL = RBF(0.5)
 SCORED = [
     (ReservoirSVM(kernel=KERNEL, max_samples=50), expansion),
@@ -358,6 +370,8 @@ SCORED = [
     (IncrementalDecrementalSVR(kernel=KERNEL, C=3.0), samples_of_nu),
     (SimpleSVM(kernel=KERNEL, C=3.0, max_vectors=40), samples),
     (TwinDictionarySVM(kernel=KERNEL, max_twins=9, settle_after=60), samples),
+    (SharedTwinSVM(kernel=KERNEL, max_twins=9, settle_after=60), shared_twins),
+    (SharedTwinSVM(kernel=KERNEL, max_twins=9), shared_twins),
 ]
 
 
