@@ -44,7 +44,7 @@ class SharedTwinSVMCoreRef(KernelCoreRef):
         return status
 
     def is_fine(self, x):
-        return x @ x <= LARGEST_SQUARE and self.k(x, x)[0, 0] <= LARGEST_NORM
+        return float(x @ x) <= LARGEST_SQUARE and self.k(x, x)[0, 0] <= LARGEST_NORM
 
     # -- twins that move ---------------------------------------------------------------------------
 
@@ -119,22 +119,17 @@ class SharedTwinSVMCoreRef(KernelCoreRef):
         c = v["coef"][:, : self.n]
         f = c @ z
         if self.is_multiclass:
-            others = np.where(v["n_per_class"] > 0, f, -np.inf)
-            others[y_class] = -np.inf
-            other = int(others.argmax())
-            if not np.isfinite(others[other]):
-                return Status.UNCHANGED
-            towards = np.zeros(len(c))
-            towards[y_class], towards[other] = 1, -1
+            side = np.where(np.arange(len(f)) == y_class, 1.0, -1.0)
+            is_clear = f[y_class] - np.delete(f, y_class).max() >= 1
         else:
-            towards = np.array([1.0 if y_class else -1.0])
-        margin = towards @ f
-        if margin >= 1:
+            side = np.array([1.0 if y_class else -1.0])
+            is_clear = side[0] * f[0] >= 1
+        if is_clear:
             return Status.UNCHANGED
         P = self.precision
         change = np.linalg.solve(P, z)
-        step = (1 - margin) / ((towards**2).sum() * (z @ change) + self.r / weight)
-        c += step * np.outer(towards, change)
+        error = np.where(side * f < 1, side - f, 0.0)
+        c += np.outer(error, change) / (z @ change + self.r / weight)
         self.precision = P + weight / self.r * np.outer(z, z)
         v["n_refined"] += 1
         return Status.CHANGED

@@ -8,14 +8,14 @@ and a new sample, the two of one class with the least distortion
 become one. Until `settle_after` samples are learned, the nearest twin's class is the answer.
 
 Then the twins stand still, and f_k(x) = c_k.v with v_i(x) = k(q_i, x) + lift; the lift stands for
-the intercept. c is learned by AROW (Crammer, Kulesza & Dredze 2009) as in TwinDictionarySVM: all
-classes share one precision P of c_k, K + lift + RIDGE at first. Where f_y(x) - f_j(x) < 1, for the
-class y of the sample and the best other one j,
+the intercept. c is learned by AROW (Crammer, Kulesza & Dredze 2009) as in TwinDictionarySVM, one
+class against the rest, with y_k = 1 for the sample's class and -1 for others. All classes share one
+precision of c_k, P = K + lift + RIDGE at first. Where the sample's class is ahead of another by
+less than 1, each k with y_k f_k(x) < 1 leads to
 
-    c_y += a P^-1 v,    c_j -= a P^-1 v,    P += v v^T / r,
-    a = (1 - f_y(x) + f_j(x)) / (2 v.P^-1 v + r)
+    c_k += y_k (1 - y_k f_k(x)) / (v.P^-1 v + r) P^-1 v,    and then P += v v^T / r
 
-With two classes there is one c: a = (1 - y f(x)) / (v.P^-1 v + r).
+With two classes there is one c, and the condition is y f(x) < 1 alone.
 
 While the twins move, the block of the factor L of P holds their distortions. Time: O(M D + M^2).
 """
@@ -203,44 +203,42 @@ cdef class SharedTwinSVMCore(KernelCore):
         cdef double *z = self.factor.solution + 1   # L^-1 v
         cdef double *change = v                     # P^-1 v, once v is not needed any more
         cdef int64_t n = self.n[0], i
-        cdef int other = 0, sides = 1
-        cdef double margin, step
+        cdef int k
+        cdef double side, step
         self.k_rows(x, self.vectors, n, v)
         for i in range(n):
             v[i] += self.lift[0]
-        for i in range(self.n_vectors):
-            f[i] = dot(self.coef + i * self.max_twins, v, n)
-        if self.several:
-            other, sides = self.best_other(f, y_class), 2
-            if other < 0:
-                return UNCHANGED
-            margin = f[y_class] - f[other]
-        else:
-            margin = f[0] if y_class else -f[0]
-        if margin >= 1.0:
+        for k in range(self.n_vectors):
+            f[k] = dot(self.coef + k * self.max_twins, v, n)
+        if self.is_clear(f, y_class):
             return UNCHANGED
         factor_forward(&self.factor)
         memcpy(change, z, n * sizeof(double))
         factor_backward(&self.factor, change)
-        step = (1.0 - margin) / (sides * dot(z, z, n) + self.r / weight)
+        step = 1.0 / (dot(z, z, n) + self.r / weight)
         if not isfinite(step * dot(change, change, n)):     # a factor that no stream has left
             return NOT_FINITE
-        if self.several:
-            add_scaled(step, change, self.coef + y_class * self.max_twins, n)
-        if self.several or not y_class:
-            step = -step
-        add_scaled(step, change, self.coef + other * self.max_twins, n)
+        for k in range(self.n_vectors):
+            side = self.side(k, y_class)
+            if side * f[k] < 1.0:
+                add_scaled(step * (side - f[k]), change, self.coef + k * self.max_twins, n)
         factor_add_outer(&self.factor, weight / self.r)
         self.n_refined[0] += 1
         return CHANGED
 
-    cdef int best_other(self, const double *f, int y_class) noexcept nogil:
-        """Of the other classes that have samples, that of the largest f; -1: there is none."""
-        cdef int k, best = -1
+    cdef double side(self, int k, int y_class) noexcept nogil:
+        """What c_k is to say of a sample of this class; one c alone says 1 of class 1."""
+        return 1.0 if y_class == (k if self.several else 1) else -1.0
+
+    cdef bint is_clear(self, const double *f, int y_class) noexcept nogil:
+        """Whether the class is ahead of every other by 1, or f is on its side"""
+        cdef int k
+        if not self.several:
+            return self.side(0, y_class) * f[0] >= 1.0
         for k in range(self.n_vectors):
-            if k != y_class and self.n_per_class[k] and (best < 0 or f[k] > f[best]):
-                best = k
-        return best
+            if k != y_class and not f[y_class] - f[k] >= 1.0:
+                return False
+        return True
 
     # -- decisions ---------------------------------------------------------------------------------
 

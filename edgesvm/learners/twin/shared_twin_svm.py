@@ -60,9 +60,9 @@ class SharedTwinSVM(KernelMethod):
     Twins are made as in Wang & Vucetic 2009, section 4.2.1: of all twins and the new sample, the
     two of one class whose merge moves the samples least become their mean. Until they settle, the
     class of the nearest twin is the answer. Then Crammer, Kulesza & Dredze 2009 (AROW), Figure 1,
-    learns the coefficients, for the class of a sample and the best of the others, with one
-    precision for all classes; see `TwinDictionarySVM`, whose twins lie near the boundary of two
-    classes. A sample of weight s has the variance r / s.
+    learns the coefficients of each class against the rest, with one precision for all, from the
+    samples whose class is not ahead by 1. `TwinDictionarySVM` learns likewise, on twins that lie
+    near the boundary of two classes. A sample of weight s has the variance r / s.
 
     Bytes: see ``plan``; with M = max_twins, V = n_classes, or 1 with two classes, s = 4 or 8:
     80 + M (D s + 8 V + 33) + 4 M (M + 1), 16 n_classes, and padding. Time: M kernel values and
