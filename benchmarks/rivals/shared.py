@@ -57,7 +57,8 @@ def right(learner: Learner, budget: int, split: Split) -> float:
 
 
 def largest_class(split: Split) -> float:
-    return 100 * float((split[3] == np.bincount(split[1]).argmax()).mean())
+    labels, counts = np.unique(split[1], return_counts=True)
+    return 100 * float((split[3] == labels[counts.argmax()]).mean())
 
 
 def table(budget: str, K: list[int], names: list[str], found: np.ndarray) -> Table:
