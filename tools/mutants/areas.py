@@ -54,7 +54,10 @@ AREAS = [
         "learners/test_kernel_stream_svm.py learners/test_extremes.py "
         + " ".join(f"learners/test_stream_svm_{part}.py" for part in STREAM),
     ),
-    learner("twin", "TwinVectorMachine TwinDictionarySVM SharedTwinSVM IncrementalDecrementalSVM SimpleSVM"),
+    learner(
+        "twin",
+        "TwinVectorMachine TwinDictionarySVM SharedTwinSVM IncrementalDecrementalSVM SimpleSVM",
+    ),
     learner("batch", "BatchSVM ReservoirSVM"),
     learner("papers/incremental", "IncrementalSVM WindowedSVM"),
     learner("papers/randomized", "RandSVM"),

@@ -279,7 +279,7 @@ cdef class SharedTwinSVMCore(KernelCore):
             begin += n
 
     cdef void compare(self, const void *x, double *score) noexcept nogil:
-        """score[k]: minus the least squared distance, in feature space, to a twin of the class; with
+        """score[k]: minus the least squared distance, in feature space, to a twin of the class; of
         two classes the difference"""
         cdef double[MAX_CLASSES] best
         cdef double[BLOCK] k
