@@ -247,7 +247,8 @@ class LearnerSettings:
         asked = self.classes
         if self.regress:
             return inner
-        if self.multiclass is None and isinstance(inner, GradientLearner):
+        of_any = isinstance(inner, GradientLearner) or is_a(inner, "SharedTwinSVM")
+        if self.multiclass is None and of_any:
             return inner.set_params(n_classes=asked or max(n_classes, 2))
         if self.multiclass is None and is_a(inner, "ByteSVM"):
             return inner.set_params(n_classes=asked or (n_classes if n_classes > 2 else None))

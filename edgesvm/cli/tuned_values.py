@@ -37,6 +37,7 @@ TRIED: dict[str, Values] = {
     "lasvm": {"C": (1.0, 10.0, 1000.0), "gamma": GAMMA},
     "passive-aggressive": {"C": (0.001, 0.01, 1.0)},
     "reservoir": KERNEL,
+    "shared-twin": KERNEL_ALONE,
     "simple": KERNEL,
     "stream": {"C": C},
     "twin": {"C": (10.0, 100.0, 1000.0), "gamma": GAMMA},

@@ -26,6 +26,7 @@ from edgesvm.learners.multiclass import OneVsRest
 from edgesvm.learners.papers.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
 from edgesvm.learners.regression.stream_regressor import StreamRegressor
+from edgesvm.learners.twin.shared_twin_svm import SharedTwinSVM
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
 
@@ -299,7 +300,9 @@ def plane_of(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 def has_vectors(learner: Learner) -> bool:
     """Whether its decision value is one sum over vectors."""
-    return isinstance(learner, KernelMethod) and not isinstance(learner, WindowedSVM)
+    return isinstance(learner, KernelMethod) and not isinstance(
+        learner, WindowedSVM | SharedTwinSVM
+    )
 
 
 def plane_of_vectors(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:

@@ -45,7 +45,8 @@ def stored_points(learner: Learner) -> StoredPoints | None:
         return StoredPoints(found.name, raw, found.weights, found.on_margin)
     source: Any = learner
     if hasattr(learner, "twins_"):
-        return _as_float64("twins", source.twins_, source.weights_, source.margin_)
+        on_margin = getattr(source, "margin_", np.zeros(len(source.twins_), bool))
+        return _as_float64("twins", source.twins_, source.weights_, on_margin)
     if hasattr(learner, "sample_weights_"):
         of_second = source.labels_ == source.classes_[-1]
         weights = source.sample_weights_[:, None] * np.stack([~of_second, of_second], axis=1)

@@ -49,7 +49,7 @@ class SharedTwinSVM(KernelMethod):
     ----------
     twins_ : ndarray of shape (n, n_features)
     twin_labels_ : ndarray of shape (n,)
-    weights_ : ndarray of shape (n,), float64
+    weights_ : ndarray of shape (n, n_labels), columns as `classes_`
     dual_coef_ : ndarray of shape (1, n), with n_classes > 2 (n_labels, n); zero while twins move
     intercept_ : ndarray of shape (1,) or (n_labels,)
     settled_at_, n_merged_, n_refined_ : int
@@ -146,8 +146,10 @@ class SharedTwinSVM(KernelMethod):
 
     @property
     def weights_(self) -> np.ndarray:
-        """Weight of the samples in each twin, ndarray of shape (n,), float64, a copy."""
-        return self._held("weight").copy()
+        """Weight of each class in each twin, ndarray of shape (n, n_labels), float64, columns as
+        `classes_`."""
+        own = self.twin_labels_[:, None] == self.classes_
+        return np.where(own, self._held("weight")[:, None], 0.0)
 
     @property
     def dual_coef_(self) -> np.ndarray:
