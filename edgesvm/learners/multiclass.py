@@ -132,8 +132,8 @@ class Multiclass(Wrapper):
         other = "OneVsRest, " if self._pairs else ""
         return (
             f"{type(self).__name__} with {name}={getattr(part, name)} in each of its"
-            f" {self._n_parts} parts answers little better than chance: take {other}FourierSVM"
-            f" or more memory, for {name}={least}"
+            f" {self._n_parts} parts answers little better than chance: take {other}SharedTwinSVM,"
+            f" FourierSVM or more memory, for {name}={least}"
         )
 
     # -- the parts ---------------------------------------------------------------------------------

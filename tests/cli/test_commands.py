@@ -16,6 +16,7 @@ from edgesvm import (
     GaussianNovelty,
     KernelStreamSVM,
     OneVsOne,
+    SharedTwinSVM,
     Standardized,
     StreamSVM,
     WindowFeatures,
@@ -178,12 +179,14 @@ def test_parts_too_small_to_be_of_use_are_marked(capsys):
     rows = {row["learner"]: row for row in said_json(capsys, *argv)["learners"]}
     assert "little better than chance" in rows["twin"]["raw"]["caution"]
     assert rows["fourier"]["raw"]["caution"] is None
+    shared = SharedTwinSVM.within("64KiB", n_features=64, n_classes=10).max_twins
+    assert f"max_twins={shared} " in text  # not in parts
     assert "*" not in said(capsys, "plan", "64KiB", "--features", 64)
     assert main([*map(str, argv), "--learner", "twin"]) == 0
     errors = capsys.readouterr().err.splitlines()
     assert errors == [
         "edgesvm: OneVsOne with max_twins=1 in each of its 45 parts answers little better than"
-        " chance: take OneVsRest, FourierSVM or more memory, for max_twins=3"
+        " chance: take OneVsRest, SharedTwinSVM, FourierSVM or more memory, for max_twins=3"
     ]
 
 

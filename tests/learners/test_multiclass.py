@@ -484,14 +484,14 @@ def test_parts_too_small_to_be_of_use_are_named_when_they_are_planned():
     """64 features, ten classes, 64 KiB: a twin in each of 45 parts, where 11 % were right."""
     said = (
         r"^OneVsOne with max_twins=1 in each of its 45 parts answers little better than chance:"
-        r" take OneVsRest, FourierSVM or more memory, for max_twins=3$"
+        r" take OneVsRest, SharedTwinSVM, FourierSVM or more memory, for max_twins=3$"
     )
     pairs = OneVsOne(learner=TwinVectorMachine(), n_classes=10)
     for model in (pairs, Standardized(learner=pairs), replace(pairs, learner=pairs.learner)):
         with pytest.warns(UserWarning, match=said):
             model.fitted_into("64KiB", 64)
     with pytest.warns(
-        UserWarning, match="max_twins=2 in each of its 4 parts.*: take FourierSVM or"
+        UserWarning, match="max_twins=2 in each of its 4 parts.*: take SharedTwinSVM, FourierSVM"
     ):
         OneVsRest(
             learner=Standardized(learner=TwinVectorMachine(max_twins=2)), n_classes=4
