@@ -1,4 +1,4 @@
-"""The long checks, one after the other. Those that passed on these sources are not run again.
+"""The long checks, one after the other. What passed is not run again until what it reads changes.
 
     make conformance                             # hours; goes on where it stopped
     make conformance CONFORMANCE_ARGS=--list     # what is left, and how long it took last time
@@ -19,13 +19,16 @@ import sys
 import time
 from pathlib import Path
 
-from mutants.areas import AREAS
+from mutants.areas import AREAS, area_of
+from mutants.by_hand import mutants_by_hand
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "build" / "conformance"
 TABLE = ROOT / "docs" / "release-checks.md"
-CODE = ("edgesvm", "firmware_sim", "tests", "tools", "examples", "benchmarks/*.py")
-SOURCES = (*CODE, "Makefile", "meson.build", "pyproject.toml")
+BUILT = "edgesvm", "firmware_sim", "examples", "meson.build", "pyproject.toml"
+SOURCES = (*BUILT, "tests", "tools", "benchmarks/*.py", "Makefile")
+# What a step reads that names its tests.
+SHARED = (*BUILT, "tests", ":(exclude)tests/**test_*.py")
 EVERY_S = 60.0  # between two lines about a step
 PYTHON = sys.executable
 LONG = f"{PYTHON} -m pytest -q -m long -p no:cacheprovider -n auto --maxprocesses 4"
@@ -41,7 +44,9 @@ INTRODUCTION = """\
 # Release checks
 
 The outcome of each step of `make conformance`, which writes this page. A step that passed is not
-run again on the same sources. Steps that are missing here have not been run.
+run again on the same sources: of a step that names its tests these, what they share and both
+packages; of mutants their area and its tests; of any other everything. Steps that are missing here
+have not been run.
 """
 
 
@@ -76,14 +81,28 @@ def steps(samples: str) -> dict[str, str]:
     }
 
 
-def sources() -> str:
-    """What the outcomes belong to: the sources as they are, committed or not."""
-    digest = hashlib.sha256()
-    for command in (["ls-files", "-s"], ["diff", "HEAD"]):
-        told = subprocess.run(
-            ["git", *command, "--", *SOURCES], cwd=ROOT, capture_output=True, check=True
-        )
-        digest.update(told.stdout)
+def read_by(name: str, command: str) -> list[tuple[str, ...]]:
+    """Paths, as git takes them, of what the outcome of a step depends on."""
+    for area in AREAS:
+        if name == f"mutants, {area.name}":
+            tests = [word for run in area.runs() for word in run if word.startswith("tests/")]
+            return [("tools/mutants", ":(exclude)*/by_hand.py", *area.files, *tests)]
+    named = tuple(word for word in command.split() if word.startswith("tests/"))
+    return [SHARED, named] if named else [SOURCES]
+
+
+def by_hand(name: str) -> list[str]:
+    """The mutants written by hand that a step tries."""
+    return [str(m) for m in mutants_by_hand() if name == f"mutants, {area_of(m.file).name}"]
+
+
+def sources(name: str, command: str) -> str:
+    """What the outcome of a step belongs to: the sources as they are, committed or not."""
+    digest = hashlib.sha256("".join(by_hand(name)).encode())
+    for paths in read_by(name, command):
+        for told in (["ls-files", "-s"], ["diff", "HEAD"]):
+            log = ["git", *told, "--", *paths]
+            digest.update(subprocess.run(log, cwd=ROOT, capture_output=True, check=True).stdout)
     return digest.hexdigest()[:12]
 
 
@@ -107,7 +126,7 @@ def length(seconds: float) -> str:
 def run(name: str, command: str) -> dict:
     """Run a step; what came of it. Its output is in a file, for some steps take hours."""
     log = KEPT / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.log"
-    began = time.monotonic()
+    began, here = time.monotonic(), sources(name, command)
     with (
         log.open("w") as file,
         subprocess.Popen(
@@ -122,7 +141,7 @@ def run(name: str, command: str) -> dict:
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     return {
         "step": name,
-        "sources": sources(),
+        "sources": here,
         "commit": commit(),
         "date": time.strftime("%Y-%m-%d"),
         "seconds": round(time.monotonic() - began),
@@ -153,9 +172,10 @@ def main() -> int:
     parser.add_argument("--samples", default="1M", help="of the unpaced run (default 1M)")
     args = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
-    known, here, every = outcomes(), sources(), steps(args.samples)
+    known, every = outcomes(), steps(args.samples)
     wanted = [n for n in every if not args.words or any(word in n for word in args.words)]
-    done = {n for n, one in known.items() if one["passed"] and one["sources"] == here}
+    done = {n for n in wanted if n in known and known[n]["passed"]}
+    done = {n for n in done if known[n]["sources"] == sources(n, every[n])}
     left = [n for n in wanted if args.again or n not in done]
     seconds = [known[name]["seconds"] for name in left if name in known]
     print(

@@ -143,12 +143,6 @@ BY_HAND = [
         "the newcomer's own axis is too long",
     ),
     (
-        "edgesvm/learners/stream/_ball.pxd",
-        "return not square <= MAX_SQUARE",
-        "return square > MAX_SQUARE",
-        "NaN is not large",
-    ),
-    (
         "edgesvm/learners/batch/_smo.pyx",
         "    s.order[a], s.order[b] = s.order[b], s.order[a]\n",
         "",

@@ -12,7 +12,7 @@ Bytes: (W (W - 1) / 2 + 4 W) s + 2 P and, for orthogonal directions, d s, beside
 """
 
 cimport cython
-from libc.math cimport fabs, fmin, isfinite
+from libc.math cimport fabs, fmax, fmin, isfinite
 from libc.stdint cimport int16_t, int64_t
 from libc.string cimport memcpy, memset
 
@@ -26,9 +26,9 @@ cdef extern from "bierman.h" nogil:
     void bierman_column_f32(float *u, float *b, float less, float more, int64_t n) noexcept
     void bierman_column_f64(double *u, double *b, double less, double more, int64_t n) noexcept
 
-cdef double LARGEST_SQUARE, MOST_SLOPE, MOST_WEIGHT
+cdef double LARGEST_SQUARE, LEAST_VARIANCE, MOST_COVARIANCE, MOST_SLOPE, MOST_WEIGHT
 from edgesvm.learners.regression.constants import (
-    FIRST_AMPLITUDES, LARGEST_SQUARE, MOST_SLOPE, MOST_WEIGHT)
+    FIRST_AMPLITUDES, LARGEST_SQUARE, LEAST_VARIANCE, MOST_COVARIANCE, MOST_SLOPE, MOST_WEIGHT)
 
 
 @cython.final
@@ -160,4 +160,15 @@ cdef class FourierRLSCore(RegressorCore):
                 return b"a variance is out of range"
             if not fabs(entry(self.is_float32, self.w, c)) <= MOST_WEIGHT:
                 return b"the weights are too large"
+            if not self.diagonal(c) <= MOST_COVARIANCE:
+                return b"the covariance is too large"
         return NULL
+
+    cdef double diagonal(self, int64_t i) noexcept nogil:
+        """(U D U')_ii"""
+        cdef double total = entry(self.is_float32, self.variance, i), u
+        cdef int64_t c
+        for c in range(i + 1, self.width):
+            u = entry(self.is_float32, self.upper, c * (c - 1) // 2 + i)
+            total += u * u * fmax(entry(self.is_float32, self.variance, c), LEAST_VARIANCE)
+        return total

@@ -27,3 +27,5 @@ RLS_NOISE = 0.1  # variance of a target that the features do not explain
 # Of an arena that was read: more than learning can leave, and all answers are finite.
 LARGEST_SPREAD = 1e240
 MOST_COEFFICIENT = 1e30
+MOST_COVARIANCE = 1e12
+LEAST_VARIANCE = 1e-24  # a smaller one counts as this

@@ -7,7 +7,15 @@ import pytest
 from each import each
 
 import edgesvm
-from edgesvm import AdaGradSVR, Calibrated, Chain, CorruptModelError, FourierSVR, OneVsRest
+from edgesvm import (
+    AdaGradSVR,
+    Calibrated,
+    Chain,
+    CorruptModelError,
+    FourierRLS,
+    FourierSVR,
+    OneVsRest,
+)
 from edgesvm.persist import pack, restore, unpack
 
 N = 80
@@ -50,6 +58,13 @@ def test_a_snapshot_that_no_stream_leaves_is_refused(kind, fault):
     name, place, value = fault
     model.core.views[name][place] = value
     with pytest.raises(CorruptModelError, match=FAULTS[fault]):
+        restore(pack(model.snapshot()))
+
+
+def test_a_snapshot_with_a_covariance_that_no_stream_leaves_is_refused():
+    model = FourierRLS().partial_fit(*stream())
+    model.core.views["upper"][-1] = 1e20
+    with pytest.raises(CorruptModelError, match="covariance is too large"):
         restore(pack(model.snapshot()))
 
 
