@@ -65,8 +65,8 @@ class SharedTwinSVM(KernelMethod):
     near the boundary of two classes. A sample of weight s has the variance r / s.
 
     Bytes: see ``plan``; with M = max_twins, V = n_classes, or 1 with two classes, s = 4 or 8:
-    80 + M (D s + 8 V + 33) + 4 M (M + 1), 16 n_classes, and padding. Time: M kernel values and
-    O(M^2) for a sample that is learned, M kernel values for a decision.
+    80 + 16 V + M (D s + 8 V + 33) + 4 M (M + 1), and padding. Time: M kernel values and O(M^2) for
+    a sample that is learned, M kernel values for a decision. It does not forget.
 
     Examples
     --------
