@@ -234,7 +234,8 @@ cdef class CoreVectorMachineCore(EnclosingCore):
     cdef void wipe(self) noexcept nogil:
         self.settled_at(0.0)    # as far as the next sample is concerned, like one that was loaded
         if self.begun:
-            self.smo.n = self.n_held
+            # slots of dropped core vectors are not used again
+            self.smo.n = max(self.n_held, self.smo.cache.n_used)
             smo_wipe(&self.smo)
             memset(self.smo.order, 0, self.smo.n * sizeof(int32_t))
             memset(self.smo.bound, 0, self.smo.n * sizeof(double))
