@@ -97,7 +97,15 @@ def dual_of(learner: Any) -> Dual | None:
     return maker(learner, core, core.views, learner.kernel_for(core.n_features))
 
 
+def refuse_nonzeros(learner: Any) -> None:
+    if getattr(learner, "max_nonzeros", None) is not None:
+        raise ValueError(
+            f"{type(learner).__name__} keeps non-zeros, C does not: fit it without max_nonzeros"
+        )
+
+
 def enclosing(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
+    refuse_nonzeros(learner)
     n = int(views["n_core"])
     given = untiled(views["rows"], n), views["beta"][:n], float(views["intercept"])
     return Dual(*given, core.labels.sign, kernel, normalize=bool(learner.normalize))
@@ -140,10 +148,7 @@ def incremental(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
 def store(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
     np.asarray(learner.dual_coef_)  # it solves when it is asked
     coef = views["beta"][: int(views["n_support"])]
-    if "columns" in views:
-        raise ValueError(
-            f"{type(learner).__name__} keeps non-zeros, C does not: fit it without max_nonzeros"
-        )
+    refuse_nonzeros(learner)
     return in_tiles(learner, views["rows"], coef, float(views["intercept"]), kernel)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray, rule
 from edgesvm.contract.labels import Labels
 from edgesvm.export.costs import ahead_of, predicted
+from edgesvm.export.dual import refuse_nonzeros
 from edgesvm.export.texts import WRITTEN
 from edgesvm.export.units import (
     Unit,
@@ -70,6 +71,7 @@ class Model:
         """Raises ValueError for a learner that cannot be exported."""
         learner = learner_in(model)
         core, params = learner._held_state
+        refuse_nonzeros(learner)
         built = type(learner)(**params)
         labels, width = core.labels, core.n_features
         regresses = bool(learner.regresses)
