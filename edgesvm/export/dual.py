@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.core.tiles import TilesView
-from edgesvm.export.units import number
+from edgesvm.export.units import keeps_nonzeros, number
 from edgesvm.kernels import RBF, Kernel
 from edgesvm.learners.batch.constants import HIDEABLE
 from edgesvm.learners.batch.smo_learner import SmoLearner
@@ -98,9 +98,10 @@ def dual_of(learner: Any) -> Dual | None:
 
 
 def refuse_nonzeros(learner: Any) -> None:
-    if getattr(learner, "max_nonzeros", None) is not None:
+    if keeps_nonzeros(learner):
         raise ValueError(
-            f"{type(learner).__name__} keeps non-zeros, C does not: fit it without max_nonzeros"
+            f"{type(learner).__name__} cannot be exported for inference; use it without"
+            " max_nonzeros: C keeps no non-zeros"
         )
 
 

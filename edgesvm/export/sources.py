@@ -12,10 +12,10 @@ import numpy as np
 from edgesvm.budget import PARTS, MemoryPlan, PlannedArray, rule
 from edgesvm.contract.labels import Labels
 from edgesvm.export.costs import ahead_of, predicted
-from edgesvm.export.dual import refuse_nonzeros
 from edgesvm.export.texts import WRITTEN
 from edgesvm.export.units import (
     Unit,
+    keeps_nonzeros,
     number,
     raw_features,
     units_of,
@@ -71,7 +71,6 @@ class Model:
         """Raises ValueError for a learner that cannot be exported."""
         learner = learner_in(model)
         core, params = learner._held_state
-        refuse_nonzeros(learner)
         built = type(learner)(**params)
         labels, width = core.labels, core.n_features
         regresses = bool(learner.regresses)
@@ -83,6 +82,8 @@ class Model:
             name = type(lacks).__name__
             instead = "FourierSVR" if regresses else "FourierSVM"
             why = INSTEAD.get(name, f"it has no translation; use {instead}")
+            if keeps_nonzeros(lacks) and name not in INSTEAD:
+                why = "it keeps non-zeros; use it without max_nonzeros"
             raise ValueError(f"{name} cannot be exported to C to learn: {why}")
         behind = built.plan(width)
         classes = labels.in_slots or None
