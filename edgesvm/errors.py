@@ -146,6 +146,15 @@ def refusal(  # noqa: PLR0917
     return SampleRefused(f"{sample} {why}", status)
 
 
+def too_long(sample: str, count: int, max_nonzeros: int) -> SampleRefused:
+    """The exception for a row of more non-zeros than a core set of so many takes."""
+    return SampleRefused(
+        f"{sample} does not fit: its {count:,} non-zeros are more than half of"
+        f" max_nonzeros={max_nonzeros:,}; give a larger max_nonzeros",
+        Status.FULL,
+    )
+
+
 def _weight_refused(weight: float, mean: float) -> str:
     """What is wrong with a weight that was refused; `mean`: of the weights before it, 0 if there
     are none."""

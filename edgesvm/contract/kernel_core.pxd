@@ -4,7 +4,9 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t
 
 from edgesvm.contract.core cimport LearnerCore
+from edgesvm.contract.sparse cimport Batch
 from edgesvm.core.kernels cimport Kernel
+from edgesvm.core.nonzeros cimport Nonzeros, Sample
 from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.tiles cimport Tiles
 
@@ -20,6 +22,10 @@ cdef class KernelCore(LearnerCore):
     cdef list noted_names       # the plan's arrays they are in
     cdef dict notes             # name -> ndarray, the notes, while there are any
     cdef int n_working          # calls with rows, begun and not ended
+    # With the arrays of `nonzeros`, rows are stored there instead of in tiles.
+    cdef bint is_sparse
+    cdef Nonzeros nonzeros
+    cdef Batch *batch           # the rows that are being read; NULL: they are dense
     # While several cores decide the same block of samples: its kernel values with the vectors that
     # any of them holds, (n, ROWS_BLOCK), and which of these each vector is. Else NULL.
     cdef const double *known
@@ -34,6 +40,9 @@ cdef class KernelCore(LearnerCore):
     cdef bint refuses_to_decide(self, const void *x) noexcept nogil
 
     cdef int64_t n_in_tiles(self) noexcept nogil
+
+    @cython.final
+    cdef Sample sample_of(self, const void *x) noexcept nogil
 
     @cython.final
     cdef double square_norm(self, const void *x) noexcept nogil

@@ -6,8 +6,11 @@ from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
+from edgesvm.contract.samples cimport as_sample
+from edgesvm.contract.sparse cimport Batch
 from edgesvm.core.kernels cimport RBF, any_kernel_value, kernel_of
 from edgesvm.core.linalg cimport any_dot
+from edgesvm.core.nonzeros cimport Sample, map_nonzeros
 from edgesvm.core.rows cimport (
     ROWS_BLOCK, ROWS_WIDEST, any_kernel_values, block_kernel_values, lanes_block_kernel_values,
     lanes_kernel_values, lanes_turn_block, turn_block)
@@ -29,11 +32,23 @@ cdef class KernelCore(LearnerCore):
         self.kernel = kernel_of(kernel.code)
         self.row_bytes = self.n_features * self.dtype.itemsize
         self.noted_names, self.notes = [], {}
+        self.is_sparse = "columns" in self.views
+        if self.is_sparse:
+            map_nonzeros(&self.nonzeros, self.views, "", self.n_features)
 
     @property
     def has_scratch(self):
         """`decide` may write into the arena, and a block of decisions into `known`."""
         return self.decides_alone() or self.decides_in_blocks
+
+    cdef int read(self, Batch *batch, X, cnp.ndarray scratch, int64_t n) except -1:
+        LearnerCore.read(self, batch, X, scratch, n)
+        self.batch = batch if self.is_sparse else NULL
+        return 0
+
+    cdef Sample sample_of(self, const void *x) noexcept nogil:
+        """x, of the rows that are being read, by its columns if they are known"""
+        return as_sample(x, self.n_features, self.batch)
 
     cdef double square_norm(self, const void *x) noexcept nogil:
         """x.x"""
@@ -140,6 +155,7 @@ cdef class KernelCore(LearnerCore):
     cdef void end_rows(self) noexcept:
         cdef int i
         self.n_working -= 1
+        self.batch = NULL
         if self.n_working == 0:
             for i in range(len(self.noted_names)):
                 self.noted[i].present = NULL

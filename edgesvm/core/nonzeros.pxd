@@ -32,6 +32,12 @@ cdef double square_nonzeros(const Nonzeros *rows, int64_t t) noexcept nogil
 cdef void kernel_nonzeros(
     const Nonzeros *rows, const Kernel *kernel, const void *x, double xx, int64_t first, int64_t n,
     double *out) noexcept nogil
+cdef void row_nonzeros(
+    const Nonzeros *rows, const Kernel *kernel, const void *x, double xx, int64_t first, int64_t n,
+    float *out) noexcept nogil
+cdef double weighted_nonzeros(
+    const Nonzeros *rows, const Kernel *kernel, const void *x, double xx, int64_t n,
+    const double *weight) noexcept nogil
 cdef bint is_sound(const Nonzeros *rows, int64_t n) noexcept nogil
 
 

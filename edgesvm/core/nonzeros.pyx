@@ -19,7 +19,7 @@ from libc.string cimport memmove, memset
 
 from edgesvm.core.kernels cimport RBF
 from edgesvm.core.linalg cimport entry
-from edgesvm.core.tiles cimport kernel_of_sums
+from edgesvm.core.tiles cimport BLOCK_ROWS, kernel_of_sums
 
 cdef inline int64_t size_of(const Nonzeros *rows) noexcept nogil:
     return sizeof(float) if rows.is_float32 else sizeof(double)
@@ -188,6 +188,38 @@ cdef void kernel_nonzeros(
             square += v * v
         out[t - first] = max(xx + square - 2.0 * product, 0.0) if squares else product
     kernel_of_sums(kernel, out, n)
+
+
+cdef void row_nonzeros(
+    const Nonzeros *rows, const Kernel *kernel, const void *x, double xx, int64_t first, int64_t n,
+    float *out
+) noexcept nogil:
+    """`kernel_nonzeros`, rounded to float32"""
+    cdef double values[BLOCK_ROWS]
+    cdef int64_t begin = 0, count, t
+    while begin < n:
+        count = min(n - begin, <int64_t> BLOCK_ROWS)
+        kernel_nonzeros(rows, kernel, x, xx, first + begin, count, values)
+        for t in range(count):
+            out[begin + t] = <float> values[t]
+        begin += count
+
+
+cdef double weighted_nonzeros(
+    const Nonzeros *rows, const Kernel *kernel, const void *x, double xx, int64_t n,
+    const double *weight
+) noexcept nogil:
+    """sum_t weight[t] k(x, row t) over the first n rows"""
+    cdef double values[BLOCK_ROWS]
+    cdef double total = 0.0
+    cdef int64_t first = 0, count, t
+    while first < n:
+        count = min(n - first, <int64_t> BLOCK_ROWS)
+        kernel_nonzeros(rows, kernel, x, xx, first, count, values)
+        for t in range(count):
+            total += weight[first + t] * values[t]
+        first += count
+    return total
 
 
 # -- checks of a loaded arena ----------------------------------------------------------------------

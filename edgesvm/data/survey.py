@@ -12,7 +12,7 @@ from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
-from edgesvm.errors import refusal
+from edgesvm.errors import refusal, too_long
 from edgesvm.kernels import LARGEST_KERNEL, Kernel
 
 
@@ -23,12 +23,14 @@ class Surveyed(NamedTuple):
     n_learned : int, rows with a weight > 0
     per_class : tuple of ints of length ``labels.room``, n_learned by class index
     mean_weight : float, of those rows
+    n_nonzeros : int, of all rows; 0 if they were not counted
     """
 
     n_rows: int
     n_learned: int
     per_class: tuple[int, ...]
     mean_weight: float
+    n_nonzeros: int = 0
 
 
 def survey(
@@ -43,6 +45,7 @@ def survey(
     C: float = 1.0,
     bounded: bool = True,
     largest_target: float | None = None,
+    max_nonzeros: int | None = None,
 ) -> Surveyed:
     """Check that a source can be learned, and count its rows.
 
@@ -69,6 +72,8 @@ def survey(
     largest_target : float, optional
         The labels are targets of a regressor, of this size at most; `labels` stays empty, and all
         rows are of class index 0.
+    max_nonzeros : int, optional
+        A row has at most half as many non-zeros.
 
     Raises
     ------
@@ -78,6 +83,7 @@ def survey(
         row has more than 256 times the mean weight of all rows but those of weight zero.
     """
     n_rows, per_class, weights = 0, np.zeros(labels.room, np.int64), _Weights()
+    n_nonzeros = 0
     for chunk in source.chunks(rows, np.dtype(dtype)):
         n_rows += len(chunk.X)
         finite = _is_finite(chunk.X, largest, kernel)
@@ -102,6 +108,7 @@ def survey(
             sample = f"{owner}: row {chunk.first + row} ({what} {chunk.y[row]!r})"
             weight = 1.0 if chunk.weight is None else chunk.weight[row]
             raise refusal(status, sample, dtype, labels.in_slots, weight)
+        n_nonzeros += _nonzeros(chunk, owner, max_nonzeros)
         learned = slots if chunk.weight is None else slots[chunk.weight > 0.0]
         per_class += np.bincount(learned, minlength=labels.room)
         weights.add(chunk, len(learned))
@@ -114,7 +121,7 @@ def survey(
     if bounded and weights.largest > MOST_TIMES * mean:
         sample = f"{owner}: row {weights.row}"
         raise refusal(Status.BAD_WEIGHT, sample, dtype, labels.in_slots, weights.largest, mean)
-    return Surveyed(n_rows, n_learned, tuple(per_class.tolist()), mean)
+    return Surveyed(n_rows, n_learned, tuple(per_class.tolist()), mean, n_nonzeros)
 
 
 class _Weights:
@@ -139,6 +146,22 @@ def _is_finite(X: Any, largest: float | None, kernel: Kernel | None) -> np.ndarr
         square = X.squares() if isinstance(X, SparseRows) else np.einsum("ij,ij->i", X, X)
         finite = np.isfinite(square) if largest is None else square <= largest
         return finite if kernel is None else finite & (kernel.of_square(square) <= LARGEST_KERNEL)
+
+
+def _nonzeros(chunk: Rows, owner: str, most: int | None) -> int:
+    """Non-zeros of all rows; 0 without `most`, of which a row has at most half."""
+    if most is None or len(chunk.X) == 0:
+        return 0
+    X = chunk.X
+    if isinstance(X, SparseRows):
+        before = np.concatenate([[0], np.cumsum(X.data != 0)])
+        counts = np.diff(before[X.indptr])
+    else:
+        counts = np.count_nonzero(X, axis=1)
+    row = int(counts.argmax())
+    if 2 * counts[row] > most:
+        raise too_long(f"{owner}: row {chunk.first + row}", int(counts[row]), most)
+    return int(counts.sum())
 
 
 def is_weight(weight: np.ndarray, C: float = 1.0) -> np.ndarray:

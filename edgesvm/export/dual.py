@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.core.tiles import TilesView
-from edgesvm.export.units import number
+from edgesvm.export.units import keeps_nonzeros, number
 from edgesvm.kernels import RBF, Kernel
 from edgesvm.learners.batch.constants import HIDEABLE
 from edgesvm.learners.batch.smo_learner import SmoLearner
@@ -97,7 +97,16 @@ def dual_of(learner: Any) -> Dual | None:
     return maker(learner, core, core.views, learner.kernel_for(core.n_features))
 
 
+def refuse_nonzeros(learner: Any) -> None:
+    if keeps_nonzeros(learner):
+        raise ValueError(
+            f"{type(learner).__name__} cannot be exported for inference; use it without"
+            " max_nonzeros: C keeps no non-zeros"
+        )
+
+
 def enclosing(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
+    refuse_nonzeros(learner)
     n = int(views["n_core"])
     given = untiled(views["rows"], n), views["beta"][:n], float(views["intercept"])
     return Dual(*given, core.labels.sign, kernel, normalize=bool(learner.normalize))
@@ -140,10 +149,7 @@ def incremental(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
 def store(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
     np.asarray(learner.dual_coef_)  # it solves when it is asked
     coef = views["beta"][: int(views["n_support"])]
-    if "columns" in views:
-        raise ValueError(
-            f"{type(learner).__name__} keeps non-zeros, C does not: fit it without max_nonzeros"
-        )
+    refuse_nonzeros(learner)
     return in_tiles(learner, views["rows"], coef, float(views["intercept"]), kernel)
 
 

@@ -15,6 +15,7 @@ from edgesvm.export.costs import ahead_of, predicted
 from edgesvm.export.texts import WRITTEN
 from edgesvm.export.units import (
     Unit,
+    keeps_nonzeros,
     number,
     raw_features,
     units_of,
@@ -81,6 +82,8 @@ class Model:
             name = type(lacks).__name__
             instead = "FourierSVR" if regresses else "FourierSVM"
             why = INSTEAD.get(name, f"it has no translation; use {instead}")
+            if keeps_nonzeros(lacks) and name not in INSTEAD:
+                why = "it keeps non-zeros; use it without max_nonzeros"
             raise ValueError(f"{name} cannot be exported to C to learn: {why}")
         behind = built.plan(width)
         classes = labels.in_slots or None

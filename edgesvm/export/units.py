@@ -61,11 +61,16 @@ def name_of(learner: Learner | RawFeatures) -> str:
     return getattr(learner, "_compiled", Learner).__name__.removesuffix("Core")
 
 
+def keeps_nonzeros(learner: Any) -> bool:
+    """Whether it stores the non-zeros of its rows, which C does not."""
+    return getattr(learner, "max_nonzeros", None) is not None
+
+
 def untranslated(learner: Learner) -> Learner | None:
     """The learner in this one, or itself, that has no translation; None if all have."""
     inner: Any = learner
     while name_of(inner) in translated():
-        if getattr(inner, "normalize", False) == "kernel":
+        if getattr(inner, "normalize", False) == "kernel" or keeps_nonzeros(inner):
             return inner
         if not isinstance(inner, Wrapper):
             return None

@@ -419,6 +419,9 @@ ENCLOSING: dict[str, Any] = {
     "one_pass": False,
 }
 
+# room for half of the rows that max_core is: which limit is reached first is left open
+ENCLOSING_NONZEROS = {"n_probes": 3, "max_core": 14, "C": 3.0, "max_nonzeros": 300}
+
 SOLVED_TO_EPSILON = ENCLOSING | {"twin_rtol": {"float32": 5e-3, "float64": 2e-3}}
 
 # The pool holds the candidates' numbers, floating-point ones among them; cosines are right to 1e-7.
@@ -753,6 +756,20 @@ REGISTERED = [
             "bulk": False,
             "epsilon": 1e-6,
         },
+        **SOLVED_TO_EPSILON,
+    ),
+    Registered(
+        "BallVectorMachine-nonzeros",
+        BallVectorMachine,
+        {**ENCLOSING_NONZEROS, "gamma": 0.3, "epsilon": 1e-3},
+        unread=("degree",),
+        **ENCLOSING,
+    ),
+    Registered(
+        "CoreVectorMachine-nonzeros",
+        CoreVectorMachine,
+        {**ENCLOSING_NONZEROS, "kernel": Linear(), "normalize": True, "epsilon": 1e-6},
+        unread=("degree",),
         **SOLVED_TO_EPSILON,
     ),
     Registered("Perceptron", Perceptron, tuned=""),
@@ -1113,7 +1130,9 @@ CHECKS = (
     "SimpleSVM",
     "RandSVM",
     "BallVectorMachine",
+    "BallVectorMachine-nonzeros",
     "CoreVectorMachine",
+    "CoreVectorMachine-nonzeros",
     "Perceptron",
     "Pegasos-batch",
     "KernelPerceptron-oldest",

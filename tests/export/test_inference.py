@@ -32,7 +32,9 @@ from rig.boards import hard_samples
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
 # Several learners in one, and a solver's within one of several classes.
-REFUSED = re.compile(r"Auto|BatchSVR|DecrementalSVR|One.*(BatchSVM|RandSVM|CoreVector|Retrained)")
+REFUSED = re.compile(
+    r"Auto|nonzeros|BatchSVR|DecrementalSVR|One.*(BatchSVM|RandSVM|CoreVector|Retrained)"
+)
 
 
 def differs(model, folder, X, cc="gcc -O0"):

@@ -70,6 +70,7 @@ D = 5
 
 # One setting or two of each learner, and the sizes that the table of learners gives for it.
 SOLVER = {"N": 40}
+NONZEROS = {"N": 40, "R": 40, "Z": 139}
 CORE = {"N": 40, "p": 9, "E": D}
 WIDER = {"E": D + 1}
 SETTINGS = [
@@ -79,8 +80,8 @@ SETTINGS = [
     (KernelStreamSVM(max_vectors=7), {"M": 7, "P": 28}),
     (KernelStreamSVM(max_vectors=7, when_full="share"), {"M": 8}),
     (BatchSVM(max_samples=40, cache="1KiB"), SOLVER),
-    (BatchSVM(max_samples=40, max_nonzeros=99, cache="1KiB"), SOLVER | {"Z": 139}),
-    (BatchSVM(max_samples=40, max_nonzeros=99, kernel=Linear()), SOLVER | {"Z": 139}),
+    (BatchSVM(max_samples=40, max_nonzeros=99, cache="1KiB"), NONZEROS),
+    (BatchSVM(max_samples=40, max_nonzeros=99, kernel=Linear()), NONZEROS),
     (ReservoirSVM(max_samples=40, cache="1KiB", dtype="float64"), SOLVER),
     (BatchSVR(max_samples=40, cache="1KiB"), SOLVER | {"K": 1}),
     (IncrementalSVM(max_vectors=30, batch_size=10), SOLVER),
@@ -92,6 +93,16 @@ SETTINGS = [
     (CoreVectorMachine(max_core=40, n_probes=9, dtype="float64"), CORE),
     (CoreVectorMachine(max_core=40, n_probes=9, kernel="poly", normalize="kernel"), CORE | WIDER),
     (BallVectorMachine(max_core=40, n_probes=9), CORE),
+    (
+        CoreVectorMachine(max_core=40, n_probes=9, max_nonzeros=99, kernel="poly", normalize=True),
+        CORE | {"R": 49, "Z": 148},
+    ),
+    (
+        BallVectorMachine(
+            max_core=40, n_probes=9, max_nonzeros=99, kernel=Linear(), normalize=True
+        ),
+        CORE | {"R": 49, "Z": 148},
+    ),
     (OneClassCoreVectorMachine(max_core=40, n_probes=9), CORE),
     (OneClassBallVectorMachine(max_core=40, n_probes=9), CORE),
     (TwinVectorMachine(max_twins=7), {"M": 9, "P": 45}),
@@ -157,7 +168,7 @@ SETTINGS = [
     (RandSVM(solver=BatchSVM(max_samples=40, cache="1KiB")), {"N": 40, "q": 40}),
     (
         RandSVM(solver=BatchSVM(max_samples=40, max_nonzeros=99, kernel=Linear())),
-        {"N": 40, "q": 40, "Z": 139},
+        NONZEROS | {"q": 40},
     ),
     (OneVsOne(n_classes=4), {"K": 4, "Q": 6}),
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
@@ -253,7 +264,7 @@ def arrays_of(blocks):
         return arrays
     drawn = [(f"drawn_{name}", *rest) for name, *rest in BLOCKS["nonzeros"]]
     whole = [drawn if array[0] == "drawn_rows" else [array] for array in arrays]
-    return [array for some in whole for array in some if array[0] != "rows"]
+    return [array for some in whole for array in some if array[0] not in ("rows", "block_rows")]
 
 
 def dtype_of(learner):

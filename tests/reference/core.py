@@ -106,7 +106,7 @@ class ReferenceCore:
         known = self.regresses or slot >= 0
         status = self.learn_row(row, slot, weight) if known else Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
-            raise refusal(
+            error = refusal(
                 status,
                 f"{self.owner}: the sample ({self.kind_of_y} {y!r})",
                 self.dtype,
@@ -114,6 +114,7 @@ class ReferenceCore:
                 weight,
                 self.mean_weight_so_far,
             )
+            raise self.explained(error)
         if not self.regresses:
             self.labels.take(slot, y)
         return status == Status.CHANGED

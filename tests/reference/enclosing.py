@@ -7,9 +7,10 @@ import numpy as np
 
 from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
-from edgesvm.errors import refusal
+from edgesvm.errors import refusal, too_long
 from edgesvm.learners.papers.enclosing.constants import FINEST, LARGEST
 from reference.kernel_core import KernelCoreRef
+from reference.nonzeros import NonzerosRef
 
 
 class EnclosingCoreRef(KernelCoreRef):
@@ -39,6 +40,7 @@ class EnclosingCoreRef(KernelCoreRef):
         self.kappa, self.n_probes = kappa, len(self.views["block_f"])
         self.block, self.is_full, self.n_taken = [], False, 0
         self.near, self.watching, self.has_all = [], False, False
+        self.nonzeros = NonzerosRef(self.views, width) if "columns" in self.views else None
 
     @property
     def n(self):
@@ -50,6 +52,8 @@ class EnclosingCoreRef(KernelCoreRef):
     @property
     def rows(self):
         """The core set, a copy, ndarray of shape (n_core, n_features)."""
+        if self.nonzeros is not None:
+            return self.nonzeros.first(self.n)
         return self.get(self.views["rows"], self.n)
 
     def put(self, p, x):
@@ -94,8 +98,46 @@ class EnclosingCoreRef(KernelCoreRef):
             own = 1.0 / (np.float64(self.C) * weight)
         if not 0.0 < own <= LARGEST:
             return Status.BAD_WEIGHT
-        self.block.append({"x": x, "y": y, "own": own, "number": number, "f": y * self.output(x)})
+        at, self.count = self.max_core + len(self.block), np.count_nonzero(x)
+        if self.nonzeros is not None:
+            if self.is_long or self.nonzeros.lacking(at, x) > 0:
+                return Status.FULL
+            self.nonzeros[at] = x
+        row = {"at": at, "x": x, "y": y, "own": own, "number": number, "f": y * self.output(x)}
+        self.block.append(row)
         return Status.CHANGED
+
+    def load_alone(self, x, y, weight, number):
+        """The first row of a block; UNCHANGED: it is inside, or there is no room, `is_full`"""
+        status = self.load(x, y, weight, number)
+        if status != Status.FULL or self.is_long:
+            return status
+        self.is_full = self.has_all
+        if not self.is_full:
+            self.improve_all()
+        while not self.is_full:
+            status = self.load(x, y, weight, number)
+            if status != Status.FULL:
+                return status
+            f = y * self.output(self.point(x))
+            if number in self.held("number") or f >= self.threshold():
+                return Status.UNCHANGED
+            self.is_full = not self.make_room()
+        return Status.UNCHANGED
+
+    @property
+    def max_nonzeros(self):
+        return len(self.views["columns"]) - self.max_core - self.n_probes
+
+    @property
+    def is_long(self):
+        return 2 * self.count > self.max_nonzeros
+
+    def clear_block(self):
+        for row in reversed(self.block):
+            if self.nonzeros is not None:
+                self.nonzeros.drop(row["at"])
+        self.block.clear()
 
     def recompute_block(self):
         for row in self.block:
@@ -137,7 +179,10 @@ class EnclosingCoreRef(KernelCoreRef):
 
     def append(self, row):
         v, p, f = self.views, self.n, row["f"]
-        self.put(p, row["x"])
+        if self.nonzeros is not None:
+            self.nonzeros.swap(p, row["at"])
+        else:
+            self.put(p, row["x"])
         v["sign"][p], v["own"][p], v["number"][p] = row["y"], row["own"], row["number"]
         v["beta"][p] = 0.0
         v["n_core"][...] = p + 1
@@ -153,8 +198,12 @@ class EnclosingCoreRef(KernelCoreRef):
     def remove(self, q):
         """Move the last core vector to the place of q."""
         last = self.n - 1
-        self.put(q, self.rows[last])
-        self.put(last, 0)
+        if self.nonzeros is not None:
+            self.nonzeros.swap(q, last)
+            self.nonzeros.drop(last)
+        else:
+            self.put(q, self.rows[last])
+            self.put(last, 0)
         for name in ("sign", "own", "number", "beta", *self.others):
             self.views[name][q] = self.views[name][last]
             self.views[name][last] = 0
@@ -244,11 +293,11 @@ class EnclosingCoreRef(KernelCoreRef):
     def step(self, x, y, weight):
         before = self.n_moves
         self.budget, self.streaming, self.is_full = self.max_iter, True, False
-        status = self.load(x, y, weight, int(self.views["n_seen"]))
+        status = self.load_alone(x, y, weight, int(self.views["n_seen"]))
         if status == Status.CHANGED:
             self.improve_all()
         self.end()
-        if status != Status.CHANGED:
+        if status > Status.CHANGED:
             return status
         if self.n_moves > before or self.is_full:
             self.views["converged"][...] = 0
@@ -279,7 +328,9 @@ class EnclosingCoreRef(KernelCoreRef):
         self.draws = seed_view(seed)
 
     def end(self):
-        self.block.clear()
+        self.clear_block()
+        if "w" in self.views:
+            self.views["w"][:] = self.held("beta") @ self.rows.astype(np.float64)
         self.near, self.watching, self.has_all = [], False, False
 
     def draw(self, n, numbers):
@@ -304,20 +355,33 @@ class EnclosingCoreRef(KernelCoreRef):
         self.has_all = unseen
         learned = [i for i in range(len(X)) if weights is None or weights[i]]
         while learned and not self.is_spent:
-            some, learned = learned[: self.n_probes], learned[self.n_probes :]
-            for i in some:
+            n_read = 0
+            while n_read < min(self.n_probes, len(learned)) and not self.is_full:
+                i = learned[n_read]
                 weight = 1.0 if weights is None else float(weights[i])
-                status = self.load(X[i], 1.0 if slots[i] else -1.0, weight, int(numbers[i]))
-                if status != Status.CHANGED:
+                row = X[i], 1.0 if slots[i] else -1.0, weight, int(numbers[i])
+                status = self.load(*row) if self.block else self.load_alone(*row)
+                if status == Status.FULL and self.block:
+                    break
+                if status > Status.CHANGED:
                     sample = f"{self.owner}: row {numbers[i]}"
-                    raise refusal(status, sample, self.dtype, self.labels.in_slots)
+                    error = refusal(status, sample, self.dtype, self.labels.in_slots)
+                    raise self.explained(error)
+                n_read += 1
+            learned = learned[n_read:]
             before = self.n_taken
             if unseen:
                 self.append_all()
             else:
                 self.improve_all(fully=False)
             self.note_near()
-            self.block.clear()
+            self.clear_block()
             if until_quiet and self.n_taken == before:
                 return True
         return False
+
+    def explained(self, error):
+        if error.status != Status.FULL:
+            return error
+        sample = str(error).partition(" does not fit")[0]
+        return too_long(sample, self.count, self.max_nonzeros)

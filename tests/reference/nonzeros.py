@@ -56,6 +56,14 @@ class NonzerosRef:
             self.taken[0] = whole.start
         self.start[t] = self.length[t] = 0
 
+    def swap(self, s, t):
+        """Rows s and t change places; one of them may be none."""
+        for array in (self.start, self.length):
+            array[[s, t]] = array[[t, s]]
+        for p in {s, t}:
+            if self.start[p]:
+                self.column[self.start[p] - 1] = -(p + 1)
+
     def move_together(self):
         """All rows to the front, in the order they are in."""
         held = np.flatnonzero(self.start)

@@ -135,8 +135,14 @@ class Body(Expressions):
         self.depth -= 1
 
     def is_static(self, test):
-        """`is_float32`, `real is float`: known when the model is compiled."""
-        return self.real_is(test) is not None or self.is_dtype_of_model(test)
+        """`is_float32`, `real is float`: known when the model is compiled. `is_sparse`: never."""
+        return (
+            self.real_is(test) is not None or self.is_dtype_of_model(test) or self.is_sparse(test)
+        )
+
+    def is_sparse(self, test):
+        """Whether a node is `self.is_sparse`: rows of non-zeros have no translation."""
+        return isinstance(test, E.AttributeNode) and self.path(test) == ["is_sparse"]
 
     @staticmethod
     def real_is(test):
@@ -152,6 +158,9 @@ class Body(Expressions):
         then, other = statements(first.body), statements(node.else_clause)
         if others:
             other = [self.from_clause(node, 1)]
+        if self.is_sparse(first.condition):
+            self.block(other if other and ends(other[-1]) else [*other, *rest])
+            return
         if asked and self.real_type in SUFFIX:  # a function for one type
             chosen = then if asked == self.real_type else other
             self.block(chosen if chosen and ends(chosen[-1]) else [*chosen, *rest])

@@ -44,7 +44,8 @@ from libc.string cimport memset
 
 from edgesvm.core.kernels cimport RBF, any_kernel_value
 from edgesvm.core.nonzeros cimport (
-    add_nonzeros, dot_nonzeros, get_nonzeros, kernel_nonzeros, square_nonzeros, swap_nonzeros)
+    add_nonzeros, dot_nonzeros, get_nonzeros, kernel_nonzeros, row_nonzeros, square_nonzeros,
+    swap_nonzeros)
 from edgesvm.core.row_cache cimport (
     cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
     padded)
@@ -150,19 +151,14 @@ cdef void swap(Smo *s, int64_t a, int64_t b) noexcept nogil:
 
 cdef void compute_row(Smo *s, int64_t i, int64_t first, int64_t last, float *out) noexcept nogil:
     """out[t] = K_it for first <= t < last, and also from the beginning of the tile of `first`."""
-    cdef double values[BLOCK_ROWS]
-    cdef int64_t block, t, end
     first -= first % lanes_of(&s.rows)
-    block = first
     get_point(s, i)
     if s.nonzeros == NULL:
         kernel_row(&s.rows, &s.kernel, s.point, first, last, out)
     else:
-        while block < last:
-            end = block + block_of(s, i, block, last, values)
-            for t in range(block, end):
-                out[t] = <float> values[t - block]
-            block = end
+        row_nonzeros(
+            s.nonzeros, &s.kernel, s.point, square_nonzeros(s.nonzeros, i), first, last - first,
+            out + first)
     make_signed(s, i, first, last, out)
 
 

@@ -4,7 +4,6 @@ cimport cython
 from libc.stdint cimport int64_t
 
 from edgesvm.contract.kernel_core cimport KernelCore
-from edgesvm.core.nonzeros cimport Nonzeros
 from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport Tiles
 from edgesvm.learners.batch._smo cimport Smo
@@ -14,7 +13,6 @@ cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1
 
 cdef class SmoCore(KernelCore):
     cdef Smo smo
-    cdef Nonzeros nonzeros
     cdef double C
 
     @cython.final

@@ -10,7 +10,6 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport KernelCore
-from edgesvm.core.nonzeros cimport map_nonzeros
 from edgesvm.core.status cimport BAD_WEIGHT, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport (
     Tiles, get_row, kernel_noise, weighted_kernel, weighted_kernel_f64)
@@ -33,7 +32,7 @@ cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1:
     """Set the solver's kernel and its arrays in the arena; `diagonal` names the plan's array for
     K_tt."""
     s.kernel = core.kernel
-    s.nonzeros, s.w = NULL, NULL
+    s.nonzeros, s.w = &core.nonzeros if core.is_sparse else NULL, NULL
     s.rows.width, s.rows.is_float32, s.rows.present = core.n_features, core.is_float32, NULL
     if "rows" in core.views:
         core.map_tiles(&s.rows, "rows")
@@ -60,9 +59,6 @@ cdef class SmoCore(KernelCore):
         s.linear, s.sign, s.ridge, s.offset = NULL, NULL, NULL, 0.0
         s.bends, s.epsilon = False, 0.0
         s.refines = True
-        if "columns" in self.views:
-            map_nonzeros(&self.nonzeros, self.views, "", self.n_features)
-            s.nonzeros = &self.nonzeros
         if "w" in self.views:
             s.w, s.refines = <double *> self.array("w"), False
         s.beta = <double *> self.array("beta")

@@ -21,15 +21,13 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
-from edgesvm.contract.samples cimport as_sample
-from edgesvm.contract.sparse cimport Batch
 from edgesvm.core.kernels cimport RBF
 from edgesvm.core.nonzeros cimport (
-    Sample, add_nonzeros, is_sound, kernel_nonzeros, lacking, measure, put_nonzeros, sample_dot,
-    square_nonzeros)
+    Sample, add_nonzeros, is_sound, lacking, measure, put_nonzeros, sample_dot, square_nonzeros,
+    weighted_nonzeros)
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport BAD_TARGET, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport BLOCK_ROWS, kernel_of_sums, put_row
+from edgesvm.core.tiles cimport kernel_of_sums, put_row
 from edgesvm.learners.batch._linear_dual cimport LinearDual, dual_begin, dual_complete, dual_run
 from edgesvm.learners.batch._smo cimport (
     CONVERGED, RUNNING, Outcome, Smo, smo_begin, smo_complete, smo_gap, smo_gather, smo_intercept,
@@ -75,9 +73,7 @@ cdef class StoreSVMCore(SmoCore):
     cdef double *targets    # (max_samples,), by slot; NULL: this is no regressor
     cdef uint64_t *rng      # (4,), if samples are drawn
     cdef double noise       # of the solution, see `noise_of`
-    cdef bint is_sparse
     cdef LinearDual dual    # if there is a w
-    cdef Batch *batch       # the sparse rows that are being read; NULL: they are dense
     cdef int64_t count      # non-zeros of the last sample
 
     def __init__(
@@ -85,7 +81,6 @@ cdef class StoreSVMCore(SmoCore):
         epsilon=None
     ):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
-        self.is_sparse = self.smo.nonzeros != NULL
         if not self.is_sparse:
             self.note_tiles(&self.smo.rows, "rows")
         self.max_samples = max_samples
@@ -111,15 +106,6 @@ cdef class StoreSVMCore(SmoCore):
 
     # -- samples -----------------------------------------------------------------------------------
 
-    cdef int read(self, Batch *batch, X, cnp.ndarray scratch, int64_t n) except -1:
-        SmoCore.read(self, batch, X, scratch, n)
-        self.batch = batch if self.is_sparse else NULL
-        return 0
-
-    cdef void end_rows(self) noexcept:
-        SmoCore.end_rows(self)
-        self.batch = NULL
-
     cdef double k_of(self, const void *x, double *square) noexcept nogil:
         """k(x, x), and of a sparse store x.x too; infinite or NaN if a feature is not finite or too
         large to square"""
@@ -127,7 +113,7 @@ cdef class StoreSVMCore(SmoCore):
         cdef double k
         if not self.is_sparse:
             return self.self_kernel(x)
-        sample = as_sample(x, self.n_features, self.batch)
+        sample = self.sample_of(x)
         measure(self.is_float32, &sample, &self.count, square)
         k = square[0]
         if isfinite(k):
@@ -164,7 +150,7 @@ cdef class StoreSVMCore(SmoCore):
             if self.lacks(place) > 0:
                 return FULL
             self.forget_solution()
-            sample = as_sample(x, self.n_features, self.batch)
+            sample = self.sample_of(x)
             put_nonzeros(&self.nonzeros, place, &sample)
         else:
             self.forget_solution()
@@ -375,27 +361,15 @@ cdef class StoreSVMCore(SmoCore):
             return NOT_FINITE
         self.settle()
         if self.smo.w != NULL:
-            sample = as_sample(x, self.n_features, self.batch)
+            sample = self.sample_of(x)
             value[0] = self.intercept[0] + sample_dot(self.is_float32, &sample, self.smo.w)
         elif self.is_sparse:
-            value[0] = self.intercept[0] + self.weighted_nonzeros(x, square)
+            value[0] = self.intercept[0] + weighted_nonzeros(
+                &self.nonzeros, &self.kernel, x, square, self.n_support[0], self.smo.beta)
         else:
             value[0] = self.intercept[0] + self.weighted(
                 &self.smo.rows, self.n_support[0], self.smo.beta, self.noise, x)
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
-
-    cdef double weighted_nonzeros(self, const void *x, double square) noexcept nogil:
-        """sum beta_t k(x, x_t) over the support vectors"""
-        cdef double values[BLOCK_ROWS]
-        cdef double total = 0.0
-        cdef int64_t first = 0, t, n
-        while first < self.n_support[0]:
-            n = min(self.n_support[0] - first, <int64_t> BLOCK_ROWS)
-            kernel_nonzeros(&self.nonzeros, &self.kernel, x, square, first, n, values)
-            for t in range(n):
-                total += self.smo.beta[first + t] * values[t]
-            first += n
-        return total
 
     # -- checks of a loaded arena ------------------------------------------------------------------
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from edgesvm.contract.params import one_of, whole
 from edgesvm.contract.registry import registered
-from edgesvm.learners.batch.store_svm import MOST_NONZEROS, StoreSVM
+from edgesvm.learners.batch.smo_learner import MOST_NONZEROS
+from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.kernel_learner import KERNEL
 
 __all__ = ["BatchSVM"]

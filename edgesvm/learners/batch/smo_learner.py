@@ -11,9 +11,11 @@ import numpy as np
 from edgesvm.budget import parse_bytes
 from edgesvm.contract.params import positive, whole
 from edgesvm.contract.sparse import SparseRows
+from edgesvm.learner import MAX_CAPACITY
 from edgesvm.learners.kernel_learner import KernelLearner
 
 LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
+MOST_NONZEROS = (1 << 31) - 1 - 2 * MAX_CAPACITY  # entries are counted in 32 bits
 ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtype
 
 Arrays = list[tuple[str, str, tuple[int, ...]]]
@@ -78,10 +80,10 @@ def nonzero_arrays(n: int, dtype: str, nonzeros: int, prefix: str = "") -> Array
 
 
 def stored_rows(
-    views: Mapping[str, np.ndarray], first: int, last: int, n_features: int, prefix: str = ""
+    views: Mapping[str, np.ndarray], which: slice | np.ndarray, n_features: int, prefix: str = ""
 ) -> SparseRows:
-    """Rows `first` to `last` - 1 of `nonzero_arrays`, a copy."""
-    starts, lengths = (views[prefix + name][first:last] for name in ("starts", "lengths"))
+    """Some rows of `nonzero_arrays`, a copy."""
+    starts, lengths = (views[prefix + name][which] for name in ("starts", "lengths"))
     ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     entries = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
     values, columns = views[f"{prefix}values"][entries], views[f"{prefix}columns"][entries]

@@ -20,6 +20,7 @@ from edgesvm.learner import MAX_CAPACITY, exclusive, fits
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch.constants import LARGEST_TARGET
 from edgesvm.learners.batch.smo_learner import (
+    MOST_NONZEROS,
     Arrays,
     SmoLearner,
     check_cache,
@@ -28,7 +29,6 @@ from edgesvm.learners.batch.smo_learner import (
     stored_rows,
 )
 
-MOST_NONZEROS = (1 << 31) - 1 - MAX_CAPACITY  # entries are counted in 32 bits
 BLOCK = 1000  # iterations between two calls of `progress`, and two checks for Ctrl-C
 
 Progress = Callable[[int, float], Any]
@@ -319,7 +319,7 @@ class StoreSVM(SmoLearner):
         learner with ``max_nonzeros``."""
         n_support = int(self._solution("n_support"))
         if self._nonzeros is not None:
-            return stored_rows(self.core.views, 0, n_support, self.n_features_in_)
+            return stored_rows(self.core.views, slice(n_support), self.n_features_in_)
         rows = self._solution("rows")
         flat = rows.transpose(0, 2, 1).reshape(-1, rows.shape[1])
         return flat[:n_support].copy()

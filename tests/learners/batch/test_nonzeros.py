@@ -206,7 +206,7 @@ def test_what_takes_its_rows(tmp_path):
     ]
     whole = fleet.merged(parts)
     assert whole.max_nonzeros == 400 and whole.score(csr(X), y) > 0.8
-    with pytest.raises(ValueError, match="fit it without max_nonzeros"):
+    with pytest.raises(ValueError, match="inference; use it without max_nonzeros"):
         export(parts[0], tmp_path, inference=True)
     many = OneVsRest(learner=parts[0].like_new(), n_classes=3).fit(csr(X[:60]), np.arange(60) % 3)
     assert many.predict(csr(X)).shape == (80,)

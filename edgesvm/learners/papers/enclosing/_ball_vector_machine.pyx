@@ -23,8 +23,9 @@ from libc.stdint cimport int64_t
 
 from edgesvm.core.row_cache cimport (
     RowCache, cache_begin, cache_cut, cache_row, cache_slot, cache_wipe, padded)
+from edgesvm.core.nonzeros cimport row_nonzeros
 from edgesvm.core.status cimport Status
-from edgesvm.core.tiles cimport get_row, kernel_row
+from edgesvm.core.tiles cimport kernel_row
 from edgesvm.learners.papers.enclosing._enclosing cimport Block, EnclosingCore
 
 cdef extern from "ball_pass.h" nogil:
@@ -112,14 +113,15 @@ cdef class BallVectorMachineCore(EnclosingCore):
         self.beta[p] += gain * y
         if self.first < 0 or self.f[p] < self.f[self.first]:
             self.first = p
+        if self.is_sparse:
+            self.is_stale = True
         self.move_block(p, keep, gain * y)
         self.n_iter[0] += 1
         self.budget -= 1
 
     cdef double length(self, int64_t p) noexcept nogil:
         """K_pp"""
-        get_row(&self.rows, p, self.point)
-        return self.k_point() + 1.0 + self.own[p]
+        return self.k_core(p) + 1.0 + self.own[p]
 
     cdef void move_block(self, int64_t p, double keep, double gain) noexcept nogil:
         """Update f of the block after a move."""
@@ -127,8 +129,13 @@ cdef class BallVectorMachineCore(EnclosingCore):
         cdef int64_t i
         if block.n == 0:
             return
-        get_row(&self.rows, p, self.point)
-        kernel_row(&block.rows, &self.kernel, self.point, 0, block.n, block.row)
+        self.get_core(p)
+        if self.is_sparse:
+            row_nonzeros(
+                &self.nonzeros, &self.kernel, self.point, self.point_square, self.max_core,
+                block.n, block.row)
+        else:
+            kernel_row(&block.rows, &self.kernel, self.point, 0, block.n, block.row)
         for i in range(block.n):
             if block.f[i] < INFINITY:
                 block.f[i] = keep * block.f[i] + gain * block.sign[i] * (block.row[i] + 1.0)
@@ -144,9 +151,14 @@ cdef class BallVectorMachineCore(EnclosingCore):
             cache_cut(cache, min(padded(n + n // 4), padded(self.max_core)), self.max_core)
         k = cache_slot(cache, p)
         if cache.filled[k] < n:
-            get_row(&self.rows, p, self.point)
-            kernel_row(
-                &self.rows, &self.kernel, self.point, cache.filled[k], n, cache_row(cache, k))
+            self.get_core(p)
+            if self.is_sparse:
+                row_nonzeros(
+                    &self.nonzeros, &self.kernel, self.point, self.point_square, cache.filled[k],
+                    n - cache.filled[k], cache_row(cache, k) + cache.filled[k])
+            else:
+                kernel_row(
+                    &self.rows, &self.kernel, self.point, cache.filled[k], n, cache_row(cache, k))
             cache.filled[k] = <int> n
         return cache_row(cache, k)
 

@@ -29,7 +29,6 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from edgesvm.core.status cimport Status
-from edgesvm.core.tiles cimport get_row
 from edgesvm.learners.batch._smo cimport (
     RUNNING, Smo, smo_append, smo_append_known, smo_begin, smo_complete, smo_cut, smo_intercept,
     smo_replace, smo_run, smo_wipe)
@@ -68,7 +67,10 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.begun = False
         self.settled_at(0.0)
         map_solver(self, s, "curvature")
-        self.note_tiles(&s.rows, "rows")
+        if self.is_sparse:
+            s.rows.width = self.width
+        else:
+            self.note_tiles(&s.rows, "rows")
         s.beta, s.sign, s.ridge = self.alpha, self.sign, self.own
         s.linear, s.offset, s.shrinking, s.capacity = NULL, 1.0, False, self.max_core
 
@@ -97,8 +99,8 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         """The centre is the first core vector."""
         self.alpha[0] = 1.0
         self.beta[0] = self.intercept[0] = self.sign[0]
-        get_row(&self.rows, 0, self.point)
-        self.square[0] = self.k_point() + 1.0 + self.own[0]
+        self.is_stale = True
+        self.square[0] = self.k_core(0) + 1.0 + self.own[0]
         self.find_surface()
 
     cdef bint in_bulk(self) noexcept nogil:
@@ -156,8 +158,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         cdef int64_t i
         for i in range(block.n):
             if block.f[i] < self.was:
-                get_row(&block.rows, i, self.point)
-                block.f[i] = block.sign[i] * self.output()
+                block.f[i] = block.sign[i] * self.output_block(i)
             else:
                 block.f[i] = fmax(block.f[i], least)
 
@@ -174,7 +175,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
     cdef bint is_wide(self) noexcept nogil:
         """Whether a core's own cache does not hold the core set: then it is read once for many rows
         of the kernel."""
-        return self.n_core[0] * self.point_bytes > WIDE
+        return not self.is_sparse and self.n_core[0] * self.point_bytes > WIDE
 
     cdef void find_centre(self) noexcept nogil:
         """Compute square, intercept and beta from the coefficients."""
@@ -186,6 +187,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
             self.beta[p] = self.sign[p] * self.alpha[p]
             intercept += self.beta[p]
         self.square[0], self.intercept[0] = fmax(square, 0.0), intercept
+        self.is_stale = True
         self.find_surface()
 
     cdef double largest(self) noexcept nogil:
@@ -234,7 +236,8 @@ cdef class CoreVectorMachineCore(EnclosingCore):
     cdef void wipe(self) noexcept nogil:
         self.settled_at(0.0)    # as far as the next sample is concerned, like one that was loaded
         if self.begun:
-            self.smo.n = self.n_held
+            # slots of dropped core vectors are not used again
+            self.smo.n = max(self.n_held, self.smo.cache.n_used)
             smo_wipe(&self.smo)
             memset(self.smo.order, 0, self.smo.n * sizeof(int32_t))
             memset(self.smo.bound, 0, self.smo.n * sizeof(double))
@@ -300,6 +303,7 @@ cdef class OneClassCoreVectorMachineCore(CoreVectorMachineCore):
         for p in range(n):
             self.alpha[p] = self.beta[p] = 1.0 / n
         self.intercept[0] = 1.0
+        self.is_stale = True
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = CoreVectorMachineCore.fault(self)

@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.contract.sparse cimport Batch
+from edgesvm.core.nonzeros cimport Sample
 from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport Tiles
@@ -12,7 +13,7 @@ from edgesvm.core.tiles cimport Tiles
 cdef struct Block:      # rows examined together
     int64_t n
     int64_t room
-    Tiles rows
+    Tiles rows          # those of non-zeros follow the core set instead
     double *f           # (K c)_i, infinite for rows in the core set
     double *sign
     double *own         # 1 / (C weight)
@@ -54,6 +55,12 @@ cdef class EnclosingCore(KernelCore):
     cdef int64_t near_room, n_near
     cdef bint watching
     cdef char *point
+    # of rows of non-zeros
+    cdef double point_square        # point.point
+    cdef Sample sample              # the point that was made last
+    cdef int64_t n_nonzeros         # its non-zeros
+    cdef double *w                  # (n_features,): c, if the kernel is linear; else NULL
+    cdef bint is_stale              # w is not that of the coefficients
 
     # What a machine adds; `f` is (K alpha)_p.
     cdef double level(self) noexcept nogil
@@ -75,15 +82,30 @@ cdef class EnclosingCore(KernelCore):
     cdef double largest_own(self) noexcept nogil
     cdef bint is_new(self, int64_t p) noexcept nogil
     cdef bint is_empty_behind(self, int64_t n) noexcept nogil
+    cdef bint holds_just(self, int64_t n) noexcept nogil
     cdef double threshold(self) noexcept nogil
     cdef double limit(self) noexcept nogil
     cdef double allowed(self) noexcept nogil
     cdef bint make_point(self, const void *x) noexcept nogil
-    cdef void append_constant(self) noexcept nogil
+    cdef bint make_sparse_point(self, const void *x) noexcept nogil
+    cdef void get_core(self, int64_t p) noexcept nogil
+    cdef void get_stored(self, int64_t t) noexcept nogil
+    cdef double k_core(self, int64_t p) noexcept nogil
+    cdef double k_stored(self, int64_t t) noexcept nogil
+    cdef double sparse_output(self) noexcept nogil
+    cdef double stored_output(self, int64_t t) noexcept nogil
+    cdef double output_core(self, int64_t p) noexcept nogil
+    cdef double output_block(self, int64_t i) noexcept nogil
+    cdef void sum_up(self) noexcept nogil
+    cdef void append_constant(self, double scale) noexcept nogil
     cdef double k_point(self) noexcept nogil
     cdef void scale_point(self, double scale) noexcept nogil
     cdef double output(self) noexcept nogil
     cdef Status load(self, const void *x, double y, double weight, int64_t number) noexcept nogil
+    cdef bint is_long(self) noexcept nogil
+    cdef int64_t max_nonzeros(self) noexcept nogil
+    cdef Status load_alone(
+        self, const void *x, double y, double weight, int64_t number) noexcept nogil
     cdef Status load_block(
         self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
         const int64_t *number) except * nogil

@@ -17,6 +17,11 @@ after each change (3.1.2). The farthest of a block is added to the core set, unt
 Normalised, k(x, z) / sqrt(k(x, x) k(z, z)) of a polynomial kernel is (u.v)^degree, u being (x,
 sqrt(coef0 / gamma)) of unit norm. So a point has one feature more than its sample, `constant`.
 
+With a budget of non-zeros, those of the core set and of the block are in one store, and a row of
+the block joins the core set by its place alone. A block is shorter where there is no room for more,
+and where there is none beside the core set, a row that is outside finds it full. Of the linear
+kernel there is w = sum beta_i x_i, by which f is computed.
+
 A sample has a number, so that one seen again is known to be in the core set. A pass over all data
 records the numbers of the samples that are inside but nearest to the surface: they are the first to
 be outside when the ball has moved.
@@ -29,17 +34,20 @@ from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
 from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
-from edgesvm.core.kernels cimport any_kernel_value
+from edgesvm.core.kernels cimport RBF, any_kernel_value
+from edgesvm.core.nonzeros cimport (
+    add_nonzeros, dot_nonzeros, drop_nonzeros, get_nonzeros, is_sound, lacking, measure,
+    put_nonzeros, sample_dot, square_nonzeros, swap_nonzeros, weighted_nonzeros)
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
-from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport (
-    clear_rows, get_row, lanes_of, put_row, weighted_kernel, weighted_kernels)
+    clear_rows, get_row, kernel_of_sums, lanes_of, put_row, weighted_kernel, weighted_kernels)
 
 import numpy as np
 
 from edgesvm.contract.core import changed
-from edgesvm.errors import refusal
+from edgesvm.errors import CorruptModelError, refusal, too_long
 
 cnp.import_array()
 
@@ -67,16 +75,19 @@ cdef class EnclosingCore(KernelCore):
         self.converged = <int64_t *> self.array("converged")
         self.square = <double *> self.array("square")
         self.intercept = <double *> self.array("intercept")
-        self.map_tiles(&self.rows, "rows")
+        self.w = <double *> self.array("w") if "w" in self.views else NULL
+        self.nonzeros.width = width
         self.beta = <double *> self.array("beta")
         self.sign = <double *> self.array("sign")
         self.own = <double *> self.array("own")
         self.number = <int64_t *> self.array("number")
         self.point = self.array("point")
         self.map_cache(&self.cache)
-        self.map_tiles(&block.rows, "block_rows")
-        self.note_tiles(&self.rows, "rows")
-        self.note_tiles(&block.rows, "block_rows")
+        if not self.is_sparse:
+            self.map_tiles(&self.rows, "rows")
+            self.map_tiles(&block.rows, "block_rows")
+            self.note_tiles(&self.rows, "rows")
+            self.note_tiles(&block.rows, "block_rows")
         block.f = <double *> self.array("block_f")
         block.sign = <double *> self.array("block_sign")
         block.own = <double *> self.array("block_own")
@@ -94,27 +105,80 @@ cdef class EnclosingCore(KernelCore):
 
     cdef bint make_point(self, const void *x) noexcept nogil:
         """Set point = x, scaled to unit norm if `normalize`; return whether x can be learned."""
-        cdef double xx = self.square_norm(x)
+        cdef double xx
+        if self.is_sparse:
+            return self.make_sparse_point(x)
+        xx = self.square_norm(x)
         if not isfinite(xx):
             return False
         memcpy(self.point, x, self.row_bytes)
         if self.width > self.n_features:
-            self.append_constant()
+            self.append_constant(1.0)
             xx += self.constant * self.constant
         if self.normalize and xx > 0.0:
             self.scale_point(1.0 / sqrt(xx))
         return True
 
-    cdef void append_constant(self) noexcept nogil:
+    cdef bint make_sparse_point(self, const void *x) noexcept nogil:
+        cdef Sample *s = &self.sample
+        cdef double xx, scale = 1.0
+        cdef int64_t k, d
+        s[0] = self.sample_of(x)
+        measure(self.is_float32, s, &self.n_nonzeros, &xx)
+        if not isfinite(xx):
+            return False
+        memset(self.point, 0, self.point_bytes)
+        if self.normalize and xx + self.constant * self.constant > 0.0:
+            scale = 1.0 / sqrt(xx + self.constant * self.constant)
+        for k in range(s.n):
+            d = k if s.columns == NULL else s.columns[k]
+            if self.is_float32:
+                (<float *> self.point)[d] = <float> ((<const float *> x)[d] * scale)
+            else:
+                (<double *> self.point)[d] = (<const double *> x)[d] * scale
+        if self.width > self.n_features:
+            self.append_constant(scale)
+            s.columns, s.n = NULL, self.width
+        s.x = self.point
+        measure(self.is_float32, s, &self.n_nonzeros, &self.point_square)
+        return True
+
+    cdef void append_constant(self, double scale) noexcept nogil:
         if self.is_float32:
-            (<float *> self.point)[self.n_features] = <float> self.constant
+            (<float *> self.point)[self.n_features] = <float> (<float> self.constant * scale)
         else:
-            (<double *> self.point)[self.n_features] = self.constant
+            (<double *> self.point)[self.n_features] = self.constant * scale
 
     cdef double k_point(self) noexcept nogil:
         """k of `point` with itself"""
         return any_kernel_value(
             &self.kernel, self.is_float32, self.point, self.point, self.width)
+
+    cdef void get_core(self, int64_t p) noexcept nogil:
+        """point = core vector p"""
+        if self.is_sparse:
+            self.get_stored(p)
+        else:
+            get_row(&self.rows, p, self.point)
+
+    cdef void get_stored(self, int64_t t) noexcept nogil:
+        get_nonzeros(&self.nonzeros, t, self.point)
+        self.point_square = square_nonzeros(&self.nonzeros, t)
+
+    cdef double k_core(self, int64_t p) noexcept nogil:
+        """k of core vector p with itself"""
+        if self.is_sparse:
+            return self.k_stored(p)
+        get_row(&self.rows, p, self.point)
+        return self.k_point()
+
+    cdef double k_stored(self, int64_t t) noexcept nogil:
+        """k of a row of the store with itself"""
+        cdef double k = square_nonzeros(&self.nonzeros, t)
+        if self.kernel.kind == RBF:
+            return 1.0 if isfinite(k) else INFINITY
+        kernel_of_sums(&self.kernel, &k, 1)
+        return k
 
     cdef void scale_point(self, double scale) noexcept nogil:
         cdef int64_t d
@@ -126,8 +190,51 @@ cdef class EnclosingCore(KernelCore):
 
     cdef double output(self) noexcept nogil:
         """w.phi(x) + b of `point`"""
+        if self.is_sparse:
+            return self.intercept[0] + self.sparse_output()
         return self.intercept[0] + weighted_kernel(
             &self.rows, &self.kernel, self.point, self.n_core[0], self.beta)
+
+    cdef double sparse_output(self) noexcept nogil:
+        """w.phi(x) of `point`; with `w`, of the point that was made last"""
+        if self.w == NULL:
+            return weighted_nonzeros(
+                &self.nonzeros, &self.kernel, self.point, self.point_square, self.n_core[0],
+                self.beta)
+        self.sum_up()
+        return sample_dot(self.is_float32, &self.sample, self.w)
+
+    cdef double stored_output(self, int64_t t) noexcept nogil:
+        """w.phi(x) + b of a row of the store"""
+        if self.w == NULL:
+            self.get_stored(t)
+            return self.output()
+        self.sum_up()
+        return self.intercept[0] + dot_nonzeros(&self.nonzeros, t, self.w)
+
+    cdef double output_core(self, int64_t p) noexcept nogil:
+        """`output` of core vector p"""
+        if self.is_sparse:
+            return self.stored_output(p)
+        get_row(&self.rows, p, self.point)
+        return self.output()
+
+    cdef double output_block(self, int64_t i) noexcept nogil:
+        """`output` of row i of the block"""
+        if self.is_sparse:
+            return self.stored_output(self.max_core + i)
+        get_row(&self.block.rows, i, self.point)
+        return self.output()
+
+    cdef void sum_up(self) noexcept nogil:
+        """w = sum beta_p x_p, if it is not that"""
+        cdef int64_t p
+        if self.w == NULL or not self.is_stale:
+            return
+        memset(self.w, 0, self.n_features * sizeof(double))
+        for p in range(self.n_core[0]):
+            add_nonzeros(&self.nonzeros, p, self.beta[p], self.w)
+        self.is_stale = False
 
     # -- the block ---------------------------------------------------------------------------------
 
@@ -145,16 +252,52 @@ cdef class EnclosingCore(KernelCore):
             return NOT_FINITE
         if not 0.0 < own <= LARGEST:
             return BAD_WEIGHT
-        put_row(&block.rows, i, self.point)
+        if self.is_sparse:
+            if self.is_long() or lacking(&self.nonzeros, self.max_core + i, self.n_nonzeros) > 0:
+                return FULL
+            put_nonzeros(&self.nonzeros, self.max_core + i, &self.sample)
+        else:
+            put_row(&block.rows, i, self.point)
         block.sign[i], block.number[i] = y, number
         block.own[i] = own
         block.n += 1
         return CHANGED
 
+    cdef Status load_alone(
+        self, const void *x, double y, double weight, int64_t number
+    ) noexcept nogil:
+        """`load` of the first row of a block. Where there is no room beside the core set, some is
+        made if the row is outside; UNCHANGED: it is inside, or the core set `is_full`."""
+        cdef Status status = self.load(x, y, weight, number)
+        if status != FULL or self.is_long():
+            return status
+        self.is_full = self.has_all
+        self.waits = False
+        while not self.is_full and self.improve():
+            pass    # what has just come into the core set has no coefficient, and is not idle
+        while not self.is_full:
+            status = self.load(x, y, weight, number)
+            if status != FULL:
+                return status
+            if self.is_core(number) or y * self.output() >= self.threshold():
+                return UNCHANGED
+            self.is_full = not self.make_room()
+        return UNCHANGED
+
+    cdef bint is_long(self) noexcept nogil:
+        """Whether the point is refused. A shorter one has room besides any one core vector."""
+        return 2 * self.n_nonzeros > self.max_nonzeros()
+
+    cdef int64_t max_nonzeros(self) noexcept nogil:
+        return self.nonzeros.room - self.max_core - self.block.room
+
     cdef void score_block(self) noexcept nogil:
         """Compute f of the block."""
         cdef Block *block = &self.block
         cdef int64_t i
+        if self.is_sparse:
+            self.recompute_block()  # all of its f are 0
+            return
         weighted_kernels(
             &self.rows, &self.kernel, &block.rows, block.n, self.n_core[0], self.beta, block.f)
         for i in range(block.n):
@@ -210,7 +353,11 @@ cdef class EnclosingCore(KernelCore):
         cdef Block *block = &self.block
         cdef int64_t i
         memset(self.point, 0, self.point_bytes)
-        clear_rows(&block.rows, block.n)
+        if self.is_sparse:
+            for i in range(block.n, 0, -1):
+                drop_nonzeros(&self.nonzeros, self.max_core + i - 1)
+        else:
+            clear_rows(&block.rows, block.n)
         for i in range(block.n):
             block.f[i] = block.sign[i] = block.own[i] = 0.0
             block.number[i] = 0
@@ -223,8 +370,7 @@ cdef class EnclosingCore(KernelCore):
         cdef int64_t i
         for i in range(block.n):
             if block.f[i] < INFINITY:
-                get_row(&block.rows, i, self.point)
-                block.f[i] = block.sign[i] * self.output()
+                block.f[i] = block.sign[i] * self.output_block(i)
 
     cdef int64_t farthest(self) noexcept nogil:
         """The row of the block that is farthest beyond the limit, or -1."""
@@ -280,8 +426,11 @@ cdef class EnclosingCore(KernelCore):
         cdef Block *block = &self.block
         cdef int64_t p = self.n_core[0]
         cdef double f = block.f[t]
-        get_row(&block.rows, t, self.point)
-        put_row(&self.rows, p, self.point)
+        if self.is_sparse:
+            swap_nonzeros(&self.nonzeros, p, self.max_core + t)
+        else:
+            get_row(&block.rows, t, self.point)
+            put_row(&self.rows, p, self.point)
         self.sign[p], self.own[p] = block.sign[t], block.own[t]
         self.number[p], self.beta[p] = block.number[t], 0.0
         self.n_core[0] = p + 1
@@ -298,10 +447,15 @@ cdef class EnclosingCore(KernelCore):
     cdef void remove(self, int64_t q) noexcept nogil:
         """Move the last core vector to the place of q."""
         cdef int64_t last = self.n_core[0] - 1
-        get_row(&self.rows, last, self.point)
-        put_row(&self.rows, q, self.point)
-        memset(self.point, 0, self.point_bytes)
-        put_row(&self.rows, last, self.point)
+        if self.is_sparse:
+            swap_nonzeros(&self.nonzeros, q, last)
+            drop_nonzeros(&self.nonzeros, last)
+            self.is_stale = True
+        else:
+            get_row(&self.rows, last, self.point)
+            put_row(&self.rows, q, self.point)
+            memset(self.point, 0, self.point_bytes)
+            put_row(&self.rows, last, self.point)
         self.sign[q], self.own[q] = self.sign[last], self.own[last]
         self.number[q], self.beta[q] = self.number[last], self.beta[last]
         self.sign[last] = self.own[last] = self.beta[last] = 0.0
@@ -404,13 +558,16 @@ cdef class EnclosingCore(KernelCore):
         cdef int64_t before = self.n_iter[0] + self.n_taken
         cdef Status status
         self.budget, self.streaming, self.is_full = self.max_iter, True, False
-        status = self.load(x, y, weight, self.common.n_seen)
+        if self.is_sparse:
+            status = self.load_alone(x, y, weight, self.common.n_seen)
+        else:
+            status = self.load(x, y, weight, self.common.n_seen)
         if status == CHANGED:
             self.block.f[0] = y * self.output()
         while status == CHANGED and self.improve():
             pass
         self.conclude()
-        if status != CHANGED:
+        if status > CHANGED:
             return status
         if self.n_iter[0] + self.n_taken > before or self.is_full:
             self.converged[0] = 0
@@ -420,6 +577,8 @@ cdef class EnclosingCore(KernelCore):
         self.clear_block()
         self.clear_near()
         self.wipe()
+        if self.is_sparse:
+            self.sum_up()
 
     cdef bint decides_alone(self) noexcept nogil:
         return True
@@ -495,8 +654,8 @@ cdef class EnclosingCore(KernelCore):
             with nogil:
                 status = self.load_block(n, &at, &batch, slot, weight, number)
             if status > CHANGED:
-                raise refusal(
-                    status, f"{self.owner}: row {number[at]}", self.dtype, self.labels.in_slots)
+                raise self.explained(refusal(
+                    status, f"{self.owner}: row {number[at]}", self.dtype, self.labels.in_slots))
             if unseen:
                 self.append_all()
             else:
@@ -508,6 +667,12 @@ cdef class EnclosingCore(KernelCore):
             if until_quiet and self.n_taken == before:
                 return True
         return False
+
+    def explained(self, error):
+        if error.status != FULL:
+            return error
+        sample = str(error).partition(" does not fit")[0]
+        return too_long(sample, self.n_nonzeros, self.max_nonzeros())
 
     cdef Status load_block(
         self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
@@ -528,8 +693,14 @@ cdef class EnclosingCore(KernelCore):
                     with gil:
                         raise changed(self.owner)
                 status = self.load(x, 1.0 if slot[i] else -1.0, w, number[i])
-                if status != CHANGED:
+                if status == FULL and self.block.n:
+                    return CHANGED
+                if status == FULL:
+                    status = self.load_alone(x, 1.0 if slot[i] else -1.0, w, number[i])
+                if status > CHANGED:
                     return status
+                if self.is_full:
+                    return CHANGED
                 n_read += 1
             at[0] += 1
         return CHANGED
@@ -548,6 +719,15 @@ cdef class EnclosingCore(KernelCore):
             self.guard.look_at_signals()
 
     # -- checks of a loaded arena ------------------------------------------------------------------
+
+    def check(self):
+        super().check()
+        if self.w != NULL:
+            w = self.views["w"].tobytes()
+            self.is_stale = True
+            self.sum_up()
+            if w != self.views["w"].tobytes():
+                raise CorruptModelError("w is not the sum of the core vectors")
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = KernelCore.fault(self)
@@ -596,11 +776,21 @@ cdef class EnclosingCore(KernelCore):
         for i in range(n, last):
             if self.beta[i] != 0.0:
                 return False
+        if self.is_sparse:
+            return self.holds_just(n)
         n = (n + lanes - 1) // lanes * lanes
         for i in range(n * self.point_bytes, last * self.point_bytes):
             if self.rows.data[i] != 0:
                 return False
         return True
+
+    cdef bint holds_just(self, int64_t n) noexcept nogil:
+        """Whether the store has n rows and nothing else."""
+        cdef int64_t i
+        for i in range(n, self.max_core + self.block.room):
+            if self.nonzeros.start[i] or self.nonzeros.length[i]:
+                return False
+        return is_sound(&self.nonzeros, n)
 
     cdef const char *fault_of_products(self) noexcept nogil:
         """Core vectors that cannot have been learned, or a centre that is not theirs."""
@@ -609,10 +799,9 @@ cdef class EnclosingCore(KernelCore):
         cdef double rounding = self.rounding()
         cdef bint fine = True, matches = True
         for p in range(self.n_core[0]):
-            get_row(&self.rows, p, self.point)
-            k = self.k_point()
+            k = self.k_core(p)
             fine = fine and fabs(k) <= self.kappa
-            f = self.sign[p] * self.output() + fabs(self.beta[p]) * self.own[p]
+            f = self.sign[p] * self.output_core(p) + fabs(self.beta[p]) * self.own[p]
             square += fabs(self.beta[p]) * f
             matches = matches and self.is_product(p, f, rounding)
         memset(self.point, 0, self.point_bytes)

@@ -61,11 +61,16 @@ class BallVectorMachine(EnclosingMachine):
         the ball's surface by no more than this share of it. The radius hardly depends on the data,
         while that level is small if C is large: then any ball meets epsilon. None: epsilon alone
         counts, as in the paper.
+    max_nonzeros : int, optional
+        Store only the non-zeros of core vectors and of the rows examined together, and as many as
+        this in all. A row with more than half as many is refused. Where there is no room, fewer
+        rows are examined together, and a core set that has none for a row outside is full. Sums
+        are over the non-zeros, in float64.
 
     Attributes
     ----------
     core_, support_ : ndarray of shape (n_core,), (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features)
+    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
     dual_coef_ : ndarray of shape (1, n_support)
     intercept_ : ndarray of shape (1,)
     slack_ : ndarray of shape (n_support,)
@@ -99,7 +104,9 @@ class BallVectorMachine(EnclosingMachine):
     bound is 0.016 R*), without ``shrink`` 0.58 to 0.96, and with ``max_rounds=100`` 0.002 to 0.05.
 
     Bytes: see ``plan``; about n_features s + 60 per core vector, s = 4 or 8, 64 more for the
-    default cache, and 64 n_features s for the rows examined together.
+    default cache, and 64 n_features s for the rows examined together. With ``max_nonzeros`` 76 + s
+    per core vector, 4 + s per non-zero, n_features s, for the linear kernel 8 n_features more, and
+    the cache.
 
     Examples
     --------
@@ -114,7 +121,7 @@ class BallVectorMachine(EnclosingMachine):
     """
 
     _compiled = BallVectorMachineCore
-    _param_order = (*GEOMETRY, "multi_scale", "shrink", "max_rounds", *EFFORT)
+    _param_order = (*GEOMETRY, "multi_scale", "shrink", "max_rounds", *EFFORT, "max_nonzeros")
 
     multi_scale: bool = True
     shrink: bool = True

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import flag
 from edgesvm.contract.registry import registered
+from edgesvm.data.survey import Surveyed
 from edgesvm.learners.batch.smo_learner import Arrays, padded
 from edgesvm.learners.papers.enclosing._core_vector_machine import CoreVectorMachineCore
 from edgesvm.learners.papers.enclosing.constants import MATRIX
@@ -57,11 +58,16 @@ class CoreVectorMachine(EnclosingMachine):
         False: Algorithm 1 as printed. Of each block the farthest row alone is added, and the ball
         solved for; no row is dropped, and there are no coarser tolerances before epsilon. Somewhat
         fewer support vectors where not all rows fit in the core set, in several times the time.
+    max_nonzeros : int, optional
+        Store only the non-zeros of core vectors and of the rows examined together, and as many as
+        this in all. A row with more than half as many is refused. Where there is no room, fewer
+        rows are examined together, and a core set that has none for a row outside is full. Sums
+        are over the non-zeros, in float64.
 
     Attributes
     ----------
     core_, support_ : ndarray of shape (n_core,), (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features)
+    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
     dual_coef_ : ndarray of shape (1, n_support)
     intercept_ : ndarray of shape (1,)
     slack_ : ndarray of shape (n_support,)
@@ -99,7 +105,9 @@ class CoreVectorMachine(EnclosingMachine):
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 
     Bytes: see ``plan``; about n_features s + 92 per core vector, s = 4 or 8, 64 more for the
-    default cache, and 64 n_features s for the rows examined together.
+    default cache, and 64 n_features s for the rows examined together. With ``max_nonzeros`` 108 + s
+    per core vector, 4 + s per non-zero, n_features s, for the linear kernel 8 n_features more, and
+    the cache.
 
     Examples
     --------
@@ -115,7 +123,7 @@ class CoreVectorMachine(EnclosingMachine):
 
     _compiled = CoreVectorMachineCore
     _finer = 0.25
-    _param_order = (*GEOMETRY, *EFFORT)
+    _param_order = (*GEOMETRY, *EFFORT, "bulk", "max_nonzeros")
     _absent: ClassVar[dict[str, Any]] = {**EnclosingMachine._absent, "bulk": True}
 
     bulk: bool = True
@@ -136,11 +144,11 @@ class CoreVectorMachine(EnclosingMachine):
             ("order", "i4", (n,)),
         ]
 
-    def _begins_with_all(self, n_rows: int) -> bool:
-        n_floats = self.core.views["cache"].size
-        return (
-            self.bulk and n_rows <= self.max_core and n_rows * padded(n_rows) <= MATRIX * n_floats
-        )
+    def _begins_with_all(self, found: Surveyed) -> bool:
+        n, n_floats = found.n_learned, self.core.views["cache"].size
+        if not self.bulk or n > self.max_core or n * padded(n) > MATRIX * n_floats:
+            return False
+        return self.max_nonzeros is None or found.n_nonzeros <= self.max_nonzeros
 
     @property
     def _coarse_first(self) -> bool:

@@ -14,12 +14,22 @@ from edgesvm.budget import parse_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, positive, whole
+from edgesvm.contract.sparse import SparseRows
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import Surveyed, survey
-from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel, Polynomial
+from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel, Linear, Polynomial
 from edgesvm.learner import MAX_CAPACITY, fits
-from edgesvm.learners.batch.smo_learner import LANES, Arrays, check_cache, most_rows, padded
+from edgesvm.learners.batch.smo_learner import (
+    LANES,
+    MOST_NONZEROS,
+    Arrays,
+    check_cache,
+    most_rows,
+    nonzero_arrays,
+    padded,
+    stored_rows,
+)
 from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
 
 NEAR = 8  # times n_probes: rows recorded in a pass
@@ -74,7 +84,7 @@ class EnclosingMachine(KernelLearner):
 
     _capacity = "max_core"
     _finer: ClassVar[float] = 0.5  # what epsilon is multiplied by from scale to scale
-    _absent: ClassVar[dict[str, Any]] = {"margin_tol": None}
+    _absent: ClassVar[dict[str, Any]] = {"margin_tol": None, "max_nonzeros": None}
 
     epsilon: float = 1e-4
     margin_tol: float | None = 0.1
@@ -84,6 +94,7 @@ class EnclosingMachine(KernelLearner):
     cache: int | str | None = None
     max_iter: int = 10_000_000
     seed: int = 0
+    max_nonzeros: int | None = None
 
     # -- parameters and memory ---------------------------------------------------------------------
 
@@ -99,6 +110,8 @@ class EnclosingMachine(KernelLearner):
         whole("n_probes", self.n_probes, 1, 1 << 16)
         whole("max_iter", self.max_iter, 1, 10**12)
         whole("seed", self.seed, 0, (1 << 32) - 1)
+        if self.max_nonzeros is not None:
+            whole("max_nonzeros", self.max_nonzeros, 2, MOST_NONZEROS)
         if self.normalize != "kernel":
             flag("normalize", self.normalize)
         kernel = self.kernel_for(1)
@@ -149,15 +162,21 @@ class EnclosingMachine(KernelLearner):
         wide, n_probes = padded(n), min(int(self.n_probes), n)
         width = self._width(n_features)
         cache = CACHED_ROWS * wide if self.cache is None else parse_bytes(self.cache) // 8 * 2
+        rows: Arrays = [("rows", self.dtype, (wide // lanes, width, lanes))]
+        block: Arrays = [("block_rows", self.dtype, (padded(n_probes) // lanes, width, lanes))]
+        if self.max_nonzeros is not None:
+            rows, block = nonzero_arrays(n + n_probes, self.dtype, int(self.max_nonzeros)), []
+            if isinstance(self.kernel_for(1), Linear):
+                rows = [("w", "f8", (n_features,)), *rows]
         return [
             *((name, "i8", ()) for name in ("n_core", "n_iter", "n_given_up", "converged")),
             *((name, "f8", ()) for name in ("square", "intercept")),
             *self._own_arrays(n),
-            ("rows", self.dtype, (wide // lanes, width, lanes)),
+            *rows,
             ("beta", "f8", (wide,)),
             *((name, "f8", (n,)) for name in ("sign", "own")),
             ("number", "i8", (n,)),
-            ("block_rows", self.dtype, (padded(n_probes) // lanes, width, lanes)),
+            *block,
             *((f"block_{name}", "f8", (n_probes,)) for name in ("f", "sign", "own")),
             ("block_number", "i8", (n_probes,)),
             ("block_row", "f4", (padded(n_probes),)),
@@ -191,8 +210,10 @@ class EnclosingMachine(KernelLearner):
     def _used(self, core: Any) -> list[slice]:
         # The cache and the tiles behind the core set are zero between samples: writing them would
         # touch all their pages.
-        rows, cache = self._place(core, "rows"), self._place(core, "cache")
-        tiles = core.views["rows"]
+        cache = self._place(core, "cache")
+        if self.max_nonzeros is not None:
+            return [slice(0, cache.start), slice(cache.stop, core.arena.nbytes)]
+        rows, tiles = self._place(core, "rows"), core.views["rows"]
         n_used = -(-int(core.views["n_core"]) // tiles.shape[2])
         return [
             slice(0, rows.start + tiles[:n_used].nbytes),
@@ -245,7 +266,7 @@ class EnclosingMachine(KernelLearner):
         core = self.core
         core.begin(int(self.seed))
         try:
-            if data.reads_all and self._begins_with_all(found.n_learned):
+            if data.reads_all and self._begins_with_all(found):
                 core.views["converged"][...] = self._enclose_all(data, progress)
             else:
                 core.views["converged"][...] = self._enclose(data, progress)
@@ -263,7 +284,9 @@ class EnclosingMachine(KernelLearner):
         """The parameter that ended `fit` before every row was inside; None if all are."""
         if self.enclosed_:
             return None
-        return "max_core" if self.core.is_full else "max_iter"
+        if not self.core.is_full:
+            return "max_iter"
+        return "max_core" if self.n_core_ == self.max_core else "max_nonzeros"
 
     @property
     def _survey_options(self) -> dict[str, Any]:
@@ -273,10 +296,11 @@ class EnclosingMachine(KernelLearner):
             "dtype": self.dtype,
             "C": self._penalty,
             "bounded": not self._is_part,
+            "max_nonzeros": self.max_nonzeros,
         }
 
-    def _begins_with_all(self, n_rows: int) -> bool:
-        """Whether so many rows are the first core set, all of them."""
+    def _begins_with_all(self, found: Surveyed) -> bool:
+        """Whether the rows are the first core set, all of them."""
         return False
 
     def _enclose_all(self, data: Data, progress: Progress | None) -> bool:
@@ -400,15 +424,28 @@ class EnclosingMachine(KernelLearner):
         return self._held("number")[self._supports]
 
     @property
-    def support_vectors_(self) -> np.ndarray:
+    def support_vectors_(self) -> Any:
         """Support vectors, of unit norm with ``normalize=True``; ndarray of shape (n_support,
-        n_features), a copy."""
+        n_features), a copy; `SparseRows` of a machine with ``max_nonzeros``."""
         core = self.core
+        if self.max_nonzeros is not None:
+            return self._without_constant(stored_rows(core.views, self._supports, core.width))
         tiles = core.views["rows"]
         points = tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1])[self._supports]
         if not core.constant:
             return points
         return points[:, :-1] * (core.constant / points[:, -1:]).astype(points.dtype)
+
+    def _without_constant(self, rows: SparseRows) -> SparseRows:
+        """Points as samples: the constant is the last entry of each."""
+        core = self.core
+        if not core.constant:
+            return rows
+        lengths, last = np.diff(rows.indptr), rows.indptr[1:] - 1
+        scales = np.repeat(core.constant / rows.data[last], lengths).astype(rows.dtype)
+        data, columns = (np.delete(array, last) for array in (rows.data * scales, rows.indices))
+        ends = rows.indptr - np.arange(len(rows.indptr))
+        return SparseRows(data, columns, ends, (len(rows), core.n_features))
 
     @property
     def dual_coef_(self) -> np.ndarray:

@@ -56,7 +56,8 @@ class OneClassMachine(Unlabelled, EnclosingMachine):
         TypeError
             X is a source of chunks.
         ValueError
-            As for any learner, or nu of the rows are more than ``max_core``; nothing is reset.
+            As for any learner, or nu of the rows are more than ``max_core``; nothing is reset. Or
+            ``max_nonzeros`` has no room for nu of the rows; then one row is learned.
         """
         if is_row_source(X):
             raise TypeError(f"{type(self).__name__}.fit takes an array, not a source of chunks")
@@ -101,13 +102,13 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
         A second tolerance: sum alpha k(x, .) of a row inside may be below ``offset_`` by no more
         than this share of it. None: epsilon alone counts.
     epsilon, kernel, gamma, degree, coef0, normalize, max_core, n_probes, cache, max_iter, seed,
-    dtype, bulk
+    dtype, bulk, max_nonzeros
         As for `CoreVectorMachine`.
 
     Attributes
     ----------
     core_, support_ : ndarray of shape (n_core,), (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features)
+    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
     dual_coef_ : ndarray of shape (1, n_support), sum 1
     offset_, radius_, margin_ : float
     intercept_ : ndarray of shape (1,)
@@ -173,6 +174,12 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
         if self.nu is not None:
             first = data.some(self._least_core(data.n_rows), int(self.seed))
             self._offer(data, first, progress, unseen=True)
+            if self.core.is_full:
+                self.core.keep_supports()
+                raise ValueError(
+                    f"max_nonzeros={self.max_nonzeros:,} has no room for nu={self.nu} of"
+                    f" {data.n_rows:,} rows: give more; one row is learned"
+                )
             self._begin(data)
             self.core.improve_all()
         return super()._enclose(data, progress)
@@ -193,13 +200,13 @@ class OneClassBallVectorMachine(OneClassMachine, BallVectorMachine):
     margin_tol : float or None, default 1e-4
         As for `OneClassCoreVectorMachine`.
     epsilon, kernel, gamma, degree, coef0, normalize, max_core, n_probes, multi_scale, shrink,
-    max_rounds, cache, max_iter, seed, dtype
+    max_rounds, cache, max_iter, seed, dtype, max_nonzeros
         As for `BallVectorMachine`.
 
     Attributes
     ----------
     core_, support_ : ndarray of shape (n_core,), (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features)
+    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
     dual_coef_ : ndarray of shape (1, n_support), sum 1
     offset_, radius_, margin_ : float
     intercept_ : ndarray of shape (1,)

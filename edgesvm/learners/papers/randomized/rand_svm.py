@@ -341,7 +341,7 @@ class RandSVM(Wrapper):
         views = self.core.views
         if self._nonzeros is None:
             return views["drawn_rows"][first:last]
-        return stored_rows(views, first, last, self.core.n_features, "drawn_")
+        return stored_rows(views, slice(first, last), self.core.n_features, "drawn_")
 
     def _warn_unless_of_unit_norm(self, n: int) -> None:
         """Of rows longer or shorter than 1 equation 4 says nothing; n: those drawn."""

@@ -104,6 +104,13 @@ def test_a_centre_that_is_not_that_of_the_coefficients_is_refused(kind):
         model.core.check()
 
 
+def test_a_cache_with_a_slot_for_each_row_is_wiped():
+    """Of the core vectors that a large fit dropped too."""
+    X, y = clouds(150)
+    model = machine(CoreVectorMachine, C=100.0, cache="4MiB", max_core=149, margin_tol=0.1)
+    model.fit(X, y).core.check()
+
+
 @each("kind", MACHINES)
 def test_the_rows_of_one_class_are_enclosed_too(kind):
     X, _ = clouds(100)
