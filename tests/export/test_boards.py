@@ -181,7 +181,7 @@ def test_every_board_learns_as_the_host(setting, name, dtype, tmp_path, table):
     make, n_features, classes = SETTINGS[setting]
     learner = make(dtype).allocate(n_features, classes=classes)
     stack = 5 << 10
-    samples = hard_samples(N, n_features, dtype, 0, classes)
+    samples = hard_samples(N, n_features, learner.dtype, 0, classes)  # ByteSVM has one
     try:
         there = check(learner, on, tmp_path, samples, stack=stack)
     except subprocess.CalledProcessError as refused:

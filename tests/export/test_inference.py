@@ -196,8 +196,11 @@ def test_what_is_no_decision_says_so(tmp_path, capsys):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("entry", REGISTERED, ids=lambda entry: entry.name)
+@pytest.mark.parametrize(
+    "entry, dtype",
+    [(entry, dtype) for entry in REGISTERED for dtype in entry.dtypes],
+    ids=lambda value: getattr(value, "name", value),
+)
 def test_every_setting_decides_as_the_host(entry, dtype, tmp_path):
     check(entry, dtype, tmp_path, "gcc -O2 -march=native")
 

@@ -80,7 +80,7 @@ def test_for_long(name, dtype, tmp_path):
     learner = make(dtype).allocate(n_features, classes=classes)
     flags = [f"{cc} {how}" for cc in compilers() for how in ("-O3 -march=native", f"-Os {SOFT}")]
     built = [Compiled(learner, tmp_path / str(i), how) for i, how in enumerate(flags)]
-    samples = hard_samples(N_LONG, n_features, dtype, 7, classes)
+    samples = hard_samples(N_LONG, n_features, learner.dtype, 7, classes)  # ByteSVM has one
     here = run_here(learner, *samples)
     for compiled in built:
         assert difference(learner, here, compiled, compiled.run(*samples)) == ""
