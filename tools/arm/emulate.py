@@ -61,6 +61,7 @@ def clean() -> dict[str, str]:
 def run(machine: Machine, program: Path, log: Path, *arguments: str) -> bool:
     """Run the machine's Python in the source tree, its output in a log; whether it ended well."""
     env = {**clean(), "CC": f"{machine.triple}-gcc", "EDGESVM_EMULATOR": emulator(machine)}
+    env["PYTHONSAFEPATH"] = "1"  # the package that is installed, not the one in the tree
     with log.open("w") as out:
         command = [str(program), *arguments]
         done = subprocess.run(command, cwd=ROOT, env=env, stdout=out, stderr=out, check=False)
