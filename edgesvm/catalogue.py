@@ -96,7 +96,7 @@ CATALOGUE = (
           takes="kernel", weights="repeats"),
     Entry("SharedTwinSVM", "learners.twin.shared_twin_svm", "kernel",
           "shared-twin", "one dictionary of vectors for all classes",
-          takes="kernel n_classes", weights="steps"),
+          takes="kernel n_classes", weights="repeats"),
     Entry("IncrementalDecrementalSVM", "learners.twin.incremental_decremental_svm", "kernel",
           "incremental-decremental", "exact SVM of the last samples",
           takes="kernel", weights="repeats"),

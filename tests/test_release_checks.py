@@ -15,7 +15,7 @@ def conformance(monkeypatch, folder, commands):
     monkeypatch.setattr(module, "KEPT", folder)
     monkeypatch.setattr(module, "TABLE", folder / "table.md")
     monkeypatch.setattr(module, "steps", lambda _: commands)
-    monkeypatch.setattr(module, "sources", lambda: "these")
+    monkeypatch.setattr(module, "sources", lambda *_: "these")
     monkeypatch.setattr(sys, "argv", ["conformance"])
     return module
 
@@ -34,6 +34,6 @@ def test_what_passed_is_not_run_again(tmp_path, monkeypatch, capsys):
     assert "| bad | FAILED | 0.0 min |" in table and "| broken |" in table
     steps["bad"] = "true"
     assert module.main() == 0
-    monkeypatch.setattr(module, "sources", lambda: "others")
+    monkeypatch.setattr(module, "sources", lambda *_: "others")
     assert module.main() == 0
     assert (tmp_path / "ran").read_text() == "x\nx\n"
