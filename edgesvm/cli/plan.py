@@ -24,7 +24,8 @@ Nothing is allocated. With --learner, list that learner's arrays.
   edgesvm plan --learner twin --help-parameters     what --set can set of it
 """
 TOO_SMALL = (
-    "*: little better than chance; take --multiclass one-vs-rest, --learner fourier or more memory"
+    "*: little better than chance; take --multiclass one-vs-rest, --learner shared-twin or more"
+    " memory"
 )
 OF_ALL = ("C", "bound", "dtype")  # the others need a choice of a learner
 

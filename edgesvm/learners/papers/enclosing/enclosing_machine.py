@@ -262,6 +262,7 @@ class EnclosingMachine(KernelLearner):
     def _fit(self, data: Data, labels: Labels, progress: Progress | None) -> None:
         self.plan(data.n_features)
         found = self._guard.call(data.survey, labels)
+        self._check_survey(found)
         self._start_over(data.n_features, labels)
         core = self.core
         core.begin(int(self.seed))
@@ -278,6 +279,9 @@ class EnclosingMachine(KernelLearner):
                 core.views["n_per_class"][...] = found.per_class
                 core.views["n_updates"][...] = core.views["n_core"]
                 self._set_mean_weight(found.mean_weight)
+
+    def _check_survey(self, found: Surveyed) -> None:
+        """ValueError for more rows than can be learned."""
 
     @property
     def _limit_reached(self) -> str | None:

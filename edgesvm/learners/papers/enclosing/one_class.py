@@ -12,6 +12,7 @@ from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.params import share
 from edgesvm.contract.registry import registered
 from edgesvm.data.sources import is_row_source
+from edgesvm.data.survey import Surveyed
 from edgesvm.learner import fits
 from edgesvm.learners.batch.smo_learner import Arrays
 from edgesvm.learners.papers.enclosing._ball_vector_machine import OneClassBallVectorMachineCore
@@ -56,18 +57,15 @@ class OneClassMachine(Unlabelled, EnclosingMachine):
         TypeError
             X is a source of chunks.
         ValueError
-            As for any learner, or nu of the rows are more than ``max_core``; nothing is reset. Or
-            ``max_nonzeros`` has no room for nu of the rows; then one row is learned.
+            As for any learner, or ``max_core`` or ``max_nonzeros`` has no room for nu of the rows;
+            nothing is reset, unless the rows drawn have more non-zeros than the mean: then one row
+            is learned.
         """
         if is_row_source(X):
             raise TypeError(f"{type(self).__name__}.fit takes an array, not a source of chunks")
         n = (X if hasattr(X, "shape") else np.asarray(X)).shape[0]
-        self._check_rows(n)
         fitted: Self = EnclosingMachine.fit(self, X, np.full(n, NORMAL), progress=progress)
         return fitted
-
-    def _check_rows(self, n: int) -> None:
-        """ValueError for more rows than can be learned."""
 
     @property
     def offset_(self) -> float:
@@ -155,13 +153,15 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
     def _penalty(self) -> float:
         return super()._penalty if self.nu is None else HARD
 
-    def _check_rows(self, n: int) -> None:
-        least = self._least_core(n)
-        if least > self.max_core:
-            raise ValueError(
-                f"max_core={self.max_core:,} is less than nu={self.nu} of {n:,} rows: give at least"
-                f" {least:,}, better a quarter more"
-            )
+    def _check_survey(self, found: Surveyed) -> None:
+        least = self._least_core(found.n_rows)
+        needed = {"max_core": least, "max_nonzeros": least * found.n_nonzeros // found.n_rows}
+        for name, n in needed.items():
+            if (given := getattr(self, name)) is not None and n > given:
+                raise ValueError(
+                    f"{name}={given:,} has no room for nu={self.nu} of {found.n_rows:,} rows: give"
+                    f" at least {n:,}, better a quarter more"
+                )
 
     def _least_core(self, n: int) -> int:
         return 1 if self.nu is None else math.ceil(self.nu * n)
