@@ -94,19 +94,15 @@ def dual_of(learner: Any) -> Dual | None:
     core = learner.core
     if not learner.takes_labels or getattr(core, "width", core.n_features) > core.n_features:
         return None
-    return maker(learner, core, core.views, learner.kernel_for(core.n_features))
-
-
-def refuse_nonzeros(learner: Any) -> None:
     if keeps_nonzeros(learner):
         raise ValueError(
             f"{type(learner).__name__} cannot be exported for inference; use it without"
             " max_nonzeros: C keeps no non-zeros"
         )
+    return maker(learner, core, core.views, learner.kernel_for(core.n_features))
 
 
 def enclosing(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
-    refuse_nonzeros(learner)
     n = int(views["n_core"])
     given = untiled(views["rows"], n), views["beta"][:n], float(views["intercept"])
     return Dual(*given, core.labels.sign, kernel, normalize=bool(learner.normalize))
@@ -149,7 +145,6 @@ def incremental(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
 def store(learner: Any, core: Any, views: Views, kernel: Kernel) -> Dual:
     np.asarray(learner.dual_coef_)  # it solves when it is asked
     coef = views["beta"][: int(views["n_support"])]
-    refuse_nonzeros(learner)
     return in_tiles(learner, views["rows"], coef, float(views["intercept"]), kernel)
 
 

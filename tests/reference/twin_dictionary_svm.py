@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.packed_factor import packed_length
 from edgesvm.core.status import Status
 from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.twin.constants import EDGE, RIDGE
+from reference.packed_precision import PackedPrecision
 from reference.twin_vector_machine import TwinVectorMachineCoreRef
 
 
-class TwinDictionarySVMCoreRef(TwinVectorMachineCoreRef):
+class TwinDictionarySVMCoreRef(PackedPrecision, TwinVectorMachineCoreRef):
     """The arena's arrays by name: those of the twins, settled_at, n_refined."""
 
     def __init__(self, *common, settle_after, r, **of_twins):
@@ -55,18 +55,6 @@ class TwinDictionarySVMCoreRef(TwinVectorMachineCoreRef):
             self.precision = P + FACTOR_EXISTS * np.diag(P.diagonal())
         else:
             super().age(part)
-
-    @property
-    def precision(self):
-        """P, (n, n); the arena holds its factor, packed by rows."""
-        L = np.zeros((self.n, self.n))
-        L[np.tril_indices(self.n)] = self.views["pool"][: packed_length(self.n)]
-        return L @ L.T
-
-    @precision.setter
-    def precision(self, P):
-        L = np.linalg.cholesky(P)
-        self.views["pool"][: packed_length(self.n)] = L[np.tril_indices(self.n)]
 
     def refine(self, x, y, weight):
         """One step of AROW; a sample of weight s has the variance r / s."""
