@@ -54,6 +54,7 @@ def steps(samples: str) -> dict[str, str]:
     """Commands of the shell, by name, in their order."""
     rest = " ".join(f"--ignore={path}" for path in (*APART, "tests/export"))
     rig = f"cd tests && {PYTHON} -m rig"
+    mutants = f"cd tools && {PYTHON} -m mutants --per-area 3"  # only those by hand decide
     return {
         "tests": "make test",
         "tests, bounds checked": "make test-bounds",
@@ -74,10 +75,7 @@ def steps(samples: str) -> dict[str, str]:
         "fuzz": "make fuzz",
         "bench-check": "make bench-check",
         **{f"arm, {name}": f'make arm ARM_ARGS="--needed --only {name}"' for name in ARM},
-        **{
-            f"mutants, {area.name}": f"cd tools && {PYTHON} -m mutants --area {area.name}"
-            for area in AREAS
-        },
+        **{f"mutants, {area.name}": f"{mutants} --area {area.name}" for area in AREAS},
     }
 
 
@@ -97,8 +95,8 @@ def by_hand(name: str) -> list[str]:
 
 
 def sources(name: str, command: str) -> str:
-    """What the outcome of a step belongs to: the sources as they are, committed or not."""
-    digest = hashlib.sha256("".join(by_hand(name)).encode())
+    """What the outcome of a step belongs to: its command and the sources, committed or not."""
+    digest = hashlib.sha256("".join([command.replace(PYTHON, ""), *by_hand(name)]).encode())
     for paths in read_by(name, command):
         for told in (["ls-files", "-s"], ["diff", "HEAD"]):
             log = ["git", *told, "--", *paths]
