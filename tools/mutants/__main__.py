@@ -94,21 +94,22 @@ def time_limit(area: Area, tree: Tree) -> float:
 
 
 def report(results: list[tuple[Mutant, Result]]) -> None:
-    """Kill rates by area, then what survived."""
-    print(f"\n{'area':14} {'mutants':>8} {'killed':>8} {'survived':>9} {'unbuilt':>8} {'rate':>6}")
-    rows = {"all": [result for _, result in results]}
-    for mutant, result in results:
-        rows.setdefault(area_of(mutant.file).name, []).append(result)
-    for name, of_area in [*list(rows.items())[1:], ("all", rows["all"])]:
-        outcomes = [result.outcome for result in of_area]
-        killed, survived = outcomes.count("killed"), outcomes.count("survived")
-        rate = f"{killed / (killed + survived):.0%}" if killed + survived else "-"
-        unbuilt = outcomes.count("unbuilt")
-        print(f"{name:14} {len(of_area):8} {killed:8} {survived:9} {unbuilt:8} {rate:>6}")
+    """What survived, then kill rates by area."""
     for mutant, result in results:
         if result.outcome == "survived":
             text = (ROOT / mutant.file).read_text(encoding="utf-8")
             print(f"\nsurvived: {mutant.name}\n{mutant.difference(text)}")
+    print(f"\n{'area':14} {'mutants':>8} {'killed':>8} {'survived':>9} {'unbuilt':>8} {'rate':>6}")
+    rows: dict[str, list[str]] = {}
+    for mutant, result in results:
+        rows.setdefault(area_of(mutant.file).name, []).append(result.outcome)
+    for name, outcomes in rows.items():
+        killed, survived = outcomes.count("killed"), outcomes.count("survived")
+        rate = f"{killed / (killed + survived):.0%}" if killed + survived else "-"
+        unbuilt = outcomes.count("unbuilt")
+        print(f"{name:14} {len(outcomes):8} {killed:8} {survived:9} {unbuilt:8} {rate:>6}")
+    killed = sum(result.outcome == "killed" for _, result in results)
+    print(f"{killed} of {len(results)} mutants killed")
 
 
 def main() -> int:
