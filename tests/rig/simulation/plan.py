@@ -233,8 +233,8 @@ def _learner(rng: random.Random, n_features: int, n_classes: int) -> tuple[str, 
     many = ("--multiclass", rng.choice(tuple(OF_MANY))) if classes and rng.random() < 0.5 else ()
     chance = ("--probabilities",) if rng.random() < 0.1 else ()
     sizes = [*rng.sample(("2KiB", "4KiB", "8KiB", "16KiB"), 2), "64KiB", "1MiB"]
-    wishes = ((*dtype, *classes, *many, *chance), (*classes, *chance), ())
-    choices = ((*kind, *scale, *more, "--memory", of) for more in wishes for of in sizes)
+    wishes = (*scale, *dtype, *classes, *many, *chance), (*scale, *classes, *chance), scale, ()
+    choices = ((*kind, *more, "--memory", of) for more in wishes for of in sizes)
     return next(words for words in choices if _fits(words, n_features))
 
 
