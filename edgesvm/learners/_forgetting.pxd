@@ -23,14 +23,14 @@ cdef inline bint after_a_drift(const Forgetting *s, double n) noexcept nogil:
 
 
 cdef inline double weight_left(
-    Forgetting *s, double half_life, double threshold, bint is_wrong
+    Forgetting *s, double half_life, double threshold, double error
 ) noexcept nogil:
     """What the weight of all that is held is multiplied by before the next sample, about which the
-    learner was wrong or not: 1 or a negative power of 2."""
+    learner was wrong by `error`, 0 to 1: 1 or a negative power of 2."""
     cdef double rate = 0.0
     if half_life > 0.0:
         rate = 1.0 / half_life
-    elif errors_rose(&s.errors, is_wrong, DELTA, SOON if after_a_drift(s, SOON_FOR) else threshold,
+    elif errors_rose(&s.errors, error, DELTA, SOON if after_a_drift(s, SOON_FOR) else threshold,
                      MIN_SAMPLES, LEAST_VARIANCE):
         memset(&s.errors, 0, sizeof(PageHinkley))
         s.n_drifts += 1

@@ -18,8 +18,9 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on t
         TwinVectorMachine(max_twins=12, gamma=0.5),
         TwinDictionarySVM(max_twins=12, gamma=0.5, settle_after=200),
         KernelStreamSVM(max_vectors=12, gamma=0.5),
+        KernelStreamSVM(max_vectors=12, gamma=0.5, class_weight="balanced"),
     ],
-    ids=lambda learner: type(learner).__name__,
+    ids=["twins", "dictionary", "kernel stream", "balanced"],
 )
 def test_forgets_as_the_host(learner, forgetting, tmp_path):
     X = np.random.default_rng(0).standard_normal((1_200, 2)).astype(np.float32)

@@ -11,6 +11,7 @@ LEARNERS = {
     "twins": TwinVectorMachine(max_twins=30, gamma=0.5),
     "dictionary": TwinDictionarySVM(max_twins=30, gamma=0.5, settle_after=300),
     "kernel stream": KernelStreamSVM(max_vectors=30, gamma=0.5),
+    "balanced": KernelStreamSVM(max_vectors=30, gamma=0.5, class_weight="balanced"),
 }
 each = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 
@@ -52,6 +53,15 @@ def test_nothing_is_forgotten_where_nothing_drifts(learner):
     assert forgets.n_drifts_ == 0
     for name, array in keeps.core.views.items():
         assert array.tobytes() == forgets.core.views[name].tobytes(), name
+
+
+def test_a_rare_class_that_weighs_as_much_is_no_drift():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(4_000) < 0.03, 1, -1)
+    X = rng.standard_normal((4_000, 2)).astype(np.float32) + (y == 1)[:, None]
+    learner = LEARNERS["balanced"].like_new().partial_fit(X, y)
+    assert learner.predict(X[y == -1]).mean() > -0.8  # 10 % and more are wrong, none was at first
+    assert learner.n_drifts_ == 0
 
 
 @pytest.mark.parametrize("control_C", [True, False])

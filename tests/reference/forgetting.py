@@ -26,15 +26,15 @@ class ForgettingRef:
     half_life: float
     threshold: float
 
-    def forget(self, is_wrong):
-        """Age what is held before a sample about which it was wrong or not."""
+    def forget(self, error):
+        """Age what is held before a sample about which it was wrong by `error`, 0 to 1."""
         v, rate = self.views, 0.0
         if self.half_life > 0:
             rate = 1 / self.half_life
         else:
             threshold = SOON if self.after_a_drift(SOON_FOR) else self.threshold
             state, deviation, excess = add_error(
-                v["errors"].tolist(), float(is_wrong), DELTA, LEAST_VARIANCE
+                v["errors"].tolist(), float(error), DELTA, LEAST_VARIANCE
             )
             if state[0] >= MIN_SAMPLES and excess > threshold * deviation:
                 v["errors"][:] = v["since"][...] = v["due"][...] = 0

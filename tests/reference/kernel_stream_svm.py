@@ -65,7 +65,7 @@ class KernelStreamSVMCoreRef(KernelCoreRef, ForgettingRef):
             R = np.sqrt(max(off, 0.0))
         else:
             if self.forgets:
-                self.forget(y * f <= 0)
+                self.forget(self.error(y, f))
             cc = float(v["ww"] + v["xi2"])
             d2 = cc - 2 * y * f + square
             if d2 <= R**2:
@@ -130,8 +130,13 @@ class KernelStreamSVMCoreRef(KernelCoreRef, ForgettingRef):
             return Status.CHANGED
         k = self.k(x, v["vectors"])[0]
         if self.forgets:
-            self.forget(y * (k @ (v["share"] * v["sign"])) <= 0)
+            self.forget(self.error(y, k @ (v["share"] * v["sign"])))
         return self.newton_step(k, y, weight)
+
+    def error(self, y, f):
+        """1 where f is wrong; with balanced classes less of the larger one, by its weight."""
+        n, slot = self.views["n_per_class"] + 1.0, int(y > 0)
+        return (y * f <= 0) * (min(n[1 - slot] / n[slot], 1.0) if self.balanced else 1.0)
 
     def start(self):
         """A = K, and a step for each vector."""

@@ -148,7 +148,7 @@ cdef class KernelStreamSVMCore(KernelCore):
             ball.R, ball.xi2, ball.q = sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
             if self.forgets:
-                self.forget(z.wz <= 0.0)
+                self.forget(self.error(y, f))
             step = move_towards(ball, &z, self.lower)
             if step == 0.0:
                 return UNCHANGED
@@ -230,7 +230,7 @@ cdef class KernelStreamSVMCore(KernelCore):
         self.k_rows(x, self.vectors, self.slots, self.row)
         f = self.f_of_row()
         if self.forgets:
-            self.forget(y * f <= 0.0)
+            self.forget(self.error(y, f))
         return self.newton_step(f, y, weight)
 
     cdef bint is_first_of_its_sign(self, double y) noexcept nogil:
@@ -264,9 +264,17 @@ cdef class KernelStreamSVMCore(KernelCore):
         self.k_rows(z, z, self.slots - j, col)
         col[0] = col[0] * (1.0 + RIDGE) if col[0] > LEAST_NORM else 1.0
 
-    cdef void forget(self, bint is_wrong) noexcept nogil:
+    cdef double error(self, double y, double f) noexcept nogil:
+        """1 where f is wrong; with balanced classes less of the larger one, by its weight"""
+        cdef int64_t *n = self.n_per_class
+        cdef int slot = y > 0.0
+        if not y * f <= 0.0:
+            return 0.0
+        return fmin((n[1 - slot] + 1.0) / (n[slot] + 1.0), 1.0) if self.balanced else 1.0
+
+    cdef void forget(self, double error) noexcept nogil:
         """Age what is held before a sample about which it was wrong or not; a ball does not."""
-        cdef double part = weight_left(self.forgetting, self.half_life, self.threshold, is_wrong)
+        cdef double part = weight_left(self.forgetting, self.half_life, self.threshold, error)
         if part < 1.0 and self.at_newton():
             self.age(part)
 

@@ -47,7 +47,8 @@ class KernelStreamSVM(ForgettingLearner):
         Type of samples and vectors, and with "share" of the sums inside a kernel value.
     class_weight : {None, "balanced"}, default None
         "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
-        have been learned so far, the sample included.
+        have been learned so far, the sample included; what "drift" counts of an error of the larger
+        class is less by n_small / n_large.
 
     Attributes
     ----------
