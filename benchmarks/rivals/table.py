@@ -325,6 +325,7 @@ def main(study: str = "rivals/table", only: list[str] | None = None) -> None:
         " those of the rows it keeps, of SGD and Nyström those of their arrays.",
     ]
     folder = FOLDER / "figures" if args.out == RESULTS else args.out
+    folder.mkdir(parents=True, exist_ok=True)
     drawn = folder / f"{stem_of(study)}.png"
     picture(figures, names, drawn)
     pictures = [("accuracy against bytes", os.path.relpath(drawn, args.out))]
