@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
 from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, any_kernel_value, power
+from edgesvm.core.linalg cimport dot
 
 cdef extern from "tiles.h" nogil:
     void tiles_kernel_f32(
@@ -260,11 +261,10 @@ cdef inline double weighted_kernel_f64(
     """sum_t weight[t] k(x, rows[t]) over the first n rows, kernel values in float64"""
     cdef double values[BLOCK_ROWS]
     cdef double total = 0.0
-    cdef int64_t first = 0, t, count
+    cdef int64_t first = 0, count
     while first < n:
         count = kernel_block(rows, kernel, x, first, n, values)
-        for t in range(count):
-            total += weight[first + t] * values[t]
+        total += dot(weight + first, values, count)
         first += count
     return total
 
