@@ -235,7 +235,7 @@ def test_a_dict_that_changes_later_changes_nothing():
     "kind, params",
     [
         (StreamSVM, {}),
-        (KernelStreamSVM, {"max_vectors": 9}),
+        (KernelStreamSVM, {"max_vectors": 9, "forgetting": None}),  # errors count by class
         (FourierSVM, {"n_directions": 4}),
         (FourierSVM, {"n_directions": 4, "n_classes": 3}),
         (LASVM, {"max_vectors": 20}),
