@@ -57,7 +57,8 @@ def test_a_client_that_does_not_read_loses_the_oldest_and_holds_nobody_up():
                 got += quick.recv(65536)
         found = numbers(slow, n - server.client_lost)  # what waits comes without another line
     assert out.lost == 0 and out.sent == got.count(b"\n") == n
-    assert found == sorted(set(found)) and found[-1] == n - 1
+    assert len(found) + server.client_lost == out.sent and found == sorted(set(found))
+    assert found[-1] == n - 1
     quick.close()
 
 
