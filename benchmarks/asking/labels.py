@@ -12,6 +12,7 @@ the second half of the rows, by prequential predictions; "all" is with every lab
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import deque
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.data import left_out, missing, read
 from benchmarks.common.progress import progress
-from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
+from benchmarks.common.report import Report, Table, figures_of, publish
 from benchmarks.rivals.contestants import allocated
 from benchmarks.rivals.streams import THREE_WAVES, integers, rows
 from edgesvm import asking
@@ -355,12 +356,11 @@ def drawn(figures: Figures, out: Path) -> list[tuple[str, str]]:
     handles, labels = grid[0, 0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="upper center", ncols=4, fontsize=8.5, frameon=False)
     fig.tight_layout(rect=(0, 0, 1, 1 - 0.5 / fig.get_figheight()))
-    folder = FOLDER / "figures" if out == RESULTS else out
-    folder.mkdir(parents=True, exist_ok=True)
-    fig.savefig(folder / "asking_labels.png", dpi=120)
+    path = figures_of(out) / "asking_labels.png"
+    fig.savefig(path, dpi=120)
     plt.close(fig)
-    where = "../figures/asking_labels.png" if out == RESULTS else "asking_labels.png"
-    return [("Accuracy against the share of labels, for each set and rule", where)]
+    caption = "Accuracy against the share of labels, for each set and rule"
+    return [(caption, os.path.relpath(path, out))]
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.data import QUICK, Task
 from benchmarks.common.every import EVERY, absent
 from benchmarks.common.progress import progress
-from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
+from benchmarks.common.report import Report, Table, figures_of, publish
 from edgesvm import (
     Calibrated,
     FourierSVM,
@@ -183,7 +183,6 @@ def drawn(cells: dict[str, dict[str, Any]], path: Path) -> None:
         axes.grid(alpha=0.3)
     panels[0].set_ylabel("share that came true")
     panels[0].legend(fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
@@ -211,8 +210,7 @@ def main() -> None:
                 if (inner := make(weight)) is not None:
                     learner = inner if params is None else Calibrated(learner=inner, **params)
                     rare[task.name][name][way] = found(learner, X, y)
-    folder = FOLDER / "figures" if args.out == RESULTS else args.out
-    at = os.path.relpath(folder / "calibration_reliability.png", args.out)
+    picture = figures_of(args.out) / "calibration_reliability.png"
     about = [
         f"The first {most:,} rows of each data set in one order, features scaled beforehand. For"
         " 2 % faults the larger class is kept and the smaller thinned.",
@@ -228,11 +226,11 @@ def main() -> None:
             about,
             {"all rows": all_rows, "2 % faults": rare},
             skipped,
-            [("Reliability before and after", at)],
+            [("Reliability before and after", os.path.relpath(picture, args.out))],
         ),
         args.out,
     )
-    drawn(all_rows, folder / "calibration_reliability.png")
+    drawn(all_rows, picture)
 
 
 if __name__ == "__main__":

@@ -83,6 +83,13 @@ def publish(report: Report, out: Path) -> None:
     print(text, flush=True)
 
 
+def figures_of(out: Path) -> Path:
+    """The folder of the pictures of a report in `out`; it is made if need be."""
+    folder = FOLDER / "figures" if out == RESULTS else out
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def stem_of(study: str) -> str:
     """Name of a study's files."""
     return study.replace("/", "_")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.arguments import arguments, parsed
-from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
+from benchmarks.common.report import Report, Table, figures_of, publish
 from benchmarks.enclosing.data import QUICK, WEB_SIZES
 from benchmarks.enclosing.fits import Setting
 from benchmarks.enclosing.results import Results, run
@@ -206,13 +206,11 @@ def table(figure: Figure, results: Results) -> Table:
     return Table(figure.caption, header, rows)
 
 
-def drawn(
-    figures: list[Figure], results: Results, folder: Path, out: Path
-) -> list[tuple[str, str]]:
+def drawn(figures: list[Figure], results: Results, out: Path) -> list[tuple[str, str]]:
     """Captions and paths, or nothing where matplotlib is not there."""
     if find_spec("matplotlib") is None:
         return []
-    folder.mkdir(exist_ok=True)
+    folder = figures_of(out)
     for figure in figures:
         draw(figure, results, folder / figure.file)
     return [(f.caption, os.path.relpath(folder / f.file, out)) for f in figures]
@@ -227,7 +225,6 @@ def main() -> None:
     parser.add_argument("--any-build", action="store_true", help="cells of other builds too")
     args = parsed(parser)
     figures = [FIGURES[n] for n in args.figures]
-    folder = FOLDER / "figures" if args.out == RESULTS else args.out
     skipped = []
     if args.quick:
         figures = [QUICK_FIGURE]
@@ -239,7 +236,7 @@ def main() -> None:
     title = "Figures 2 to 4: accuracy and time of core and ball vector machines"
     tables = [table(figure, results) for figure in figures]
     with_points = [f for f, points in zip(figures, tables, strict=True) if points.rows]
-    pictures = drawn(with_points, results, folder, args.out)
+    pictures = drawn(with_points, results, args.out)
     found = Report("enclosing/figures", title, tables, skipped=skipped, pictures=pictures)
     publish(found, args.out)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.progress import progress
-from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
+from benchmarks.common.report import Report, Table, figures_of, publish
 from edgesvm import RBF, Standardized, StreamSVM, TwinVectorMachine
 from edgesvm.fleet import merged, start
 from edgesvm.learners import AdaGradSVM, FourierSVM
@@ -149,8 +149,7 @@ def drawn(found: dict[str, Any], before: float, out: Path) -> list[tuple[str, st
         import matplotlib
     except ImportError:
         return []
-    folder = FOLDER / "figures" if out == RESULTS else out
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = figures_of(out)
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 

@@ -10,6 +10,7 @@ knows no AVX-512. Counted lines are kept.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
-from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
+from benchmarks.common.report import Report, Table, figures_of, publish
 from benchmarks.ledger.counter import missing
 from benchmarks.ledger.counts import counted, measured_with
 from benchmarks.ledger.doors import Counted, Door
@@ -236,11 +237,10 @@ def drawn(axis: Axis, cells: Cells, out: Path) -> list[tuple[str, str]]:
     """Caption and path, or nothing where matplotlib is not there."""
     if find_spec("matplotlib") is None:
         return []
-    folder = FOLDER / "figures" if out == RESULTS else out
-    name = f"ledger_exponents_{axis.letter}.png"
-    draw(axis, cells, folder / name)
+    path = figures_of(out) / f"ledger_exponents_{axis.letter}.png"
+    draw(axis, cells, path)
     caption = f"Instructions against {axis.title}; points counted, lines fitted"
-    return [(caption, f"../figures/{name}" if out == RESULTS else name)]
+    return [(caption, os.path.relpath(path, out))]
 
 
 def main() -> None:

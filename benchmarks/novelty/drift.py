@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.data import left_out
 from benchmarks.common.progress import progress
-from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
+from benchmarks.common.report import Report, Table, figures_of, publish
 from benchmarks.novelty.rows import QUICK, rows_of
 from edgesvm import GaussianNovelty, KernelNovelty
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
@@ -96,8 +96,7 @@ def drawn(found: dict[str, dict[str, list[list[Seen]]]], out: Path) -> list[tupl
         import matplotlib
     except ImportError:
         return []
-    folder = FOLDER / "figures" if out == RESULTS else out
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = figures_of(out)
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 

@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.clock import since
 from benchmarks.common.progress import progress
-from benchmarks.common.report import RESULTS, Report, Table, publish
+from benchmarks.common.report import Report, Table, figures_of, publish
 from edgesvm import Chain, GaussianNovelty, KernelNovelty, WindowFeatures
 from edgesvm.learners.novelty.alarm_rate import alarm_rate_of
 from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
@@ -199,12 +199,11 @@ def drawn(rows: np.ndarray, defect: str, times: Times, out: Path) -> list[tuple[
         axis.margins(x=0.01)
     axes[0].legend(fontsize=9, loc="lower right")
     axes[-1].set_xlabel("seconds")
-    folder = out.parent / "figures" if out == RESULTS else out
-    folder.mkdir(parents=True, exist_ok=True)
-    canvas.savefig(folder / "novelty_onset.png", dpi=120)
+    path = figures_of(out) / "novelty_onset.png"
+    canvas.savefig(path, dpi=120)
     plt.close(canvas)
     caption = f"Scores while an {defect} fault of a simulated bearing begins and grows"
-    return [(caption, os.path.relpath(folder / "novelty_onset.png", out))]
+    return [(caption, os.path.relpath(path, out))]
 
 
 # -- the report ----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.data import QUICK, Task, missing
 from benchmarks.common.every import EVERY, FILES, absent
 from benchmarks.common.progress import progress
-from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish, stem_of
+from benchmarks.common.report import Report, Table, figures_of, publish, stem_of
 from benchmarks.rivals import contestants
 from benchmarks.rivals.contestants import OF_MANY, Found, OutOfTime, allocated
 from benchmarks.rivals.streams import (
@@ -324,9 +324,7 @@ def main(study: str = "rivals/table", only: list[str] | None = None) -> None:
         f" more than {LIMIT_S:g} s is left out. Bytes of river are those of its objects, of SVC"
         " those of the rows it keeps, of SGD and Nyström those of their arrays.",
     ]
-    folder = FOLDER / "figures" if args.out == RESULTS else args.out
-    folder.mkdir(parents=True, exist_ok=True)
-    drawn = folder / f"{stem_of(study)}.png"
+    drawn = figures_of(args.out) / f"{stem_of(study)}.png"
     picture(figures, names, drawn)
     pictures = [("accuracy against bytes", os.path.relpath(drawn, args.out))]
     raw = [[*key, cells[key]] for key in cells]

@@ -23,7 +23,7 @@ from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.clock import since
 from benchmarks.common.data import Split, published
-from benchmarks.common.report import FOLDER, RESULTS, Report, Table, publish
+from benchmarks.common.report import Report, Table, figures_of, publish
 from benchmarks.common.scores import mean_deviation
 from benchmarks.twin.data import QUICK, TWIN_TASKS, TwinTask
 from benchmarks.twin.fits import Setting, run
@@ -221,11 +221,11 @@ def draw(found: Sets, path: Path) -> None:
     plt.close(fig)
 
 
-def drawn(found: Sets, path: Path, out: Path) -> list[tuple[str, str]]:
+def drawn(found: Sets, out: Path) -> list[tuple[str, str]]:
     """Caption and path, or nothing where matplotlib is not there."""
     if not found or find_spec("matplotlib") is None:
         return []
-    path.parent.mkdir(exist_ok=True)
+    path = figures_of(out) / "twin_curves.png"
     draw(found, path)
     caption = "Accuracy against the rows seen; crosses: where the paper's curves end"
     return [(caption, os.path.relpath(path, out))]
@@ -237,12 +237,10 @@ def main() -> None:
     parser.add_argument("--done", action="store_true", help="run nothing: report finished curves")
     args = parsed(parser)
     tasks = [task for task in TWIN_TASKS if task.name in args.sets]
-    held, folder, skipped = MOST_HELD, FOLDER / "figures", []
+    held, skipped = MOST_HELD, []
     if args.quick:
-        tasks, args.orders, held, folder = [QUICK], 2, 200, args.out
+        tasks, args.orders, held = [QUICK], 2, 200
         skipped = ["the paper's sets: a quick run uses a generated board of 2,000 rows"]
-    elif args.out != RESULTS:
-        folder = args.out
     cells = Cells(args.cells / "twin_curves.jsonl", build_id())
     curves = [curve for task in tasks for curve in curves_of(task, held)]
     if not args.done:
@@ -257,7 +255,7 @@ def main() -> None:
         [ABOUT.format(orders=args.orders, held=held)],
         {name: {line.curve.title: line.scores for line in of} for name, of in found.items()},
         skipped,
-        drawn(found, folder / "twin_curves.png", args.out),
+        drawn(found, args.out),
     )
     publish(report, args.out)
 
