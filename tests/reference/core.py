@@ -91,14 +91,16 @@ class ReferenceCore:
             mean[...] = weight if mean == 0 else mean + (weight - mean) / min(n, 1000)
 
     def weighed_step(self, x, y, weight):
-        """`step`, by the weight of the sample's class: n / (K n_k), the sample included."""
-        if self.balanced:
-            slot = y if self.is_multiclass else int(y > 0)
-            counts = np.bincount([slot], minlength=len(self.views["n_per_class"]))
-            counts[: len(self.views["n_per_class"])] += self.views["n_per_class"]
-            n_classes = (counts > 0).sum() if self.is_multiclass else 2
-            weight *= counts.sum() / (n_classes * counts[slot])
-        return self.step(x, y, weight)
+        """`step`, by the weight of the sample's class."""
+        return self.step(x, y, weight * self.class_weight(y) if self.balanced else weight)
+
+    def class_weight(self, y):
+        """n / (K n_k), a sample of the class included."""
+        slot = y if self.is_multiclass else int(y > 0)
+        counts = np.bincount([slot], minlength=len(self.views["n_per_class"]))
+        counts[: len(self.views["n_per_class"])] += self.views["n_per_class"]
+        n_classes = (counts > 0).sum() if self.is_multiclass else 2
+        return counts.sum() / (n_classes * counts[slot])
 
     def learn_one(self, x, y, weight=1.0):
         row = as_floats(x, self.dtype, 1, self.n_features, self.owner)

@@ -135,8 +135,9 @@ class KernelStreamSVMCoreRef(KernelCoreRef, ForgettingRef):
 
     def error(self, y, f):
         """1 where f is wrong; with balanced classes less of the larger one, by its weight."""
-        n, slot = self.views["n_per_class"] + 1.0, int(y > 0)
-        return (y * f <= 0) * (min(n[1 - slot] / n[slot], 1.0) if self.balanced else 1.0)
+        if not y * f <= 0:
+            return 0.0
+        return min(self.class_weight(y) / self.class_weight(-y), 1.0) if self.balanced else 1.0
 
     def start(self):
         """A = K, and a step for each vector."""

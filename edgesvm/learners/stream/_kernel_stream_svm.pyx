@@ -266,11 +266,9 @@ cdef class KernelStreamSVMCore(KernelCore):
 
     cdef double error(self, double y, double f) noexcept nogil:
         """1 where f is wrong; with balanced classes less of the larger one, by its weight"""
-        cdef int64_t *n = self.n_per_class
-        cdef int slot = y > 0.0
         if not y * f <= 0.0:
             return 0.0
-        return fmin((n[1 - slot] + 1.0) / (n[slot] + 1.0), 1.0) if self.balanced else 1.0
+        return fmin(self.class_weight(y) / self.class_weight(-y), 1.0) if self.balanced else 1.0
 
     cdef void forget(self, double error) noexcept nogil:
         """Age what is held before a sample about which it was wrong or not; a ball does not."""
