@@ -70,18 +70,19 @@ RAW = ("--rate", "1000", "--raw", "--signal-rate", "1000")
 
 
 def test_a_sensor_fills_the_terminal(tmp_path):
-    with node(*RAW) as port:
-        terminal = Terminal(["look", str(port)], 90, 50)
+    with node(*RAW) as port, Terminal(["look", str(port)], 90, 50) as terminal:
         lines = terminal.until(lambda lines: any("--window" in line for line in lines))
         assert lines[0].startswith("edgesvm look") and any(line.startswith("x0") for line in lines)
         assert terminal.end() == 0
-        assert b"Next: edgesvm watch" in terminal.output
+    assert b"Next: edgesvm watch" in terminal.output
 
 
 def test_a_sensor_on_the_page(tmp_path):
-    with node(*RAW) as port:
-        terminal = Terminal(["look", str(port), "--http", "0"], 90, 50)
-        lines = terminal.until(lambda lines: any(" samples  " in line for line in lines))
+    def measured(lines):
+        return any(" samples  " in line and " -/s" not in line for line in lines)
+
+    with node(*RAW) as port, Terminal(["look", str(port), "--http", "0"], 90, 50) as terminal:
+        lines = terminal.until(measured)
         url = next(word for word in " ".join(lines).split() if word.startswith("http"))
         assert "#" not in url  # nothing is taught here: there is no token
         with urllib.request.urlopen(url + "status.json", timeout=10) as answer:
@@ -91,7 +92,8 @@ def test_a_sensor_on_the_page(tmp_path):
             assert answer.read() == b"ok\n"
         with urllib.request.urlopen(url + "metrics", timeout=10) as answer:
             assert b"edgesvm_samples_per_second" in answer.read()
-        with pytest.raises(urllib.error.HTTPError, match="503"):
+        with pytest.raises(urllib.error.HTTPError, match="503") as error:
             urllib.request.urlopen(url + "model.esvm", timeout=10)
+        error.value.close()
         assert terminal.end() == 0
-        assert b"Next: edgesvm watch" in terminal.output
+    assert b"Next: edgesvm watch" in terminal.output

@@ -84,28 +84,24 @@ def test_on_a_terminal_that_is_resized_and_given_back():
     pytest.importorskip("pyte", reason="no terminal emulator")
     from terminal import Terminal
 
-    with node("--rate", "100") as port:
-        window = Terminal(["run", port, "--live"], 80, 24)
-        try:
-            window.until(lambda lines: "edgesvm run" in lines[0] and "larger class" in lines[2])
-            first = window.lines()[0]
-            window.until(lambda lines: "edgesvm run" in lines[0] and lines[0] != first)
-            lines = window.until(lambda lines: any("predicted" in line for line in lines))
-            assert not any("predicted" in line and "accuracy" in line for line in lines)
-            window.resize(120, 30)
-            lines = window.until(lambda lines: "predicted" in lines[0] and lines[9])
-            assert lines[0].startswith("edgesvm run") and "accuracy" in lines[1]
-            window.resize(30, 10)
-            window.until(
-                lambda lines: (
-                    lines[0].startswith("edgesvm run")
-                    and lines[1].startswith("accuracy")
-                    and lines[2].endswith("of all")
-                )
+    with node("--rate", "100") as port, Terminal(["run", port, "--live"], 80, 24) as window:
+        window.until(lambda lines: "edgesvm run" in lines[0] and "larger class" in lines[2])
+        first = window.lines()[0]
+        window.until(lambda lines: "edgesvm run" in lines[0] and lines[0] != first)
+        lines = window.until(lambda lines: any("predicted" in line for line in lines))
+        assert not any("predicted" in line and "accuracy" in line for line in lines)
+        window.resize(120, 30)
+        lines = window.until(lambda lines: "predicted" in lines[0] and lines[9])
+        assert lines[0].startswith("edgesvm run") and "accuracy" in lines[1]
+        window.resize(30, 10)
+        window.until(
+            lambda lines: (
+                lines[0].startswith("edgesvm run")
+                and lines[1].startswith("accuracy")
+                and lines[2].endswith("of all")
             )
-            assert window.end() == 0
-        finally:
-            window.close()
+        )
+        assert window.end() == 0
     said = window.output
     assert said.count(ENTER) == said.count(LEAVE) == 1
     before, _, rest = said.partition(ENTER)
@@ -123,24 +119,20 @@ def test_an_alarm_is_on_the_screen_and_stays_when_it_is_gone(tmp_path):
     np.savez(tmp_path / "worn.npz", X=X, y=np.zeros(len(X), np.int32))
     sensor = ("--replay", str(tmp_path / "worn.npz"), "--rate", "250", "--labels", "none")
     learning = ("--learn", "600", "--alarm-rate", "1/day", "--live")
-    with node(*sensor) as port:
-        window = Terminal(["watch", port, *learning], 90, 30)
-        try:
-            window.until(lambda lines: any("ALARM 1" in line for line in lines))
-            assert window.end() == 3
-        finally:
-            window.close()
+    with node(*sensor) as port, Terminal(["watch", port, *learning], 90, 30) as window:
+        window.until(lambda lines: any("ALARM 1" in line for line in lines))
+        assert window.end() == 3
     after = window.output.partition(LEAVE)[2]
     assert b"ALARM 1" in after and b"watching: learned from 600" in after
 
     results = tmp_path / "results"
-    with node(*sensor) as port, results.open("wb") as file:
-        window = Terminal(["watch", port, *learning, "--json"], 90, 30, stdout=file)
-        try:
-            window.until(lambda lines: any("alarm, on" in line for line in lines))
-            assert window.end() == 3
-        finally:
-            window.close()
+    with (
+        node(*sensor) as port,
+        results.open("wb") as file,
+        Terminal(["watch", port, *learning, "--json"], 90, 30, stdout=file) as window,
+    ):
+        window.until(lambda lines: any("alarm, on" in line for line in lines))
+        assert window.end() == 3
     events = [json.loads(line)["event"] for line in results.read_text().splitlines()]
     assert events[:2] == ["watching", "alarm"] and events[-1] == "end"
 

@@ -16,7 +16,9 @@ PATIENCE_S = 60.0
 
 
 class Terminal:
-    """An `edgesvm` command with a pseudo-terminal of this size as its stdout and stderr."""
+    """An `edgesvm` command with a pseudo-terminal of this size as its stdout and stderr; used with
+    `with`, at whose end it is killed.
+    """
 
     def __init__(self, argv, columns, rows, stdout=None):
         self.master, slave = os.openpty()
@@ -65,7 +67,10 @@ class Terminal:
             self.read()
         return self.process.wait(PATIENCE_S)
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
         self.process.kill()
         self.process.wait()
         os.close(self.master)
