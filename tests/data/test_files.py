@@ -387,6 +387,11 @@ def test_missing_cells_get_the_mean_so_far(tmp_path):
     assert np.isnan(X[4]).all() and y.tolist()[:4] == [0, 1, 0, 1]
 
 
+def test_a_row_with_a_missing_cell_and_no_label_stays_a_row(tmp_path):
+    X, _ = all_rows(CsvRows(csv_file(tmp_path, "a,b\n1,2\n,3\n"), label_column="none"))
+    np.testing.assert_array_equal(X, [[1, 2], [np.nan, np.nan]])
+
+
 def test_y_among_three_axes_is_no_label(tmp_path):
     for header, expected in (("x,y,z", ("x", "y")), ("x1,y,x2", ("x1", "x2"))):
         source = CsvRows(csv_file(tmp_path, f"{header}\n1,0,1\n2,1,0\n"))

@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import sys
+import time
 
 import pytest
 from outgoing import answers, output, until, write
@@ -78,6 +79,14 @@ def test_a_program_that_does_not_read_or_end_loses_lines_and_is_ended(path):
             assert until(lambda out=out: out.lost > 0)
         assert out.failed == 0 and 0 < out.sent < 2000
         assert until(lambda path=path: is_gone(*pids(path)))
+
+
+def test_a_turn_without_lines_waits(path):
+    sink, began = program(COPIES, path), time.monotonic()
+    sink.open()
+    sink.turn(0.05)
+    assert time.monotonic() - began >= 0.05
+    sink.close(60.0)
 
 
 def test_a_program_that_is_not_there_is_a_failure_that_is_counted():
