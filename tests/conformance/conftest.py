@@ -1,17 +1,15 @@
-"""Parametrises each check over the registered learners, both dtypes, and both engines; those that
-`pytest.mark.raw` says also hold where raw samples are taken, over these too. Checks of
+"""Parametrises each check of `each_of("subject")` over the registered learners and both dtypes;
+those that `pytest.mark.raw` says also hold where raw samples are taken, over these too. Checks of
 `pytest.mark.labels` are made of classifiers alone, those of `pytest.mark.targets` of regressors.
 
-A check of `each_of("subject")` runs on the compiled core and, in the long run, on its NumPy twin;
-one of `each_of("compiled")` on the compiled core alone. `make test` takes every entry in float32,
-and in float64 the first of a kind. `pytest.mark.entries(*names)` narrows that to the entries named,
-the first of them in both dtypes; `dtype="float64"` exchanges the two. The long run takes the rest.
-What `make test` takes is one item; elsewhere, and with `-k`, each learner is one.
+`make test` takes every entry in float32, and in float64 the first of a kind.
+`pytest.mark.entries(*names)` narrows that to the entries named, the first of them in both dtypes;
+`dtype="float64"` exchanges the two. The long run takes the rest. What `make test` takes is one
+item; elsewhere, and with `-k`, each learner is one.
 """
 
 import sys
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +23,17 @@ from registry import DTYPES, RAW, REGISTERED, Registered, RegisteredRaw
 
 @dataclass(frozen=True)
 class Subject:
-    """A registered learner in one dtype on one engine."""
+    """A registered learner in one dtype."""
 
     entry: Registered | RegisteredRaw
     dtype: str
-    engine: str
 
     @property
     def n_features(self) -> int:
         return self.entry.n_features
 
     def make(self, **changes: Any) -> Any:
-        return self.entry.make(**{"dtype": self.dtype, "engine": self.engine, **changes})
+        return self.entry.make(**{"dtype": self.dtype, **changes})
 
     def stream(self, n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
         return self.entry.stream(n, self.dtype, seed)
@@ -46,7 +43,7 @@ class Subject:
         return self.entry.taught(self.make(**changes), *self.stream(n))
 
     def __str__(self) -> str:
-        return f"{self.entry.name}-{self.dtype}-{self.engine}"
+        return f"{self.entry.name}-{self.dtype}"
 
 
 def is_meant(entry: Registered, metafunc: Any) -> bool:
@@ -77,11 +74,7 @@ def pytest_generate_tests(metafunc):
 
     def is_long(subject: Subject) -> bool:
         name, usual = subject.entry.name, dtype if dtype in subject.entry.dtypes else DTYPES[0]
-        return (
-            subject.engine == "reference"
-            or name not in names
-            or (subject.dtype != usual and name not in in_both)
-        )
+        return name not in names or (subject.dtype != usual and name not in in_both)
 
     if of_raw:
         firsts = {entry.family: entry.name for entry in reversed(RAW)}.values()
@@ -90,19 +83,16 @@ def pytest_generate_tests(metafunc):
         in_both = [*(() if only else in_both), *firsts]
     if of_raw:
         entries = RAW if "only" in of_raw.args else [*entries, *RAW]
+    if "every_subject" not in metafunc.fixturenames:
+        return
     quick = metafunc.config.option.markexpr == "not long"  # what is long need not be made
-    for fixture, engines in (("subject", ("compiled", "reference")), ("compiled", ("compiled",))):
-        if f"every_{fixture}" not in metafunc.fixturenames:
-            continue
-        subjects = [
-            Subject(entry, *each) for entry in entries for each in product(entry.dtypes, engines)
+    subjects = [Subject(entry, dtype) for entry in entries for dtype in entry.dtypes]
+    usual = [subject for subject in subjects if not is_long(subject)]
+    if quick and not metafunc.config.option.keyword:
+        items = [pytest.param(usual, id="all")]
+    else:
+        items = [
+            pytest.param([s], id=str(s), marks=() if s in usual else pytest.mark.long)
+            for s in (usual if quick else subjects)
         ]
-        usual = [subject for subject in subjects if not is_long(subject)]
-        if quick and not metafunc.config.option.keyword:
-            items = [pytest.param(usual, id="all")]
-        else:
-            items = [
-                pytest.param([s], id=str(s), marks=() if s in usual else pytest.mark.long)
-                for s in (usual if quick else subjects)
-            ]
-        metafunc.parametrize(f"every_{fixture}", items)
+    metafunc.parametrize("every_subject", items)

@@ -117,12 +117,12 @@ def test_no_python_allocator_call_in_a_million_samples(name):
 
 
 @pytest.mark.entries(*DOORS)
-@each_of("compiled")
+@each_of("subject")
 @each("weighted", [False, True])
-def test_partial_fit_makes_a_constant_few_calls(compiled, weighted):
-    X, y = compiled.stream(5000)
+def test_partial_fit_makes_a_constant_few_calls(subject, weighted):
+    X, y = subject.stream(5000)
     weights = np.ones(5000) if weighted else None
-    learner = compiled.make().partial_fit(X, y)
+    learner = subject.make().partial_fit(X, y)
 
     def calls(n):
         batch = X[:n], y[:n], None, None if weights is None else weights[:n]

@@ -259,10 +259,10 @@ def predictions(learner, X):
     }
 
 
-@each_of("compiled")
-def test_a_reset_may_keep_the_labels_seen_in_their_places(compiled, tmp_path):
+@each_of("subject")
+def test_a_reset_may_keep_the_labels_seen_in_their_places(subject, tmp_path):
     """It then learns as one that has forgotten them, and is saved before and after."""
-    learner, anew = compiled.learned(), compiled.learned().reset()
+    learner, anew = subject.learned(), subject.learned().reset()
     at, labels = learner.arena.memory.ctypes.data, learner.classes_.tolist()
     slots = learner.core.labels.in_slots
     learner.reset(keep_labels=True)
@@ -271,7 +271,7 @@ def test_a_reset_may_keep_the_labels_seen_in_their_places(compiled, tmp_path):
     learner.save(tmp_path / "m.esvm")
     loaded = edgesvm.load(tmp_path / "m.esvm")
     assert loaded.classes_.tolist() == labels and loaded.n_seen_ == 0
-    X, y = compiled.stream(60)
+    X, y = subject.stream(60)
     for model in (learner, loaded):
         model.partial_fit(X, y)
         assert model.core.labels.in_slots[: len(slots)] == slots

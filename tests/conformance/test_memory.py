@@ -38,9 +38,9 @@ def test_plan_is_a_layout(subject):
 
 
 @at_the_doors
-@each_of("compiled")
-def test_plan_takes_no_memory_for_what_it_plans(compiled):
-    learner = compiled.make()
+@each_of("subject")
+def test_plan_takes_no_memory_for_what_it_plans(subject):
+    learner = subject.make()
     learner.plan(1 << 20)
     tracemalloc.start()
     try:
@@ -61,16 +61,16 @@ def test_a_width_that_cannot_be_is_refused(subject, n_features):
 
 @also_raw
 @at_the_doors
-@each_of("compiled")
-def test_own_block_is_exactly_the_plan(compiled):
+@each_of("subject")
+def test_own_block_is_exactly_the_plan(subject):
     """Taken from NumPy's allocator, whose blocks tracemalloc tells apart from Python's objects."""
     n_features = 5000
-    total = compiled.make().plan(n_features).total
-    learner = compiled.make().allocate(n_features)
+    total = subject.make().plan(n_features).total
+    learner = subject.make().allocate(n_features)
     assert learner.nbytes == total == len(bytes(learner.arena))
     tracemalloc.start()
     try:
-        learner = compiled.make().allocate(n_features)
+        learner = subject.make().allocate(n_features)
         arrays = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
         taken = tracemalloc.take_snapshot().filter_traces([arrays]).traces
     finally:
@@ -145,63 +145,63 @@ def test_a_larger_buffer_is_used_up_to_the_plan(subject):
 
 @also_raw
 @at_the_doors
-@each_of("compiled")
-def test_misaligned_buffer_is_refused(compiled):
-    total = compiled.make().plan(compiled.n_features).total
+@each_of("subject")
+def test_misaligned_buffer_is_refused(subject):
+    total = subject.make().plan(subject.n_features).total
     with pytest.raises(ValueError, match="multiple of 8"):
-        compiled.make().allocate(compiled.n_features, buffer=aligned(total + 8)[1 : total + 1])
+        subject.make().allocate(subject.n_features, buffer=aligned(total + 8)[1 : total + 1])
 
 
-@each_of("compiled")
-def test_within_its_own_total_and_not_in_one_byte_less(compiled):
-    entry = compiled.entry
-    total = compiled.make().plan(compiled.n_features).total
-    fixed = {entry.capacity: entry.capacity_of(compiled.make())} if entry.capacity else {}
-    learner = entry.within(total, compiled.dtype, **fixed)
-    assert learner.allocate(compiled.n_features).nbytes == total
+@each_of("subject")
+def test_within_its_own_total_and_not_in_one_byte_less(subject):
+    entry = subject.entry
+    total = subject.make().plan(subject.n_features).total
+    fixed = {entry.capacity: entry.capacity_of(subject.make())} if entry.capacity else {}
+    learner = entry.within(total, subject.dtype, **fixed)
+    assert learner.allocate(subject.n_features).nbytes == total
     with pytest.raises(MemoryBudgetError) as caught:
-        entry.within(total - 1, compiled.dtype, **fixed)
+        entry.within(total - 1, subject.dtype, **fixed)
     assert caught.value.required == total
     assert caught.value.available == total - 1
     assert f"{total:,}" in str(caught.value)
 
 
-@each_of("compiled")
+@each_of("subject")
 @each("budget", [3000, "4KiB", "64KiB", "1MiB"])
-def test_within_is_maximal(compiled, budget):
-    entry = compiled.entry
+def test_within_is_maximal(subject, budget):
+    entry = subject.entry
     n_bytes = {"4KiB": 4096, "64KiB": 65536, "1MiB": 1048576}.get(budget, budget)
     with pytest.raises(MemoryBudgetError) as too_small:
-        entry.within(10, compiled.dtype)
+        entry.within(10, subject.dtype)
     if too_small.value.required > n_bytes:
         budget = n_bytes = too_small.value.required
-    learner = entry.within(budget, compiled.dtype)
-    assert learner.plan(compiled.n_features).total <= n_bytes
+    learner = entry.within(budget, subject.dtype)
+    assert learner.plan(subject.n_features).total <= n_bytes
     larger = entry.capacity_of(learner) + 1
-    if larger > learner._capacity_range(compiled.n_features)[1]:
+    if larger > learner._capacity_range(subject.n_features)[1]:
         return  # all that is worth having fits
-    assert compiled.make(**{entry.capacity: larger}).plan(compiled.n_features).total > n_bytes
+    assert subject.make(**{entry.capacity: larger}).plan(subject.n_features).total > n_bytes
 
 
-@each_of("compiled")
-def test_the_error_names_a_budget_that_does(compiled):
-    entry = compiled.entry
+@each_of("subject")
+def test_the_error_names_a_budget_that_does(subject):
+    entry = subject.entry
     with pytest.raises(MemoryBudgetError) as caught:
-        entry.within(10, compiled.dtype)
+        entry.within(10, subject.dtype)
     required = caught.value.required
-    learner = entry.within(required, compiled.dtype)
-    assert learner.plan(compiled.n_features).total == required
+    learner = entry.within(required, subject.dtype)
+    assert learner.plan(subject.n_features).total == required
     with pytest.raises(MemoryBudgetError) as again:
-        entry.within(required - 1, compiled.dtype)
+        entry.within(required - 1, subject.dtype)
     assert again.value.required == required
 
 
 @at_the_doors
-@each_of("compiled")
+@each_of("subject")
 @each("budget", ["", "64 bananas", "-1KiB", -1, "1e3", None])
-def test_a_budget_that_is_no_size_is_refused(compiled, budget):
+def test_a_budget_that_is_no_size_is_refused(subject, budget):
     with pytest.raises((ValueError, TypeError), match="size"):
-        compiled.entry.within(budget, compiled.dtype)
+        subject.entry.within(budget, subject.dtype)
 
 
 @each_of("subject")

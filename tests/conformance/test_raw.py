@@ -80,15 +80,15 @@ def test_no_allocator_call_per_sample(alloc_preload):
     assert {c: calls for c, calls in beneath.items() if max(calls.excess) > calls.control} == {}
 
 
-@each_of("compiled")
+@each_of("subject")
 @each("cuts", [[1], [61, 150, 151], list(range(5, 400, 37))])
-def test_cut_saved_and_continued_anywhere_it_gives_the_same_bits(compiled, cuts, tmp_path):
-    X, y = compiled.stream(400)
-    whole = compiled.make().allocate(3)
-    expected = compiled.entry.pushed(whole, X, y)
-    model, found = compiled.make().allocate(3), []
+def test_cut_saved_and_continued_anywhere_it_gives_the_same_bits(subject, cuts, tmp_path):
+    X, y = subject.stream(400)
+    whole = subject.make().allocate(3)
+    expected = subject.entry.pushed(whole, X, y)
+    model, found = subject.make().allocate(3), []
     for i, part in enumerate(np.split(np.arange(400), cuts)):
-        found += compiled.entry.pushed(model, X[part], y[part])
+        found += subject.entry.pushed(model, X[part], y[part])
         if i % 3 == 0:
             model.save(tmp_path / "model.esvm")
             model = edgesvm.load(tmp_path / "model.esvm")

@@ -107,13 +107,13 @@ def test_the_table_names_learners():
 
 # A check asks for what it asks once a learner, in one item: there are some fifty.
 @pytest.mark.entries(*DOORS)
-@each_of("compiled")
-def test_its_own_checks(compiled):
-    learner, rows = compiled.make(), table()
+@each_of("subject")
+def test_its_own_checks(subject):
+    learner, rows = subject.make(), table()
     expected = NO_ITERATION | rows["StreamSVM"]  # that of any learner in a wrapper
-    expected |= FOUR_CLASSES if compiled.entry.n_classes == 3 else {}
-    expected |= OF_FEW if compiled.entry.name == "BatchSVR" else {}
-    expected |= PRICED if compiled.entry.by_label else {}
+    expected |= FOUR_CLASSES if subject.entry.n_classes == 3 else {}
+    expected |= OF_FEW if subject.entry.name == "BatchSVR" else {}
+    expected |= PRICED if subject.entry.by_label else {}
     failing(learner, expected)
 
 
@@ -163,9 +163,9 @@ def test_not_fitted_is_theirs():
 
 
 @pytest.mark.entries(*DOORS)
-@each_of("compiled")
-def test_clone_is_equal_and_holds_nothing(compiled):
-    learner = compiled.learned()
+@each_of("subject")
+def test_clone_is_equal_and_holds_nothing(subject):
+    learner = subject.learned()
     copied = clone(learner)
     assert settings(copied) == settings(learner)
     assert copied.nbytes == 0 and type(copied) is type(learner)
@@ -174,27 +174,27 @@ def test_clone_is_equal_and_holds_nothing(compiled):
 
 
 @pytest.mark.entries(*DOORS)
-@each_of("compiled")
-def test_pipeline(compiled):
-    X, y = compiled.stream(200)
-    pipeline = make_pipeline(StandardScaler(), compiled.make()).fit(X, y)
+@each_of("subject")
+def test_pipeline(subject):
+    X, y = subject.stream(200)
+    pipeline = make_pipeline(StandardScaler(), subject.make()).fit(X, y)
     scaled = StandardScaler().fit(X).transform(X)
-    expected = compiled.make().fit(scaled, y)
+    expected = subject.make().fit(scaled, y)
     assert pipeline.predict(X).tolist() == expected.predict(scaled).tolist()
     assert pipeline.score(X, y) == expected.score(scaled, y)
 
 
 @pytest.mark.entries(*DOORS)
 @pytest.mark.labels
-@each_of("compiled")
-def test_grid_search(compiled):
-    if not compiled.entry.tuned:
+@each_of("subject")
+def test_grid_search(subject):
+    if not subject.entry.tuned:
         pytest.skip("it has no number among its parameters")
-    X, y = compiled.stream(150)
-    words = ("cold", "hot", "mild", "off")[: compiled.entry.n_classes]
-    labels = np.array(compiled.entry.renamed(y, words))
-    grid = compiled.entry.named(**{compiled.entry.tuned: [0.1, 10.0]})
-    search = GridSearchCV(compiled.make(), grid, cv=3, scoring="balanced_accuracy")
+    X, y = subject.stream(150)
+    words = ("cold", "hot", "mild", "off")[: subject.entry.n_classes]
+    labels = np.array(subject.entry.renamed(y, words))
+    grid = subject.entry.named(**{subject.entry.tuned: [0.1, 10.0]})
+    search = GridSearchCV(subject.make(), grid, cv=3, scoring="balanced_accuracy")
     search.fit(X, labels)
     assert list(search.best_params_) == list(grid)
     assert search.best_params_[next(iter(grid))] in (0.1, 10.0)
@@ -204,30 +204,30 @@ def test_grid_search(compiled):
 
 @pytest.mark.entries(*DOORS)
 @pytest.mark.targets
-@each_of("compiled")
-def test_grid_search_and_scores_of_a_regressor(compiled):
-    X, y = compiled.stream(150)
-    grid = compiled.entry.named(**{compiled.entry.tuned: [0.01, 0.3]})
-    search = GridSearchCV(compiled.make(), grid, cv=3, scoring="neg_mean_absolute_error")
+@each_of("subject")
+def test_grid_search_and_scores_of_a_regressor(subject):
+    X, y = subject.stream(150)
+    grid = subject.entry.named(**{subject.entry.tuned: [0.01, 0.3]})
+    search = GridSearchCV(subject.make(), grid, cv=3, scoring="neg_mean_absolute_error")
     assert list(search.fit(X, y).best_params_.values()) == [0.3]
-    theirs = cross_val_score(compiled.make(), X, y, cv=3, scoring="r2")
-    assert theirs.tolist() == pytest.approx(cross_val_score(compiled.make(), X, y, cv=3).tolist())
+    theirs = cross_val_score(subject.make(), X, y, cv=3, scoring="r2")
+    assert theirs.tolist() == pytest.approx(cross_val_score(subject.make(), X, y, cv=3).tolist())
 
 
 @pytest.mark.entries(*DOORS)
 @pytest.mark.labels
-@each_of("compiled")
-def test_cross_validation_scores(compiled):
-    X, y = compiled.stream(150)
-    for scoring in ("accuracy", "roc_auc") if compiled.entry.n_classes == 2 else ("accuracy",):
-        scores = cross_val_score(compiled.make(), X, y, cv=3, scoring=scoring)
+@each_of("subject")
+def test_cross_validation_scores(subject):
+    X, y = subject.stream(150)
+    for scoring in ("accuracy", "roc_auc") if subject.entry.n_classes == 2 else ("accuracy",):
+        scores = cross_val_score(subject.make(), X, y, cv=3, scoring=scoring)
         assert scores.shape == (3,) and np.isfinite(scores).all()
 
 
 @pytest.mark.entries(*DOORS)
-@each_of("compiled")
-def test_it_is_a_classifier_or_a_regressor(compiled):
-    learner = compiled.make()
+@each_of("subject")
+def test_it_is_a_classifier_or_a_regressor(subject):
+    learner = subject.make()
     assert (is_classifier(learner), is_regressor(learner)) == (
         not learner.regresses,
         learner.regresses,

@@ -35,11 +35,11 @@ def path(tmp_path):
     return tmp_path / "model.esvm"
 
 
-def snapshot_of(compiled):
+def snapshot_of(subject):
     """The bytes of a small learned model."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.esvm"
-        compiled.learned().save(path)
+        subject.learned().save(path)
         return path.read_bytes()
 
 
@@ -53,13 +53,13 @@ def sealed(body):
     return bytes(body) + struct.pack("<I", zlib.crc32(body))
 
 
-def is_refused_or_works(compiled, data):
+def is_refused_or_works(subject, data):
     """Whether reading refuses; a learner it gives must predict and learn without harm."""
     try:
         learner = restore(bytes(data))
     except CorruptModelError:
         return True
-    compiled.entry.used(learner)
+    subject.entry.used(learner)
     return False
 
 
@@ -72,7 +72,7 @@ def some(places):
 
 
 @in_the_file
-@each_of("compiled", saved=snapshot_of)
+@each_of("subject", saved=snapshot_of)
 @each("mask", [0x01, 0xFF])
 def test_flipped_bytes(saved, mask):
     for place in some(range(len(saved))):
@@ -83,7 +83,7 @@ def test_flipped_bytes(saved, mask):
 
 
 @in_the_file
-@each_of("compiled", saved=snapshot_of)
+@each_of("subject", saved=snapshot_of)
 def test_truncations(saved):
     for length in some(range(len(saved))):
         with pytest.raises(CorruptModelError):
@@ -91,7 +91,7 @@ def test_truncations(saved):
 
 
 @in_the_file
-@each_of("compiled", saved=snapshot_of)
+@each_of("subject", saved=snapshot_of)
 def test_truncations_with_a_right_crc(saved):
     for length in some(range(len(saved) - CRC_BYTES)):
         with pytest.raises(CorruptModelError):
@@ -99,7 +99,7 @@ def test_truncations_with_a_right_crc(saved):
 
 
 @in_the_file
-@each_of("compiled", saved=snapshot_of)
+@each_of("subject", saved=snapshot_of)
 def test_bytes_behind_the_end(saved, path):
     for data in (saved + b"\0", saved + saved, sealed(saved[:-CRC_BYTES] + b"\0" * 8)):
         with pytest.raises(CorruptModelError):
@@ -124,15 +124,15 @@ PARTS = 6  # of the places that are tried; `make test` takes the first part
 
 @in_the_arena
 @pytest.mark.parametrize("part", first_of(range(PARTS)))
-@each_of("compiled", saved=snapshot_of)
-def test_changed_bytes_with_a_right_crc(compiled, saved, part):
+@each_of("subject", saved=snapshot_of)
+def test_changed_bytes_with_a_right_crc(subject, saved, part):
     body = saved[:-CRC_BYTES]
     refused = 0
     for place in some(range(len(body)))[part::PARTS]:
         for value in {0x7F, 0x80, body[place] ^ 1} - {body[place]}:
             hostile = bytearray(body)
             hostile[place] = value
-            refused += is_refused_or_works(compiled, sealed(hostile))
+            refused += is_refused_or_works(subject, sealed(hostile))
     assert refused > 100 / PARTS
 
 
@@ -142,11 +142,11 @@ HOSTILE_FLOATS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 1e300, -1e300, 5e-324]
 
 @in_the_arena
 @pytest.mark.parametrize("part", first_of(range(PARTS)))
-@each_of("compiled", saved=snapshot_of)
-def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path, part):
+@each_of("subject", saved=snapshot_of)
+def test_hostile_counts_and_numbers_of_the_arena(subject, saved, path, part):
     """Entries of each planned array, spread over long ones, with values that no stream makes."""
     learner = load_bytes(path, saved)
-    plan = learner.plan(compiled.n_features)
+    plan = learner.plan(subject.n_features)
     begin = saved.index(bytes(learner.arena))
     non_finite_accepted = []
     for array in plan.leaves():
@@ -161,17 +161,17 @@ def test_hostile_counts_and_numbers_of_the_arena(compiled, saved, path, part):
                     number = np.array(value).astype(array.dtype, casting="unsafe")
                 hostile = bytearray(saved[:-CRC_BYTES])
                 hostile[begin + place : begin + place + step] = number.tobytes()
-                refused = is_refused_or_works(compiled, sealed(hostile))
+                refused = is_refused_or_works(subject, sealed(hostile))
                 if array.dtype.kind == "f" and not np.isfinite(number) and not refused:
                     non_finite_accepted.append((array.name, place - array.offset, value))
     assert non_finite_accepted == []
 
 
 @in_the_arena
-@each_of("compiled", saved=snapshot_of)
-def test_counters_that_no_stream_reaches_are_refused(compiled, saved, path):
+@each_of("subject", saved=snapshot_of)
+def test_counters_that_no_stream_reaches_are_refused(subject, saved, path):
     """They would overflow with the samples to come."""
-    plan = load_bytes(path, saved).plan(compiled.n_features)
+    plan = load_bytes(path, saved).plan(subject.n_features)
     begin = len(saved) - CRC_BYTES - plan.total
     accepted = []
     for array in plan.leaves():
@@ -190,8 +190,8 @@ def test_counters_that_no_stream_reaches_are_refused(compiled, saved, path):
 
 @in_the_arena
 @pytest.mark.parametrize("seed", first_of(range(4)))
-@each_of("compiled", saved=snapshot_of)
-def test_random_changes_with_a_right_crc(compiled, saved, seed):
+@each_of("subject", saved=snapshot_of)
+def test_random_changes_with_a_right_crc(subject, saved, seed):
     rng = np.random.default_rng(seed)
     body = saved[:-CRC_BYTES]
     refused = 0
@@ -201,7 +201,7 @@ def test_random_changes_with_a_right_crc(compiled, saved, seed):
             width = int(rng.choice([1, 2, 4, 8]))
             place = int(rng.integers(0, len(body) - width))
             hostile[place : place + width] = rng.bytes(width)
-        refused += is_refused_or_works(compiled, sealed(hostile))
+        refused += is_refused_or_works(subject, sealed(hostile))
     assert refused > 30
 
 
@@ -237,24 +237,24 @@ def with_each_set(params, value):
 
 
 @in_the_file
-@each_of("compiled", saved=snapshot_of)
-def test_every_parameter_hostile(compiled, saved):
+@each_of("subject", saved=snapshot_of)
+def test_every_parameter_hostile(subject, saved):
     """Written by our own writer, so that all but the value is in order."""
     snapshot = unpack(saved)
     refused = 0
     for value in ODD_VALUES:
         for params in with_each_set(snapshot.params, value):
-            refused += is_refused_or_works(compiled, pack(replace(snapshot, params=params)))
+            refused += is_refused_or_works(subject, pack(replace(snapshot, params=params)))
     assert refused >= len(ODD_VALUES)
     for params in ({}, {**snapshot.params, "self": 1}, {**snapshot.params, "": 1}):
-        is_refused_or_works(compiled, pack(replace(snapshot, params=params)))
+        is_refused_or_works(subject, pack(replace(snapshot, params=params)))
 
 
 @in_the_file
-@each_of("compiled", saved=snapshot_of)
-def test_learner_labels_and_width_hostile(compiled, saved, path):
+@each_of("subject", saved=snapshot_of)
+def test_learner_labels_and_width_hostile(subject, saved, path):
     snapshot = unpack(saved)
-    too_many = tuple(range(compiled.entry.n_classes + 1))
+    too_many = tuple(range(subject.entry.n_classes + 1))
     changes = [
         *({"learner": name} for name in ("", "Learner", "object", "os.system", "x" * 900)),
         *(
@@ -262,7 +262,7 @@ def test_learner_labels_and_width_hostile(compiled, saved, path):
             for labels in ((), (1,), (1, 1), (1, True), ("a", "a"), (np.nan, 1), too_many)
             if labels != snapshot.labels
         ),
-        *({"n_features": n} for n in (0, 1, compiled.n_features + 8, 2**31, 2**32 - 1)),
+        *({"n_features": n} for n in (0, 1, subject.n_features + 8, 2**31, 2**32 - 1)),
         {"labels": (1,), "closed": True},
         {"arena": b""},
         {"arena": bytes(snapshot.arena) + b"\0" * 8},
@@ -273,8 +273,8 @@ def test_learner_labels_and_width_hostile(compiled, saved, path):
 
 
 @pytest.mark.entries("StreamSVM", "BatchSVM", "TwinVectorMachine", "Standardized-OneVsOne")
-@each_of("compiled", saved=snapshot_of)
-def test_no_snapshot_takes_more_memory_than_its_length_allows(compiled, saved, path):
+@each_of("subject", saved=snapshot_of)
+def test_no_snapshot_takes_more_memory_than_its_length_allows(subject, saved, path):
     """Every field of header, parameters and labels claims the largest count it can hold."""
     learner = load_bytes(path, saved)
     head = saved.index(bytes(learner.arena))
@@ -299,7 +299,7 @@ def test_no_snapshot_takes_more_memory_than_its_length_allows(compiled, saved, p
 
 
 @in_the_file
-@each_of("compiled", saved=snapshot_of)
+@each_of("subject", saved=snapshot_of)
 def test_another_version_is_told_apart(saved, path):
     """The version is the u16 behind the eight bytes of magic (FORMATS.md)."""
     assert issubclass(FormatVersionError, CorruptModelError)
@@ -311,7 +311,7 @@ def test_another_version_is_told_apart(saved, path):
 
 
 @in_the_file
-@each_of("compiled", saved=snapshot_of)
+@each_of("subject", saved=snapshot_of)
 def test_a_snapshot_runs_no_code(saved):
     with pytest.raises(pickle.UnpicklingError):
         pickle.loads(saved)

@@ -118,11 +118,11 @@ def test_a_spike_does_not_spoil_the_model(subject, spike):
 
 
 @pytest.mark.forecasts
-@each_of("compiled")
+@each_of("subject")
 @each("scale", [5e-324, 1e-308, 1e-162, 1e-154, 1e-30, 1.0, 1e30, 1e98])
-def test_targets_of_any_scale_are_learned_and_loaded(compiled, scale, tmp_path):
-    X, y = compiled.stream(N)
-    learner = compiled.make().partial_fit(X, (y - 20.0) * scale)
+def test_targets_of_any_scale_are_learned_and_loaded(subject, scale, tmp_path):
+    X, y = subject.stream(N)
+    learner = subject.make().partial_fit(X, (y - 20.0) * scale)
     assert np.isfinite(answers(learner, X)).all()
     learner.save(tmp_path / "model")
     loaded = edgesvm.load(tmp_path / "model")
@@ -163,13 +163,13 @@ def drifting(subject, n):
 
 
 @pytest.mark.forecasts
-@each_of("compiled")
+@each_of("subject")
 @each("asked", [0.5, 0.8, 0.95])
-def test_coverage_is_as_asked_on_a_stream_that_drifts(compiled, asked):
+def test_coverage_is_as_asked_on_a_stream_that_drifts(subject, asked):
     """Each answer's own interval is counted here too, before its sample is learned."""
     n, skipped = 3000, 200
-    X, y = drifting(compiled, n)
-    learner, hits = compiled.make(coverage=asked).partial_fit(X[:1], y[:1]), []
+    X, y = drifting(subject, n)
+    learner, hits = subject.make(coverage=asked).partial_fit(X[:1], y[:1]), []
     for x, target in zip(X[1:], y[1:].tolist(), strict=True):
         low, high = learner.predict_interval_one(x)
         _, least, most = learner.forecast_one(x)
@@ -182,11 +182,11 @@ def test_coverage_is_as_asked_on_a_stream_that_drifts(compiled, asked):
 
 
 @pytest.mark.forecasts
-@each_of("compiled")
+@each_of("subject")
 @each("asked", [0.1, 0.3, 1 / 3, 0.9, 0.95, 0.999])
-def test_the_coverage_that_was_asked_for_is_given_and_no_other(compiled, asked):
-    X, y = compiled.stream(N)
-    learner = compiled.make(coverage=asked).partial_fit(X, y)
+def test_the_coverage_that_was_asked_for_is_given_and_no_other(subject, asked):
+    X, y = subject.stream(N)
+    learner = subject.make(coverage=asked).partial_fit(X, y)
     assert learner.coverage_asked == pytest.approx(asked)
     ends = learner.predict_interval(X, coverage=asked)
     assert ends.tolist() == learner.predict_interval(X).tolist()
@@ -228,11 +228,11 @@ def learn_late(learner, X, y, asked, delay=DELAY):
 
 
 @pytest.mark.forecasts
-@each_of("compiled")
-def test_late_targets_are_measured_by_what_was_issued(compiled):
-    X, y = compiled.stream(N)
+@each_of("subject")
+def test_late_targets_are_measured_by_what_was_issued(subject):
+    X, y = subject.stream(N)
     y = y.tolist()
-    learner = compiled.make(label_delay=DELAY).allocate(compiled.n_features)
+    learner = subject.make(label_delay=DELAY).allocate(subject.n_features)
     said = learn_late(learner, X, y, learner)
     learned = range(1, N - DELAY)
     hits = [said[i][1] <= y[i] <= said[i][2] for i in learned][SCORED_FROM - 1 :]
@@ -245,12 +245,12 @@ def test_late_targets_are_measured_by_what_was_issued(compiled):
 
 
 @pytest.mark.forecasts
-@each_of("compiled")
-def test_the_twin_agrees_on_late_targets(compiled):
-    X, y = compiled.stream(N)
-    rtol = compiled.entry.twin_rtol[compiled.dtype]
-    fast = compiled.make(label_delay=DELAY).allocate(compiled.n_features)
-    plain = compiled.entry.make(compiled.dtype, "reference", label_delay=DELAY)
+@each_of("subject")
+def test_the_twin_agrees_on_late_targets(subject):
+    X, y = subject.stream(N)
+    rtol = subject.entry.twin_rtol[subject.dtype]
+    fast = subject.make(label_delay=DELAY).allocate(subject.n_features)
+    plain = subject.entry.make(subject.dtype, "reference", label_delay=DELAY)
     said = learn_late(fast, X, y.tolist(), fast)
     plain.partial_fit(X[:1], y[:1])
     for i in range(1, N - DELAY):
@@ -287,10 +287,10 @@ def test_what_cannot_have_been_issued_is_refused_and_forgotten(subject, issued):
 
 
 @pytest.mark.forecasts
-@each_of("compiled")
-def test_a_late_stream_saved_and_continued_equals_one_never_stopped(compiled):
-    X, y = compiled.stream(N)
-    whole, parts = (compiled.make(label_delay=DELAY).partial_fit(X[:9], y[:9]) for _ in range(2))
+@each_of("subject")
+def test_a_late_stream_saved_and_continued_equals_one_never_stopped(subject):
+    X, y = subject.stream(N)
+    whole, parts = (subject.make(label_delay=DELAY).partial_fit(X[:9], y[:9]) for _ in range(2))
     for i in range(9, N):
         said = whole.forecast_one(X[i])
         assert parts.forecast_one(X[i]) == said

@@ -19,22 +19,22 @@ def whole_numbers(learner, without=()):
     }
 
 
-@each_of("compiled")
+@each_of("subject")
 @each("seed, weighted", [(0, False), (1, True)])
-def test_twin_agrees(compiled, seed, weighted):
-    agrees(compiled, seed, weighted)
+def test_twin_agrees(subject, seed, weighted):
+    agrees(subject, seed, weighted)
 
 
 @pytest.mark.long
-@each_of("compiled")
+@each_of("subject")
 @each("seed, weighted", [(0, True), (1, False), (2, False), (2, True)])
-def test_twin_agrees_on_more_streams(compiled, seed, weighted):
-    agrees(compiled, seed, weighted)
+def test_twin_agrees_on_more_streams(subject, seed, weighted):
+    agrees(subject, seed, weighted)
 
 
-def agrees(compiled, seed, weighted):
-    entry, dtype = compiled.entry, compiled.dtype
-    X, y = compiled.stream(N, seed)
+def agrees(subject, seed, weighted):
+    entry, dtype = subject.entry, subject.dtype
+    X, y = subject.stream(N, seed)
     weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 2.0], N) if weighted else None
     fast, plain = entry.make(dtype), entry.make(dtype, "reference")
     fast.allocate(entry.n_features, classes=entry.labels)
@@ -55,19 +55,19 @@ def agrees(compiled, seed, weighted):
                 assert learner.kt_residual() <= 1e-9
 
 
-@each_of("compiled")
-def test_both_engines_plan_the_same_bytes(compiled):
-    fast = compiled.make()
-    plain = compiled.entry.make(compiled.dtype, "reference")
+@each_of("subject")
+def test_both_engines_plan_the_same_bytes(subject):
+    fast = subject.make()
+    plain = subject.entry.make(subject.dtype, "reference")
     assert fast.plan(9) == plain.plan(9)
 
 
-@each_of("compiled")
-def test_the_engines_are_two(compiled):
+@each_of("subject")
+def test_the_engines_are_two(subject):
     """The control: the twin is not the compiled core under another name."""
-    X, y = compiled.stream(5)
-    fast = compiled.entry.make(compiled.dtype).partial_fit(X, y)
-    plain = compiled.entry.make(compiled.dtype, "reference").partial_fit(X, y)
+    X, y = subject.stream(5)
+    fast = subject.entry.make(subject.dtype).partial_fit(X, y)
+    plain = subject.entry.make(subject.dtype, "reference").partial_fit(X, y)
     modules = {type(learner.core).__module__ for learner in (fast, plain)}
     plain = [name for name in modules if name.startswith("reference.") or name.endswith("_ref")]
     assert len(modules) == 2 and len(plain) == 1

@@ -51,12 +51,12 @@ def test_odd_first_weights_lock_nobody_out(subject, first):
     assert learner.n_seen_ == N + len(first)
 
 
-@each_of("compiled")
-def test_the_mean_survives_saving(compiled, tmp_path):
-    learner = weighted(compiled, np.full(N, 1e-4))
+@each_of("subject")
+def test_the_mean_survives_saving(subject, tmp_path):
+    learner = weighted(subject, np.full(N, 1e-4))
     learner.save(tmp_path / "model")
     again = edgesvm.load(tmp_path / "model")
-    X, y = compiled.stream(1)
+    X, y = subject.stream(1)
     for one in (learner, again):
         with pytest.raises(
             SampleRefused, match=r"256 times the mean of the weights so far, 0\.0001"
@@ -67,19 +67,19 @@ def test_the_mean_survives_saving(compiled, tmp_path):
 FAR = [1.0, 1e3, 1e8, 1e15, 1e30, 1e37, 1e100, 1e150]
 
 
-@each_of("compiled")
+@each_of("subject")
 @each("scale", [2.0**-40, 1.0, 2.0**40])
 @each("seed", range(2))
-def test_whatever_is_learned_can_be_loaded(compiled, scale, seed, tmp_path):
+def test_whatever_is_learned_can_be_loaded(subject, scale, seed, tmp_path):
     """Weights as far from each other as may be, features as large as are taken."""
     rng = np.random.default_rng(seed)
-    X, y = compiled.stream(2 * N)
-    learner = compiled.make()
+    X, y = subject.stream(2 * N)
+    learner = subject.make()
     for i, row in enumerate(X):
         far = FAR[: 1 + i // 10] if seed else [1.0, FAR[i % len(FAR)]]
         weight = min(max(scale * 255.0 ** rng.choice([-4, -1, 0, 1]), 2.0**-40), 2.0**40)
         with contextlib.suppress(ValueError), np.errstate(over="ignore"):
-            x = (row * rng.choice(far)).astype(compiled.dtype)
+            x = (row * rng.choice(far)).astype(subject.dtype)
             weights = (weight,) if learner.takes_labels else ()
             learner.learn_one(x, *((y[i], *weights) if learner.takes_labels else ()))
         if i % 20 == 19:
