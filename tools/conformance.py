@@ -4,20 +4,20 @@
     make conformance CONFORMANCE_ARGS=--list     # what is left, and how long it took last time
     make conformance CONFORMANCE_ARGS="arm fuzz" # the steps whose name contains one of these words
 
-Outcomes are kept in build/conformance, with the output of each step, and docs/release-checks.md is
-their table. Exit code 1 if a step failed.
+Outcomes are kept in docs/release-checks.md, which goes from machine to machine with the sources,
+the output of each step in build/conformance. Exit code 1 if a step failed.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from mutants.areas import AREAS, area_of
 from mutants.by_hand import mutants_by_hand
@@ -43,11 +43,30 @@ APART = (*(f"tests/conformance/test_{suite}.py" for suite in SUITES), "tests/lea
 INTRODUCTION = """\
 # Release checks
 
-The outcome of each step of `make conformance`, which writes this page. A step that passed is not
-run again on the same sources: of a step that names its tests these, what they share and both
-packages; of mutants their area and its tests; of any other everything. Steps that are missing here
-have not been run.
+The last outcome of each step of `make conformance`, which reads and writes this page. A step that
+passed is not run again on the same sources, named by their hash: of a step that names its tests
+these, what they share and both packages; of mutants their area and its tests; of any other
+everything. Steps that are missing here have not been run.
+
+| step | result | minutes | date | commit | sources | last line |
+|---|---|--:|---|---|---|---|
 """
+
+
+class Outcome(NamedTuple):
+    """A row of the table."""
+
+    step: str
+    result: str  # passed or FAILED
+    minutes: str
+    date: str
+    commit: str
+    sources: str
+    said: str
+
+    @property
+    def passed(self) -> bool:
+        return self.result == "passed"
 
 
 def steps(samples: str) -> dict[str, str]:
@@ -109,11 +128,18 @@ def commit() -> str:
     return subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def outcomes() -> dict[str, dict]:
-    """The last outcome of each step."""
-    kept = KEPT / "outcomes.jsonl"
-    lines = kept.read_text().splitlines() if kept.exists() else []
-    return {one["step"]: one for one in map(json.loads, lines)}
+def outcomes() -> dict[str, Outcome]:
+    """The last outcome of each step, as the table has it."""
+    rows = TABLE.read_text().partition("|--:|---|---|---|---|\n")[2].splitlines()
+    read = (Outcome(*row.removeprefix("| ").removesuffix(" |").split(" | ")) for row in rows)
+    return {one.step: one for one in read}
+
+
+def keep(outcome: Outcome, names: list[str]) -> None:
+    """Put it into the table, whose rows are in the order of these steps."""
+    known = outcomes() | {outcome.step: outcome}
+    rows = (f"| {' | '.join(known[name])} |\n" for name in names if name in known)
+    TABLE.write_text(INTRODUCTION + "".join(rows))
 
 
 def length(seconds: float) -> str:
@@ -121,7 +147,7 @@ def length(seconds: float) -> str:
     return f"{minutes / 60:.1f} h" if minutes >= 60 else f"{minutes:.1f} min"
 
 
-def run(name: str, command: str) -> dict:
+def run(name: str, command: str) -> Outcome:
     """Run a step; what came of it. Its output is in a file, for some steps take hours."""
     log = KEPT / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.log"
     began, here = time.monotonic(), sources(name, command)
@@ -137,27 +163,15 @@ def run(name: str, command: str) -> dict:
             except subprocess.TimeoutExpired:
                 print(f"  {name}, {length(time.monotonic() - began)}; {log}", flush=True)
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return {
-        "step": name,
-        "sources": here,
-        "commit": commit(),
-        "date": time.strftime("%Y-%m-%d"),
-        "seconds": round(time.monotonic() - began),
-        "passed": process.returncode == 0,
-        "said": lines[-1][:100] if lines else "",
-    }
-
-
-def table(names: list[str]) -> str:
-    """Markdown of the last outcomes."""
-    lines = ["| step | result | time | date | commit | last line |", "|---|---|--:|---|---|---|"]
-    known = outcomes()
-    for one in (known[name] for name in names if name in known):
-        result = "passed" if one["passed"] else "FAILED"
-        said = one["said"].replace("|", r"\|").strip("= ")
-        facts = [one["step"], result, length(one["seconds"]), one["date"], one["commit"], said]
-        lines.append("| " + " | ".join(facts) + " |")
-    return f"{INTRODUCTION}\n" + "\n".join(lines) + "\n"
+    return Outcome(
+        name,
+        "passed" if process.returncode == 0 else "FAILED",
+        f"{(time.monotonic() - began) / 60:.1f}",
+        time.strftime("%Y-%m-%d"),
+        commit(),
+        here,
+        lines[-1][:100].replace("|", "/").strip("= ") if lines else "",
+    )
 
 
 def main() -> int:
@@ -172,27 +186,25 @@ def main() -> int:
     KEPT.mkdir(parents=True, exist_ok=True)
     known, every = outcomes(), steps(args.samples)
     wanted = [n for n in every if not args.words or any(word in n for word in args.words)]
-    done = {n for n in wanted if n in known and known[n]["passed"]}
-    done = {n for n in done if known[n]["sources"] == sources(n, every[n])}
+    done = {n for n in wanted if n in known and known[n].passed}
+    done = {n for n in done if known[n].sources == sources(n, every[n])}
     left = [n for n in wanted if args.again or n not in done]
-    seconds = [known[name]["seconds"] for name in left if name in known]
+    minutes = [float(known[name].minutes) for name in left if name in known]
     print(
-        f"{len(left)} of {len(wanted)} steps are left; {len(seconds)} of them took "
-        f"{length(sum(seconds))} the last time"
+        f"{len(left)} of {len(wanted)} steps are left; {len(minutes)} of them took "
+        f"{length(60 * sum(minutes))} the last time"
     )
     failed = []
     for k, name in enumerate(left, start=1):
         if args.list:
-            before = f", {length(known[name]['seconds'])}" if name in known else ""
+            before = f", {length(60 * float(known[name].minutes))}" if name in known else ""
             print(f"  {name}{before}: {every[name]}")
             continue
         print(f"[{k}/{len(left)}] {name} ...", flush=True)
         outcome = run(name, every[name])
-        with (KEPT / "outcomes.jsonl").open("a") as file:
-            file.write(json.dumps(outcome) + "\n")
-        failed += [] if outcome["passed"] else [name]
-        print(f"  {'passed' if outcome['passed'] else 'FAILED'}: {outcome['said']}", flush=True)
-        TABLE.write_text(table(list(every)))
+        keep(outcome, list(every))
+        failed += [] if outcome.passed else [name]
+        print(f"  {outcome.result}: {outcome.said}", flush=True)
     if failed:
         print(f"failed: {', '.join(failed)}; output in {KEPT}", file=sys.stderr)
     return 1 if failed else 0
