@@ -44,7 +44,7 @@ def counted(
             if "vectors" in line:
                 facts |= line
                 continue
-            name = names[len(entries)]
+            name = line.pop("name")
             entries[name] = line
             progress(f"{len(entries)}/{len(names)} counted: {name}")
         say(f"{len(entries)}/{len(names)} counted")

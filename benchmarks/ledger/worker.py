@@ -29,7 +29,7 @@ def main() -> None:
     for door in islice(doors, args.first, args.end):
         counts = count.per_sample(door.name, door.calls, door.n)
         line = {"subject": door.subject, "features": door.n_features, "door": door.door}
-        print(json.dumps(line | counts._asdict()), flush=True)
+        print(json.dumps({"name": door.name, **line, **counts._asdict()}), flush=True)
 
 
 if __name__ == "__main__":
