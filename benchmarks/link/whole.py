@@ -9,8 +9,8 @@ pseudo-terminal hands them over when the node is fast; and a sample at a time, a
 where each sample pays for a turn of the loop. Answers go out in frames; on a text link
 `edgesvm run` sends none unless told, and so does "all" of text.
 
-The learners: StreamSVM (8 samples looked ahead), and FourierSVM with as many directions as 16 KiB
-hold, which `edgesvm run` takes if it is not told otherwise. Both are standardized.
+The learners: StreamSVM (standardized, 8 samples looked ahead), and ByteSVM in 16 KiB, which
+`edgesvm run` takes if it is not told otherwise.
 
 `--before FOLDER` interleaves an earlier build with this one: in a clone of it,
 `pip install --no-deps --target FOLDER .`. The hash is of all answers and the learner's arena.
@@ -34,13 +34,13 @@ from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.progress import progress
 from benchmarks.common.report import ROOT, Report, Table, publish
 from benchmarks.link.node import BLOCK, SCHEMA, D, line_of, stream
-from edgesvm import FourierSVM, Standardized, StreamSVM
+from edgesvm import ByteSVM, Standardized, StreamSVM
 from edgesvm.link import FrameDecoder, open_link, wire
 from edgesvm.runner import Runner
 
 LEARNERS: dict[str, Any] = {
-    "StreamSVM": lambda: StreamSVM(bound="lower", lookahead=8),
-    "default": lambda: FourierSVM(n_directions=891),  # 16 KiB
+    "StreamSVM": lambda: Standardized(learner=StreamSVM(bound="lower", lookahead=8)),
+    "ByteSVM": lambda: ByteSVM.within("16KiB", n_features=D),
 }
 KINDS = ("binary", "text", "late")
 BITES = {"4 KiB": 4096, "a sample": 0}
@@ -79,8 +79,7 @@ def unlabelled(kind: str, n: int) -> bytes:
 
 def taught(name: str) -> Any:
     X = np.random.default_rng(1).standard_normal((BLOCK, D)).astype(np.float32)
-    learner = Standardized(learner=LEARNERS[name]()).allocate(D)
-    return learner.partial_fit(X, np.arange(BLOCK) & 1)
+    return LEARNERS[name]().allocate(D).partial_fit(X, np.arange(BLOCK) & 1)
 
 
 def timed(case: tuple[str, str, str, str], data: bytes, n: int) -> tuple[float, str]:

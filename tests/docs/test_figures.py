@@ -1,8 +1,9 @@
 """The figures of the documents stand in the results that they name.
 
-A figure is a number with a decimal point. A paragraph, list or table that names studies
-(`twin.table`, or a link to a result) quotes them alone, and so does each page of
-docs/notes/benchmarks; in the pages about the papers, all of "What we measured" does.
+A figure is a number with a decimal point. A paragraph, list item or row that names studies
+(`twin.table`, or a link to a result) quotes them alone; a row or an item that names none quotes
+those of its table or list, and each page of docs/notes/benchmarks its study. In the pages about the
+papers, all of "What we measured" quotes those that it names.
 """
 
 import re
@@ -55,15 +56,16 @@ def test_what_we_measured(page):
 
 
 def quoting(page):
-    """Text of the page without its code, and the results that it quotes, a paragraph at a time."""
+    """Text of the page without its code, and the results that it quotes, piece by piece."""
+    own = {page.stem} if page.parent.name == "benchmarks" else set()
     for text in page.read_text(encoding="utf-8").split("\n\n"):
-        names = sources(text) | ({page.stem} if page.parent.name == "benchmarks" else set())
-        if names:
-            yield re.sub(r"`[^`]*`", "", text), names
+        if names := sources(text) | own:
+            for piece in re.split(r"\n(?=\||- )", text):
+                yield re.sub(r"`[^`]*`", "", piece), sources(piece) or names
 
 
 @each("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_paragraph_that_names_a_study_quotes_it(page):
+def test_what_names_a_study_quotes_it(page):
     assert [figure for text, names in quoting(page) for figure in wrong(text, names)] == []
 
 
