@@ -1,6 +1,7 @@
 """The table of remarks: each appears where it is due, and only there."""
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,6 +22,11 @@ RARE_RUNS = [0] * 480 + [1] * 20 + [0] * 500  # they are, though their share is 
 WAVE = np.sin(np.arange(1000) / 20)
 RUNS = [0] * 500 + [1] * 500
 LATE = [0, *RUNS[:-1]]  # answers with the label before
+
+
+def test_the_page_about_the_page_explains_each_key():
+    page = (Path(__file__).parents[1] / "docs" / "page.md").read_text(encoding="utf-8")
+    assert [key for key in KEYS if f"`{key}`" not in page] == []
 
 
 def scored(truth, predicted):
