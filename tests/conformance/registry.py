@@ -141,9 +141,18 @@ class Registered:
         return "__".join(names)
 
     @property
+    def takes_more(self) -> bool:
+        """Whether more classes than the stream has may be learned."""
+        return (
+            self.kind is ByteSVM
+            and self.wrapper not in {OneVsOne, OneVsRest}
+            and "n_classes" not in self.params
+        )
+
+    @property
     def grows(self) -> bool:
         """Whether classes are added as they come, in the order of the stream."""
-        return self.kind is ByteSVM and self.wrapper is None and "n_classes" not in self.params
+        return self.takes_more and self.wrapper is None
 
     @property
     def squares(self) -> bool:

@@ -9,7 +9,7 @@ from registry import DOORS
 from test_stream import state
 
 import edgesvm
-from edgesvm import StreamSVM
+from edgesvm import ByteSVM, StreamSVM
 
 pytestmark = [pytest.mark.entries(*DOORS), pytest.mark.labels]
 
@@ -124,6 +124,8 @@ def test_a_tuple_is_one_label_among_others(subject):
     learner = subject.make().partial_fit(X, as_column(labels))
     assert set(learner.classes_.tolist()) == set(labels)
     assert len(X) * learner.score(X, as_column(labels)) in range(len(X) + 1)
+    if subject.entry.takes_more:
+        return  # 0 and 1 may be new labels
     before = state(learner)
     for others in ([0, 1, 0], as_column([0, 1, 0]), np.array(["0", "1", "0"])):
         with pytest.raises(ValueError, match="row 0"):
@@ -218,7 +220,8 @@ def test_named_classes(subject):
     learner = subject.make().partial_fit(X, y, classes=names[::-1])
     assert learner.classes_.tolist() == names
     found, expected = (m.decision_function(X) for m in (learner, subject.make().partial_fit(X, y)))
-    if subject.entry.grows:  # named, they have their room from the start
+    if subject.entry.grows or (subject.entry.kind is ByteSVM and len(names) > 2):
+        # named, they have their room from the start, and are rounded in another order
         assert learner.score(X, y) > 0.6
     elif len(names) == 2:
         assert found.tolist() == expected.tolist()
@@ -238,6 +241,8 @@ def test_named_classes(subject):
     [[], [1], [1, 1], [1, 2, 3], [1, 1.0], [None, 1], [float("nan"), 1], [0.0, float("inf")]],
 )
 def test_classes_must_be_two_labels_or_more(subject, classes):
+    if subject.entry.takes_more and classes == [1, 2, 3]:
+        return
     X, y = subject.stream(10)
     learner = subject.make()
     if len(classes) > 1:

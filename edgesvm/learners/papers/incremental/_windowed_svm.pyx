@@ -14,7 +14,6 @@ D s, and the cache.
 """
 
 cimport cython
-cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
@@ -26,8 +25,6 @@ from edgesvm.learners.papers.incremental._retrained_svm cimport RetrainedSVMCore
 import numpy as np
 
 from edgesvm.errors import CorruptModelError
-
-cnp.import_array()
 
 WORKSPACE = ("rows", "bound", "beta", "gradient")
 
@@ -46,8 +43,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
     cdef double *model_beta     # (window, row_count)
     cdef char *batch            # (batch_size, width)
     cdef double *batch_bound    # (batch_size,)
-    cdef double *noise          # (window,): of the models, see `noise_of`; follows from the arena
-    cdef object noises
+    cdef double noise           # of the model that predicts, see `noise_of`; follows from the arena
 
     def __init__(self, *common, window, **params):
         super().__init__(*common, **params)
@@ -62,8 +58,6 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         self.model_beta = <double *> self.array("model_beta")
         self.batch = self.array("batch")
         self.batch_bound = <double *> self.array("batch_bound")
-        self.noises = np.zeros(window)
-        self.noise = <double *> cnp.PyArray_DATA(self.noises)
 
     cdef int64_t oldest(self) noexcept nogil:
         """The model of the most batches"""
@@ -74,16 +68,18 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         rows.data = self.model_rows + m * self.row_count * self.row_bytes
         return rows
 
-    cdef double value(self, int64_t m, const void *x) noexcept nogil:
+    cdef double value(self, int64_t m, double noise, const void *x) noexcept nogil:
         """f(x) of model m"""
         cdef Tiles rows = self.rows_of(m)
         return self.intercept[m] + self.weighted(
-            &rows, self.n_support[m], self.model_beta + m * self.row_count, self.noise[m], x)
+            &rows, self.n_support[m], self.model_beta + m * self.row_count, noise, x)
 
-    cdef void note_noise(self, int64_t m) noexcept nogil:
+    cdef double noise_of_model(self, int64_t m) noexcept nogil:
         cdef Tiles rows = self.rows_of(m)
-        self.noise[m] = self.noise_of(
-            &rows, self.n_support[m], self.model_beta + m * self.row_count)
+        return self.noise_of(&rows, self.n_support[m], self.model_beta + m * self.row_count)
+
+    cdef void note_noise(self) noexcept nogil:
+        self.noise = self.noise_of_model(self.oldest())
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -100,6 +96,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
             self.learn_batch()
         elif not self.n_batches[0] and (n & (n - 1)) == 0:
             self.begin_model(0)
+            self.note_noise()
             self.n_cycles[0] = self.n_given_up[0] = 0   # the batch is still complete
         return CHANGED
 
@@ -113,6 +110,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         memset(self.batch_bound, 0, self.batch_size * sizeof(double))
         self.n_waiting[0] = 0
         self.n_batches[0] += 1
+        self.note_noise()
 
     cdef void begin_model(self, int64_t m) noexcept nogil:
         """Train model m on the batch alone."""
@@ -125,11 +123,11 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         """Train model m with the samples of the batch that its scheme selects."""
         cdef int64_t k, old = self.n_support[m], n = old
         cdef const char *x
-        cdef double side
+        cdef double side, noise = self.noise_of_model(m)
         for k in range(self.n_waiting[0]):
             x = self.batch + k * self.row_bytes
             side = 1.0 if self.batch_bound[k] > 0.0 else -1.0
-            if self.wants(side * self.value(m, x)):
+            if self.wants(side * self.value(m, noise, x)):
                 self.put(n, x, self.batch_bound[k])
                 n += 1
         if n == old:
@@ -160,14 +158,13 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
             copy_row(&self.smo.rows, &rows, t)
             bound[t], beta[t] = self.smo.bound[t], self.smo.beta[t]
         self.clear(0, self.n_support[m])
-        self.note_noise(m)
 
     # -- decisions ---------------------------------------------------------------------------------
 
     cdef Status decide(self, const void *x, double *value) noexcept nogil:
         if not isfinite(self.self_kernel(x)):
             return NOT_FINITE
-        value[0] = self.value(self.oldest(), x)
+        value[0] = self.value(self.oldest(), self.noise, x)
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
 
     @property
@@ -196,7 +193,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
                     f"{support} support vectors, there is room for {self.max_vectors}")
             self.check_held(
                 views["model_rows"][m], views["model_bound"][m], views["model_beta"][m], support)
-            self.note_noise(m)
+        self.note_noise()
 
 
 cdef void copy_row(const Tiles *source, const Tiles *target, int64_t t) noexcept nogil:
