@@ -22,6 +22,7 @@ ctypedef fused word:
 
 MOST_CLASSES = MAX_CLASSES
 MORE_ROOM = "give a larger n_classes, or where it is not given a larger budget"
+MUTABLE = (list, dict, set, np.ndarray)
 MAX_TEXT = 1024     # UTF-8 bytes of a string in a snapshot
 cdef int UNKNOWN = -1
 
@@ -376,6 +377,8 @@ def is_label(y):
 def unfit(y):
     """Why `y`, a Python value, cannot be learned as a label; None if it can. What a snapshot could
     not hold, or an array of labels would change, is refused when it comes."""
+    if isinstance(y, MUTABLE):
+        return f"it is of type {type(y).__name__}, which may change; take a tuple"
     if not is_label(y):
         return "it is None, NaN or infinite"
     if isinstance(y, bytes):

@@ -157,7 +157,7 @@ class Registered:
     @property
     def squares(self) -> bool:
         """Whether a number is refused whose square overflows."""
-        return self.kind is not ByteSVM or self.wrapper is not None
+        return self.kind is not ByteSVM or self.wrapper is Standardized
 
     def taught(self, learner: Any, X: np.ndarray, y: Any) -> Any:
         return learner.partial_fit(X, y)

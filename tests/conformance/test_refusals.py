@@ -114,6 +114,8 @@ def test_wrong_type(subject, learner, kind):
 @each_of("subject", learner=learned)
 @each("label", [0, 2, "1", None, float("nan"), (), [1], np.array([1, -1])])
 def test_unknown_label(subject, learner, label):
+    if subject.entry.takes_more and isinstance(label, (int, str, tuple)):
+        pytest.skip("it may be new")
     X, _ = subject.stream(1)
     wrong_use = (ValueError, TypeError)
     refuses(learner, lambda: learner.learn_one(X[0], label), error=wrong_use)
@@ -124,7 +126,7 @@ def test_unknown_label(subject, learner, label):
 
 @pytest.mark.labels
 @each_of("subject")
-@each("label", [None, float("nan"), float("inf"), np.float32("-inf")])
+@each("label", [None, float("nan"), float("inf"), np.float32("-inf"), [1], np.array([1, -1])])
 def test_what_is_no_label_is_refused_at_first_too(subject, label):
     X, y = subject.stream(N)
     learner = subject.make().allocate(subject.n_features)
@@ -238,6 +240,8 @@ def test_fit_refuses_before_it_forgets(subject, learner, case):
 @each("case", UNFIT_LABELS)
 def test_fit_refuses_labels_before_it_forgets(subject, learner, case):
     y, text = UNFIT_LABELS[case]
+    if subject.entry.takes_more and (text == TOO_MANY or case == "measurements"):
+        pytest.skip("it takes more")
     X, _ = subject.stream(len(y))
     refuses(learner, lambda: learner.fit(X, y))
     with pytest.raises(ValueError, match=text):
@@ -264,6 +268,8 @@ def test_a_dtype_changed_since_does_not_change_what_is_read(subject):
 @pytest.mark.labels
 @each_of("subject")
 def test_a_label_too_many_in_the_batch_that_brings_the_last(subject):
+    if subject.entry.takes_more:
+        pytest.skip("it takes more")
     n = subject.entry.n_classes
     X, _y = subject.stream(n + 3)
     names = [*["a", "a", "b", "c", "d", "e"][: n + 2], "a"]
@@ -320,7 +326,7 @@ def counts(entry):
 
 
 @each_of("subject")
-@each("value", [-1, 2.5, np.nan, np.inf, "3", None, 2**40])
+@each("value", [-1, 2.5, np.nan, np.inf, "3", None, 2**41])
 def test_a_count_out_of_range_or_not_whole_is_named(subject, value):
     names = counts(subject.entry)
     assert subject.entry.capacity in ["", *names]

@@ -194,6 +194,7 @@ class ByteSVM(Probable):
     def wrapped(self: Self, n_classes: int = 2) -> Self:
         if self.n_classes is not None:
             return self
+        self._check_params()
         more = 16 * n_classes - 16 if n_classes > 2 else 0  # of the plan: scores and counts
         sized = {"n_classes": n_classes, "n_bytes": self.n_bytes - more}
         known = type(self)(**self.get_params(deep=False) | sized)
