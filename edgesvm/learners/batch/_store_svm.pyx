@@ -110,15 +110,19 @@ cdef class StoreSVMCore(SmoCore):
         """k(x, x), and of a sparse store x.x too; infinite or NaN if a feature is not finite or too
         large to square"""
         cdef Sample sample
-        cdef double k
         if not self.is_sparse:
             return self.self_kernel(x)
         sample = self.sample_of(x)
         measure(self.is_float32, &sample, &self.count, square)
-        k = square[0]
-        if isfinite(k):
-            kernel_of_sums(&self.kernel, &k, self.kernel.kind != RBF)
-        return 1.0 if isfinite(k) and self.kernel.kind == RBF else k
+        return self.k_of_square(square[0])
+
+    cdef double k_of_square(self, double square) noexcept nogil:
+        """k(x, x) of x.x; infinite or NaN if that is"""
+        if isfinite(square):
+            if self.kernel.kind == RBF:
+                return 1.0
+            kernel_of_sums(&self.kernel, &square, 1)
+        return square
 
     # -- the store ---------------------------------------------------------------------------------
 
@@ -411,15 +415,11 @@ cdef class StoreSVMCore(SmoCore):
 
     cdef int check_nonzeros(self, int64_t held) except -1:
         cdef bint fine = is_sound(&self.nonzeros, held)
-        cdef double k
         cdef int64_t t
         if not fine or self.views["starts"][held:].any() or self.views["lengths"][held:].any():
             raise CorruptModelError("the entries are not those of the rows that are held")
         for t in range(held):
-            k = square_nonzeros(&self.nonzeros, t)
-            if isfinite(k):
-                kernel_of_sums(&self.kernel, &k, self.kernel.kind != RBF)
-            fine = fine and k <= LARGEST_KERNEL
+            fine = fine and self.k_of_square(square_nonzeros(&self.nonzeros, t)) <= LARGEST_KERNEL
         if not fine:
             raise CorruptModelError("a sample is larger than any that can be learned")
         return 0
