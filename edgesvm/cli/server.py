@@ -29,7 +29,7 @@ TURN = 32  # samples of a port before it is the next one's turn
 IDLE_S = 0.01  # between two looks at several ports that have nothing
 STOP_S = 1.0  # to wait for a thread at the end
 SLICE_S = 0.05  # between two looks whether a wait is to end
-STACK_BYTES = 1 << 20  # the system's default of 8 MiB would count towards a memory limit
+STACK_BYTES = 256 * 1024  # the system's default of 8 MiB would count towards a memory limit
 
 
 class Job(Protocol):
@@ -46,16 +46,20 @@ class Job(Protocol):
 
 
 class Opening:
-    """Opens a port, in a thread that nobody needs to wait for."""
+    """Opens a port, in a thread that nobody needs to wait for; at once where a memory limit leaves
+    no room for a thread.
+    """
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self.result: Any = None
         self.error: Exception | None = None
         self._call = call
+        self._thread = threading.Thread(target=self._run, name="opening", daemon=True)
         before = threading.stack_size(STACK_BYTES)
         try:
-            self.thread = threading.Thread(target=self._run, name="opening", daemon=True)
-            self.thread.start()
+            self._thread.start()
+        except RuntimeError:
+            self._run()
         finally:
             threading.stack_size(before)
 
@@ -67,8 +71,9 @@ class Opening:
 
     def is_over(self, timeout: float) -> bool:
         """Whether it has ended, after waiting so many seconds for it."""
-        self.thread.join(timeout)
-        return not self.thread.is_alive()
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
+        return not self._thread.is_alive()
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -19,7 +20,7 @@ from fake_port import Clock, Node, connect
 from edgesvm import ByteSVM, StreamSVM, data, load
 from edgesvm.cli import main
 from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.server import TURN, Served
+from edgesvm.cli.server import TURN, Opening, Served
 from edgesvm.cli.status import StatusLine
 from edgesvm.outputs.names import port_name
 from edgesvm.runner import Runner
@@ -297,3 +298,12 @@ def test_what_a_port_had_sent_is_learned_before_it_is_given_up():
     while not one.ended:
         one.turn()
     assert learner.n_seen_ == job.taken == 100
+
+
+def test_without_room_for_a_thread_a_port_is_opened_at_once(monkeypatch):
+    def refuses(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuses)
+    opening = Opening(lambda: "a link")
+    assert opening.is_over(0.0) and opening.result == "a link"

@@ -26,7 +26,8 @@ def link_section(run: Run, *, baud: float | None, seed: int, mix: str) -> Sectio
     rate = report.samples_sent / max(report.wall_s, 1e-9)
     broken = []
     if report.ended != "drained" or report.exit_code != 0:
-        broken.append(f"ended by {report.ended}, exit code {report.exit_code}")
+        said = report.edge_errors.strip().rpartition("\n")[2]
+        broken.append(f"ended by {report.ended}, exit code {report.exit_code}: {said}")
     if report.lost_bytes:
         broken.append(f"{report.lost_bytes} bytes lost in the line: counts are bounds only")
     return Section(
