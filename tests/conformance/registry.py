@@ -272,6 +272,7 @@ class RegisteredRaw:
     n_features: int = 3  # channels
     n_classes: int = 2
     dtypes: tuple[str, ...] = DTYPES
+    takes_more = False  # as of Registered
 
     @property
     def family(self) -> tuple[Any, ...]:
