@@ -56,7 +56,7 @@ class Target:
 
     def __init__(self, name: str, number: int, folder: Path) -> None:
         make, width, classes = ATTACKED[name][number]
-        dtype = ("float32", "float64")[number]
+        dtype = ("float32", "float64")[number % 2]
         rng = np.random.default_rng(0)
         X = rng.standard_normal((max(STATES), width)).astype(dtype)
         if classes is None:

@@ -10,7 +10,7 @@ import pytest
 from each import each
 from exported import SETTINGS
 from on_host import Compiled, at, built
-from registry import REGISTERED
+from registry import BY_NAME, REGISTERED
 
 from edgesvm import (
     LASVM,
@@ -33,7 +33,8 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on t
 
 # Several learners in one, and a solver's within one of several classes.
 REFUSED = re.compile(
-    r"Auto|nonzeros|BatchSVR|DecrementalSVR|One.*(BatchSVM|RandSVM|CoreVector|Retrained)"
+    r"Auto|nonzeros|CoreVectorMachine-normalised|BatchSVR|DecrementalSVR"
+    r"|One.*(BatchSVM|RandSVM|CoreVector|Retrained)"
 )
 
 
@@ -193,6 +194,11 @@ def test_what_is_no_decision_says_so(tmp_path, capsys):
         args = ["export", str(tmp_path / name), "--c", str(tmp_path / "c"), "--inference"]
         assert main(args) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_where_float32_hides_too_much_kernel_values_are_float64(tmp_path):
+    check(BY_NAME["IncrementalSVM"], "float32", tmp_path, "gcc -O0")
+    assert "#define ESVM_WIDE 1" in (tmp_path / "mod.c").read_text()
 
 
 @pytest.mark.long

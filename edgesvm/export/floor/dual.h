@@ -2,6 +2,7 @@
  * learners/twin/_margin_set.pyx, or one after the other. Included by a NAME.c, which defines ESVM_NAME(f), the tables
  * NAME_rows and NAME_coef, and what export/dual.py names. */
 enum { ESVM_TILES, ESVM_TWINS, ESVM_IN_ROWS, ESVM_IN_LANES };
+enum { ESVM_BLOCK_ROWS = 64 }; /* as core/tiles.pxd */
 #if ESVM_KIND != 1 || ESVM_WIDE || ESVM_SUM
 #include "kernels.h"
 #include "rows.h"
@@ -42,26 +43,30 @@ ESVM_STATIC double ESVM_NAME(value_of)(const esvm_real *x) {
 }
 #else
 #if ESVM_WIDE
-/* Kernel values in float64, summed in order */
+/* Kernel values in float64, a sum in lanes of each block of BLOCK_ROWS, as `weighted_kernel_f64` */
 ESVM_STATIC double ESVM_NAME(wide_value_of)(const esvm_real *x) {
     const esvm_real *row = ESVM_NAME(rows);
-    double total = 0.0;
-    esvm_index i, d;
-    for (i = 0; i < ESVM_VECTORS; i++) {
-        double sum = 0.0, u;
-        for (d = 0; d < ESVM_FEATURES; d++) {
-            u = (double)*row++;
-            if (ESVM_KIND == 1) {
-                u -= (double)x[d];
-                sum += u * u;
-            } else sum += u * (double)x[d];
+    double k[ESVM_BLOCK_ROWS], total = 0.0;
+    esvm_index i, j, n, d;
+    for (i = 0; i < ESVM_VECTORS; i += n) {
+        n = ESVM_VECTORS - i < ESVM_BLOCK_ROWS ? ESVM_VECTORS - i : ESVM_BLOCK_ROWS;
+        for (j = 0; j < n; j++) {
+            double sum = 0.0, u;
+            for (d = 0; d < ESVM_FEATURES; d++) {
+                u = (double)*row++;
+                if (ESVM_KIND == 1) {
+                    u -= (double)x[d];
+                    sum += u * u;
+                } else sum += u * (double)x[d];
+            }
+            k[j] = sum;
         }
 #if ESVM_KIND == 1
-        tiles_exp_f64(-ESVM_GAMMA, &sum, 1);
+        tiles_exp_f64(-ESVM_GAMMA, k, n);
 #else
-        tiles_kernel_of_sums(&ESVM_NAME(kernel), &sum, 1);
+        tiles_kernel_of_sums(&ESVM_NAME(kernel), k, n);
 #endif
-        total += ESVM_NAME(coef)[i] * sum;
+        total += lanes_dot_f64(ESVM_NAME(coef) + i, k, n);
     }
     return ESVM_INTERCEPT + total;
 }
