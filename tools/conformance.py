@@ -162,7 +162,8 @@ def run(name: str, command: str) -> Outcome:
                 process.wait(EVERY_S)
             except subprocess.TimeoutExpired:
                 print(f"  {name}, {length(time.monotonic() - began)}; {log}", flush=True)
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
+    lines = [line for line in lines if line and not line.startswith(("make", "{"))]  # for people
     return Outcome(
         name,
         "passed" if process.returncode == 0 else "FAILED",
