@@ -130,7 +130,8 @@ def commit() -> str:
 
 def outcomes() -> dict[str, Outcome]:
     """The last outcome of each step, as the table has it."""
-    rows = TABLE.read_text().partition("|--:|---|---|---|---|\n")[2].splitlines()
+    text = TABLE.read_text() if TABLE.exists() else ""
+    rows = text.partition("|--:|---|---|---|---|\n")[2].splitlines()
     read = (Outcome(*row.removeprefix("| ").removesuffix(" |").split(" | ")) for row in rows)
     return {one.step: one for one in read}
 
