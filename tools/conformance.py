@@ -131,7 +131,7 @@ def commit() -> str:
 def outcomes() -> dict[str, Outcome]:
     """The last outcome of each step, as the table has it."""
     text = TABLE.read_text() if TABLE.exists() else ""
-    rows = text.partition("|--:|---|---|---|---|\n")[2].splitlines()
+    _, *rows = [line for line in text.splitlines() if line.startswith("| ")] or [""]  # the head
     read = (Outcome(*row.removeprefix("| ").removesuffix(" |").split(" | ")) for row in rows)
     return {one.step: one for one in read}
 

@@ -106,8 +106,9 @@ def test_a_spike_does_not_spoil_the_model(subject, spike):
     learner = subject.make().partial_fit(X[:500], y[:500])
     before, far = learner.score(X[500:], y[500:]), found_within(learner, "far_targets_")
     learner.learn_one(X[0], spike)
-    # it counts as the farthest target of those seen, which many coefficients of few rows feel
-    assert learner.score(X[500:], y[500:]) > before - 0.25
+    # 67 coefficients of 500 rows feel one sample more than others do, until the next ones
+    least = before - (0.25 if subject.entry.name == "FourierRLS-orthogonal" else 0.2)
+    assert learner.score(X[500:], y[500:]) > least
     assert found_within(learner, "far_targets_") == far + 1
     learner.partial_fit(X[500:600], y[500:600])
     assert learner.score(X[600:], y[600:]) > before - 0.2
