@@ -18,6 +18,7 @@ from edgesvm.cli.link_options import LinkSettings
 from edgesvm.cli.service import Service
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, Stop
+from edgesvm.contract.threads import start_thread
 from edgesvm.errors import LinkDown, SchemaChanged
 from edgesvm.link import Link, wire
 
@@ -29,7 +30,6 @@ TURN = 32  # samples of a port before it is the next one's turn
 IDLE_S = 0.01  # between two looks at several ports that have nothing
 STOP_S = 1.0  # to wait for a thread at the end
 SLICE_S = 0.05  # between two looks whether a wait is to end
-STACK_BYTES = 256 * 1024  # the system's default of 8 MiB would count towards a memory limit
 
 
 class Job(Protocol):
@@ -54,14 +54,11 @@ class Opening:
         self.result: Any = None
         self.error: Exception | None = None
         self._call = call
-        self._thread = threading.Thread(target=self._run, name="opening", daemon=True)
-        before = threading.stack_size(STACK_BYTES)
+        self._thread: threading.Thread | None = None
         try:
-            self._thread.start()
+            self._thread = start_thread(self._run, "opening")
         except RuntimeError:
             self._run()
-        finally:
-            threading.stack_size(before)
 
     def _run(self) -> None:
         try:
@@ -71,8 +68,9 @@ class Opening:
 
     def is_over(self, timeout: float) -> bool:
         """Whether it has ended, after waiting so many seconds for it."""
-        if self._thread.ident is not None:
-            self._thread.join(timeout)
+        if self._thread is None:
+            return True
+        self._thread.join(timeout)
         return not self._thread.is_alive()
 
 

@@ -25,12 +25,12 @@ from importlib import resources
 from typing import Any
 from urllib.parse import quote, unquote
 
+from edgesvm.contract.threads import start_thread
 from edgesvm.errors import NotTaught
 from edgesvm.page import metrics
 from edgesvm.page.desk import SNAPSHOT_EVERY_S, STATUS_EVERY_S, Board, Busy, Errands
 from edgesvm.page.limiter import Limiter, client_of
 from edgesvm.page.lookout import Shown
-from edgesvm.persist.checkpointing import start_thread
 
 WORKERS = 8
 MOST_WAITING = 256  # connections that no worker has taken up; one more is closed

@@ -9,12 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from edgesvm.contract.threads import start_thread
 from edgesvm.errors import CorruptModelError
 from edgesvm.persist.checkpoint import Checkpoint
 from edgesvm.persist.store import Model
-
-# The system's default of 8 MiB would count towards the process's memory limit.
-STACK_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -193,14 +191,3 @@ class Checkpointer:
         elif failure is None and self._failing:
             self._report("the checkpoint can be written again")
         self._failing = failure is not None
-
-
-def start_thread(target: Callable[[], None], name: str) -> threading.Thread:
-    """A thread with a small stack, which does not keep the process from ending."""
-    before = threading.stack_size(STACK_BYTES)
-    try:
-        thread = threading.Thread(target=target, name=name, daemon=True)
-        thread.start()
-    finally:
-        threading.stack_size(before)
-    return thread

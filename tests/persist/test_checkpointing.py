@@ -10,8 +10,9 @@ from each import each
 from forked import forked
 
 from edgesvm import StreamSVM
+from edgesvm.contract.threads import STACK_BYTES
 from edgesvm.persist import Checkpoint
-from edgesvm.persist.checkpointing import STACK_BYTES, Checkpointer, Interval
+from edgesvm.persist.checkpointing import Checkpointer, Interval
 from rig.power.disk import Fault, SimulatedDisk
 
 RNG = np.random.default_rng(0)
