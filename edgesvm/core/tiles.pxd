@@ -1,7 +1,7 @@
 # Rows in tiles (tiles.h): put, get, swap, and kernel values of one sample with many rows, summed in
 # the rows' dtype or in float64.
 
-from libc.math cimport sqrt
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
@@ -233,6 +233,15 @@ cdef inline void kernel_of_sums(const Kernel *kernel, double *v, int64_t n) noex
     elif kernel.kind == POLYNOMIAL:
         for i in range(n):
             v[i] = power(kernel.gamma * v[i] + kernel.coef0, kernel.degree)
+
+
+cdef inline double kernel_of_square(const Kernel *kernel, double square) noexcept nogil:
+    """k(x, x) of x.x; infinite or NaN if that is"""
+    if isfinite(square) and kernel.kind == RBF:
+        return 1.0
+    if isfinite(square):
+        kernel_of_sums(kernel, &square, 1)
+    return square
 
 
 cdef inline int64_t kernel_block(

@@ -87,7 +87,7 @@ def time_limit(area: Area, tree: Tree) -> float:
     """Seconds for an area's tests, which must pass without a mutant."""
     began = time.monotonic()
     if failed := tree.first_failure(area, HOUR):
-        sys.exit(f"{failed} fails without any mutant: fix it first")
+        sys.exit(f"{tree.said}\n{failed} fails without any mutant: fix it first")
     seconds = time.monotonic() - began
     print(f"{area.name}: the tests pass in {seconds:.0f} s without a mutant", flush=True)
     return 60 + 3 * seconds

@@ -37,6 +37,7 @@ class Tree:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.built = folder, folder / "build"
+        self.said = ""  # by the last run of tests
 
     def prepare(self) -> None:
         """Update the copy and build it."""
@@ -103,12 +104,12 @@ class Tree:
         return next(filter(None, failures), "")
 
     def _first_of(self, tests: list[str], limit: float) -> str:
-        command = [".venv/bin/python", "-m", "pytest", "-q", "-x", "--tb=no", "-m", "not long"]
+        command = [".venv/bin/python", "-m", "pytest", "-q", "-x", "--tb=short", "-m", "not long"]
         command += ["-p", "no:cacheprovider", f"--timeout={TEST_SECONDS}"]
-        code, said = self._run([*command, *tests], limit)
+        code, self.said = self._run([*command, *tests], limit)
         if code == 0:
             return ""
-        found = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.MULTILINE)
+        found = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", self.said, re.MULTILINE)
         return found[1] if found else f"pytest ended with {code}"
 
     def _run(self, command: list[str], limit: float) -> tuple[int, str]:

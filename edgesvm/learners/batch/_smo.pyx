@@ -50,7 +50,7 @@ from edgesvm.core.row_cache cimport (
     cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
     padded)
 from edgesvm.core.tiles cimport (
-    BLOCK_ROWS, TILES_ROWS, clear_rows, get_row, kernel_block, kernel_noise, kernel_of_sums,
+    BLOCK_ROWS, TILES_ROWS, clear_rows, get_row, kernel_block, kernel_noise, kernel_of_square,
     kernel_row, kernel_rows, lanes_of, put_row, swap_rows)
 
 import numpy as np
@@ -195,8 +195,7 @@ cdef double self_kernel(Smo *s, int64_t t) noexcept nogil:
     """K_tt"""
     cdef double k = 1.0
     if s.kernel.kind != RBF and s.nonzeros != NULL:
-        k = square_nonzeros(s.nonzeros, t)
-        kernel_of_sums(&s.kernel, &k, 1)
+        k = kernel_of_square(&s.kernel, square_nonzeros(s.nonzeros, t))
     elif s.kernel.kind != RBF:
         get_row(&s.rows, t, s.point)
         k = any_kernel_value(&s.kernel, s.rows.is_float32, s.point, s.point, s.rows.width)

@@ -21,13 +21,12 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
-from edgesvm.core.kernels cimport RBF
 from edgesvm.core.nonzeros cimport (
     Sample, add_nonzeros, is_sound, lacking, measure, put_nonzeros, sample_dot, square_nonzeros,
     weighted_nonzeros)
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport BAD_TARGET, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
-from edgesvm.core.tiles cimport kernel_of_sums, put_row
+from edgesvm.core.tiles cimport kernel_of_square, put_row
 from edgesvm.learners.batch._linear_dual cimport LinearDual, dual_begin, dual_complete, dual_run
 from edgesvm.learners.batch._smo cimport (
     CONVERGED, RUNNING, Outcome, Smo, smo_begin, smo_complete, smo_gap, smo_gather, smo_intercept,
@@ -114,15 +113,7 @@ cdef class StoreSVMCore(SmoCore):
             return self.self_kernel(x)
         sample = self.sample_of(x)
         measure(self.is_float32, &sample, &self.count, square)
-        return self.k_of_square(square[0])
-
-    cdef double k_of_square(self, double square) noexcept nogil:
-        """k(x, x) of x.x; infinite or NaN if that is"""
-        if isfinite(square):
-            if self.kernel.kind == RBF:
-                return 1.0
-            kernel_of_sums(&self.kernel, &square, 1)
-        return square
+        return kernel_of_square(&self.kernel, square[0])
 
     # -- the store ---------------------------------------------------------------------------------
 
@@ -419,7 +410,7 @@ cdef class StoreSVMCore(SmoCore):
         if not fine or self.views["starts"][held:].any() or self.views["lengths"][held:].any():
             raise CorruptModelError("the entries are not those of the rows that are held")
         for t in range(held):
-            fine = fine and self.k_of_square(square_nonzeros(&self.nonzeros, t)) <= LARGEST_KERNEL
+            fine = fine and kernel_of_square(&self.kernel, square_nonzeros(&self.nonzeros, t)) <= LARGEST_KERNEL
         if not fine:
             raise CorruptModelError("a sample is larger than any that can be learned")
         return 0

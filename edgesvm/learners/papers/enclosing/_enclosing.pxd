@@ -91,7 +91,6 @@ cdef class EnclosingCore(KernelCore):
     cdef void get_core(self, int64_t p) noexcept nogil
     cdef void get_stored(self, int64_t t) noexcept nogil
     cdef double k_core(self, int64_t p) noexcept nogil
-    cdef double k_stored(self, int64_t t) noexcept nogil
     cdef double sparse_output(self) noexcept nogil
     cdef double stored_output(self, int64_t t) noexcept nogil
     cdef double output_core(self, int64_t p) noexcept nogil

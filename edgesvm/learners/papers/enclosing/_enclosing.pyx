@@ -34,7 +34,7 @@ from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
 from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
-from edgesvm.core.kernels cimport RBF, any_kernel_value
+from edgesvm.core.kernels cimport any_kernel_value
 from edgesvm.core.nonzeros cimport (
     add_nonzeros, dot_nonzeros, drop_nonzeros, get_nonzeros, is_sound, lacking, measure,
     put_nonzeros, sample_dot, square_nonzeros, swap_nonzeros, weighted_nonzeros)
@@ -42,7 +42,7 @@ from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.row_cache cimport padded
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport (
-    clear_rows, get_row, kernel_of_sums, lanes_of, put_row, weighted_kernel, weighted_kernels)
+    clear_rows, get_row, kernel_of_square, lanes_of, put_row, weighted_kernel, weighted_kernels)
 
 import numpy as np
 
@@ -168,17 +168,9 @@ cdef class EnclosingCore(KernelCore):
     cdef double k_core(self, int64_t p) noexcept nogil:
         """k of core vector p with itself"""
         if self.is_sparse:
-            return self.k_stored(p)
+            return kernel_of_square(&self.kernel, square_nonzeros(&self.nonzeros, p))
         get_row(&self.rows, p, self.point)
         return self.k_point()
-
-    cdef double k_stored(self, int64_t t) noexcept nogil:
-        """k of a row of the store with itself"""
-        cdef double k = square_nonzeros(&self.nonzeros, t)
-        if self.kernel.kind == RBF:
-            return 1.0 if isfinite(k) else INFINITY
-        kernel_of_sums(&self.kernel, &k, 1)
-        return k
 
     cdef void scale_point(self, double scale) noexcept nogil:
         cdef int64_t d
