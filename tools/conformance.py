@@ -26,7 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "build" / "conformance"
 TABLE = ROOT / "docs" / "release-checks.md"
 BUILT = "edgesvm", "firmware_sim", "examples", "meson.build", "pyproject.toml"
-SOURCES = (*BUILT, "tests", "tools", "benchmarks/*.py", "Makefile")
+SOURCES = (*BUILT, "tests", "tools", "Makefile")
+RUN_STUDIES = "tests", "tests, bounds checked", "long, others", "bench-check"
 # What a step reads that names its tests.
 SHARED = (*BUILT, "tests", ":(exclude)tests/**test_*.py")
 EVERY_S = 60.0  # between two lines about a step
@@ -46,7 +47,7 @@ INTRODUCTION = """\
 The last outcome of each step of `make conformance`, which reads and writes this page. A step that
 passed is not run again on the same sources, named by their hash: of a step that names its tests
 these, what they share and both packages; of mutants their area and its tests; of any other
-everything. Steps that are missing here have not been run.
+everything, the studies too where it runs them. Steps that are missing here have not been run.
 
 | step | result | minutes | date | commit | sources | last line |
 |---|---|--:|---|---|---|---|
@@ -105,7 +106,9 @@ def read_by(name: str, command: str) -> list[tuple[str, ...]]:
             tests = [word for run in area.runs() for word in run if word.startswith("tests/")]
             return [("tools/mutants", ":(exclude)*/by_hand.py", *area.files, *tests)]
     named = tuple(word for word in command.split() if word.startswith("tests/"))
-    return [SHARED, named] if named else [SOURCES]
+    if named:
+        return [SHARED, named]
+    return [(*SOURCES, "benchmarks/*.py") if name in RUN_STUDIES else SOURCES]
 
 
 def by_hand(name: str) -> list[str]:

@@ -53,7 +53,9 @@ def watched(kind: type[NoveltyLearner], v: np.ndarray, y: np.ndarray, marks: boo
     """False alarms, share of the rows outside the windows in an alarm, and windows found."""
     X = features(v)
     learner = kind(alarm_rate=RATE, warm_up=int(LEARNED * len(X))).allocate(X.shape[1])
-    link: Any = SimpleNamespace(epochs=0, counters={})
+    link: Any = SimpleNamespace(
+        epochs=0, counters={}, feature_names=None, freshness=SimpleNamespace(is_stale=False)
+    )
     questions = Questions(learner)
     watch = Watcher(link, learner, answers=False, questions=questions)
     window = np.cumsum(np.diff(y.astype(int), prepend=0) == 1) * y  # 0: none

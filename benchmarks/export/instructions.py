@@ -14,6 +14,7 @@ from edgesvm import (
     LASVM,
     AdaGradSVM,
     BallVectorMachine,
+    ByteSVM,
     Calibrated,
     Forgetron,
     FourierFeatures,
@@ -41,6 +42,7 @@ from edgesvm.learner import Learner
 
 D = 9
 LEARNERS: dict[str, Learner] = {
+    "ByteSVM, 4 KiB": ByteSVM(),
     "StreamSVM": StreamSVM(),
     "StreamSVM(lookahead=6)": StreamSVM(lookahead=6),
     "StreamSVM(n_balls=4)": StreamSVM(n_balls=4),
@@ -70,7 +72,7 @@ LEARNERS: dict[str, Learner] = {
     "GaussianNovelty, diagonal": GaussianNovelty(covariance="diagonal"),
     "KernelNovelty, 30 centres": KernelNovelty(max_vectors=30),
 }
-COUNTED = sorted({core.counted_as for core in CORES.values()})
+COUNTED = sorted({core.counted_as for core in CORES.values() if core.has_double})
 SHOWN = ("microbit", "pico", "stm32f103", "nano33", "esp32-c3", "teensy41")
 
 

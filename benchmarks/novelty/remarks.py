@@ -161,7 +161,8 @@ def main() -> None:
     second, of_second = unlabelled(args.quick)
     about = [f"The default learner in {BUDGET}; a look at every 1,024 samples and at the end."]
     figures = {"labelled": of_first, "unlabelled": of_second}
-    report = Report("novelty/remarks", "Remarks", [first, second], about, figures, absent())
+    tables = [table for table in (first, second) if table.rows]
+    report = Report("novelty/remarks", "Remarks", tables, about, figures, absent())
     publish(report, args.out)
 
 

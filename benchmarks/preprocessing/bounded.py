@@ -260,7 +260,7 @@ def cost(rounds: int, n: int) -> Table:
             before, after = (ns[name] - ns["alone"] for name in SCALERS)
             told = [
                 *(f"{value:.0f}" for value in ns.values()),
-                f"{100 * (after / before - 1):+.0f} %",
+                f"{100 * (after / before - 1):+.0f} %" if min(before, after) > 0 else None,
             ]
             rows.append([f"{width}, {dtype}", *told])
     columns = ["features", "StreamSVM alone", "before", "after", "change of the scaler"]

@@ -92,7 +92,7 @@ def main() -> None:
             found = {
                 capacity: way(kind(**{kind._capacity: capacity}), many, splits, ends)
                 for capacity in CAPACITIES
-                if capacity >= kind()._capacity_range()[0]
+                if capacity >= kind()._capacity_range(1)[0]
             }
             figures[f"{many.__name__} of {kind.__name__}"] = found
             cells = [f"{100 * found[c]:.0f}" if c in found else None for c in CAPACITIES]
