@@ -410,7 +410,8 @@ cdef class StoreSVMCore(SmoCore):
         if not fine or self.views["starts"][held:].any() or self.views["lengths"][held:].any():
             raise CorruptModelError("the entries are not those of the rows that are held")
         for t in range(held):
-            fine = fine and kernel_of_square(&self.kernel, square_nonzeros(&self.nonzeros, t)) <= LARGEST_KERNEL
+            fine = fine and kernel_of_square(
+                &self.kernel, square_nonzeros(&self.nonzeros, t)) <= LARGEST_KERNEL
         if not fine:
             raise CorruptModelError("a sample is larger than any that can be learned")
         return 0
