@@ -27,9 +27,23 @@ KEPT = ROOT / "build" / "conformance"
 TABLE = ROOT / "docs" / "release-checks.md"
 BUILT = "edgesvm", "firmware_sim", "examples", "meson.build", "pyproject.toml"
 SOURCES = (*BUILT, "tests", "tools", "Makefile")
-RUN_STUDIES = "tests", "tests, bounds checked", "long, others", "bench-check"
-# What a step reads that names its tests.
+RUN_STUDIES = "tests", "tests, bounds checked", "long, others"
+# What each step reads whose tests are named: by its command, or here, beside the Makefile.
 SHARED = (*BUILT, "tests", ":(exclude)tests/**test_*.py")
+RIG = ("tests/rig",)
+ON_ARM = "tools/arm", "tests/core", "tests/persist", "tests/learners", "tests/test_readme.py"
+READ = {
+    "every fault, unpaced": RIG,
+    "every fault, 115,200 baud": RIG,
+    "simulated power cuts and faults": RIG,
+    "browser": ("tests/page",),
+    "mcu": ("tests/export", "tests/examples"),
+    "sanitize-threads": ("tests/conformance/test_threads.py",),
+    "fuzz": ("tests/fuzz",),
+    "bench-check": ("benchmarks/*.py",),
+    "arm, arm64": ON_ARM,
+    "arm, armhf": ON_ARM,
+}
 EVERY_S = 60.0  # between two lines about a step
 PYTHON = sys.executable
 LONG = f"{PYTHON} -m pytest -q -m long -p no:cacheprovider -n auto --maxprocesses 4"
@@ -45,7 +59,7 @@ INTRODUCTION = """\
 # Release checks
 
 The last outcome of each step of `make conformance`, which reads and writes this page. A step that
-passed is not run again on the same sources, named by their hash: of a step that names its tests
+passed is not run again on the same sources, named by their hash: of a step that runs some tests
 these, what they share and both packages; of mutants their area and its tests; of any other
 everything, the studies too where it runs them. Steps that are missing here have not been run.
 
@@ -106,6 +120,8 @@ def read_by(name: str, command: str) -> list[tuple[str, ...]]:
             tests = [word for run in area.runs() for word in run if word.startswith("tests/")]
             return [("tools/mutants", ":(exclude)*/by_hand.py", *area.files, *tests)]
     named = tuple(word for word in command.split() if word.startswith("tests/"))
+    if name in READ:
+        named = ("Makefile", *READ[name])
     if named:
         return [SHARED, named]
     return [(*SOURCES, "benchmarks/*.py") if name in RUN_STUDIES else SOURCES]
