@@ -58,6 +58,7 @@ AREAS = [
         "twin",
         "TwinVectorMachine TwinDictionarySVM SharedTwinSVM IncrementalDecrementalSVM SimpleSVM",
     ),
+    learner("byte", "ByteSVM"),
     learner("batch", "BatchSVM ReservoirSVM"),
     learner("papers/incremental", "IncrementalSVM WindowedSVM"),
     learner("papers/randomized", "RandSVM"),
