@@ -67,6 +67,18 @@ def test_learns_then_tells_what_is_strange_and_which_feature(kind):
     assert node.scorer.alarms == 99, "the flag that lights a LED"
 
 
+def test_a_step_returns_where_an_alarm_begins_and_where_it_ends():
+    watcher, node, world = watcher_of(planted(), quiet())
+    turns, episode = [], None
+    while not (node.finished and world.pump.line.quiet) or watcher.step(0.1):
+        world.sleep(3.0)  # 300 samples wait
+        watcher.step(0.1)
+        if watcher.episode is not episode:
+            episode = watcher.episode
+            turns.append(watcher.rows)
+    assert turns == [2003, 2102]
+
+
 def test_one_strange_sample_is_no_alarm_and_a_flicker_is_one():
     X = planted(at=2000)
     X[2001:2040, 1] -= 30
