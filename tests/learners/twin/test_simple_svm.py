@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twin_problems import FEATURES, KERNELS, LABELS, broken, stream, violations
 
-from edgesvm import RBF, Linear, Polynomial, SimpleSVM
+from edgesvm import RBF, CorruptModelError, Linear, Polynomial, SimpleSVM
 
 ENGINES = ["compiled", "reference"]
 RESIDUAL = 1e-6
@@ -217,3 +217,16 @@ def test_a_weight_out_of_range_loses_nothing(weight):
     with pytest.raises(ValueError, match="row 7"):
         model.partial_fit(X, y, sample_weight=weights)
     assert model.n_seen_ == 57
+
+
+@each("weight", [1.0, 1e30])
+@each("g", [1.7e308, -1e40])
+def test_decision_values_far_out_are_refused_beside_a_weight_of_any_size(weight, g, tmp_path):
+    model = made(max_vectors=20).partial_fit(*noisy(60))
+    arrays = model.core.views
+    heavy = np.flatnonzero(arrays["s_plus"])[0]
+    arrays["s_plus"][heavy] *= weight
+    model.save(tmp_path / "heavy.esvm")
+    arrays["g"][1] = g
+    with pytest.raises(CorruptModelError, match="decision values"):
+        model.save(tmp_path / "broken.esvm")
