@@ -156,12 +156,15 @@ def test_what_cannot_be_is_named():
     other = continued(start([scaled(FOURIER).partial_fit(X[:600:2], y[:600:2])] * 2), PARTS[0])
     moving = Standardized(learner=FOURIER, until=600).partial_fit(X[:300], y[:300])
     twin = started(TwinVectorMachine(max_twins=20, kernel=RBF(0.5)))
+    on, off = (AdaGradSVM().partial_fit(Z[y == name], y[y == name]) for name in ("on", "off"))
+    longer = copy.deepcopy(off).partial_fit(Z, y)
     for learners, since, message in (
         ([parts[0], other], None, "learner 1: FourierSVM .* other statistics than those of l"),
         ([moving, moving], None, "learner 0: FourierSVM .*statistics of its own, which still chan"),
         ([other, parts[0]], model, "learner 0: .*than those of the start"),
         ([model], model, "none of them has learned anything"),
         ([parts[0]], parts[1], "learner 0: it did not start as this model: it has seen"),
+        ([longer], on, r"learner 0: .* its labels are \['off', 'on'\], and not \['on'\] first"),
         ([continued(twin, PARTS[0])], twin, "TwinVectorMachine cannot be merged by what it lear"),
     ):
         with pytest.raises(MergeError, match=message):

@@ -30,9 +30,9 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._twin_vector_machine cimport TwinVectorMachineCore
 
-cdef double EDGE, FACTOR_EXISTS, RIDGE
+cdef double EDGE, FACTOR_EXISTS, LARGEST_NORM, RIDGE
 from edgesvm.learners.constants import FACTOR_EXISTS
-from edgesvm.learners.twin.constants import EDGE, RIDGE
+from edgesvm.learners.twin.constants import EDGE, LARGEST_NORM, RIDGE
 
 cdef struct Dictionary:         # from "settled_at" on
     int64_t settled_at          # samples learned by then; 0 while the twins move
@@ -148,6 +148,8 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
         cdef double largest = 0.0
         if v.m != v.n or v.mu != 1.0:
             return b"the margin is out of range, or the factor is not of all twins"
+        if not fabs(v.b) <= LARGEST_NORM:
+            return b"b is out of range"
         for i in range(v.n):
             largest = fmax(largest, self.norm_of(i))
         if v.lift != (largest if largest > 0.0 else 1.0):

@@ -102,6 +102,7 @@ def test_a_settled_snapshot_goes_on(tmp_path):
         ("pool", 2, 0.0),  # the diagonal of row 1
         ("pool", 4, np.nan),
         ("coef", 3, np.inf),
+        ("b", ..., 1.7e308),
         ("mu", ..., 2.0),
         ("lift", ..., 0.0),
         ("S", 1, 0),
