@@ -161,6 +161,22 @@ def own_crc_only(self, descriptor, at, n_body, crc):
     return struct.pack("<I", zlib.crc32(data[:-4])) == data[-4:]
 
 
+def test_a_length_that_was_not_synced_survives_a_cut_or_does_not():
+    found = set()
+    for seed in range(40):
+        disk = SimulatedDisk(seed)
+        descriptor = disk.create("file")
+        disk.pwrite(descriptor, b"a" * SECTOR, 0)
+        disk.fsync(descriptor)
+        disk.sync_folder("file")
+        disk.pwrite(descriptor, b"b" * SECTOR, SECTOR)
+        disk.cut_power()
+        left = disk.open("file")
+        assert disk.pread(left, SECTOR, 0) == b"a" * SECTOR
+        found.add(disk.size(left))
+    assert found == {SECTOR, 2 * SECTOR}
+
+
 def test_the_judge_tells_every_outcome_apart():
     states = [bytes(learner.arena) for learner in LEARNERS]
     stranger = StreamSVM().partial_fit([[1.0], [2.0]], [0, 1])
