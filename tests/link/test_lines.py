@@ -90,6 +90,8 @@ def nearest_float32(text):
 @example(100000017881394, -14, "")
 @example(100000005960464, -14, "")  # just below 1 + 2**-24
 @example(100000005960465, -14, "-")
+@example(127111154794693, -14, "")  # a tie once rounded to float64: above it, and below
+@example(847638463973999, -14, "")
 @settings(max_examples=500)
 def test_ordinary_decimals_are_rounded_to_the_nearest_float32(mantissa, power, sign):
     text = f"{sign}{mantissa}e{power}"

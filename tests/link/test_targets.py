@@ -172,6 +172,7 @@ def test_a_recording_keeps_targets_and_missing_features_to_the_bit(clock, tmp_pa
         with pytest.raises(ValueError, match="target is NaN"):
             writer.append_labels([LateLabel(0, math.nan, 1.0)])
     assert path.stat().st_size == 32 + 8 * (24 + 8)
+    assert all(struct.pack("<d", value) in path.read_bytes() for value in VALUES)
     with Recording(path) as recording:
         assert recording.targets
         again = recording.read(0, 8)
