@@ -23,7 +23,7 @@ from edgesvm.errors import LearnerBusy
 cdef unsigned long MAIN = threading.main_thread().ident
 cdef unsigned int SHORTEST = 50, LONGEST = 1000     # microseconds between two looks
 cdef int LOOKS = 50                                 # between two looks at signals
-cdef int64_t SHORT = 1_000_000, LONG = 50_000_000   # nanoseconds
+cdef int64_t SHORT = 10_000_000, LONG = 50_000_000   # nanoseconds
 n_forks = 0
 
 

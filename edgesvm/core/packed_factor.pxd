@@ -18,6 +18,7 @@ cdef struct PackedFactor:   # all arrays and scalars are the caller's
 
 cdef void factor_forward(const PackedFactor *f) noexcept nogil
 cdef void factor_backward(const PackedFactor *f, double *x) noexcept nogil
+cdef void factor_wipe(const PackedFactor *f) noexcept nogil
 cdef void factor_solve(const PackedFactor *f) noexcept nogil
 cdef double factor_complement(const PackedFactor *f, double k_ii) noexcept nogil
 cdef void factor_append(

@@ -17,7 +17,7 @@ one on. Nothing is allocated. Time: O(m^2) per operation, m = |S|.
 cimport numpy as cnp
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy, memmove, memset
 
 from edgesvm.core.linalg cimport add_scaled, dot
 
@@ -34,6 +34,13 @@ def packed_length(int64_t order):
 cdef void factor_forward(const PackedFactor *f) noexcept nogil:
     """solution[1:] = L^-1 @ border[1:]"""
     triangle_forward(f.pool, f.border + 1, f.solution + 1, f.order[0])
+
+
+cdef void factor_wipe(const PackedFactor *f) noexcept nogil:
+    """Clear `border` and `solution`, which a damaged factor may have made infinite: nothing that is
+    not finite is saved."""
+    memset(f.border, 0, (1 + f.order[0]) * sizeof(double))
+    memset(f.solution, 0, (1 + f.order[0]) * sizeof(double))
 
 
 cdef void factor_solve(const PackedFactor *f) noexcept nogil:

@@ -31,7 +31,7 @@ from edgesvm.core.kernels cimport RBF
 from edgesvm.core.linalg cimport add_scaled, approach, dot
 from edgesvm.core.packed_factor cimport (
     PackedFactor, factor_add_outer, factor_append, factor_backward, factor_complement,
-    factor_forward, packed)
+    factor_forward, factor_wipe, packed)
 from edgesvm.core.rows cimport square_distances
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
@@ -217,6 +217,7 @@ cdef class SharedTwinSVMCore(KernelCore):
         factor_backward(&self.factor, change)
         step = 1.0 / (dot(z, z, n) + self.r / weight)
         if not isfinite(step * dot(change, change, n)):     # a factor that no stream has left
+            factor_wipe(&self.factor)
             return NOT_FINITE
         for k in range(self.n_vectors):
             side = self.side(k, y_class)

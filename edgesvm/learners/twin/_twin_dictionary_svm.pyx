@@ -20,12 +20,12 @@ learned, M kernel values for another.
 
 from libc.math cimport fabs, fmax, isfinite
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from edgesvm.core.linalg cimport add_scaled, dot
 from edgesvm.core.packed_factor cimport (
     factor_add_outer, factor_append, factor_backward, factor_complement, factor_forward,
-    factor_root, factor_square, packed)
+    factor_root, factor_square, factor_wipe, packed)
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._twin_vector_machine cimport TwinVectorMachineCore
@@ -106,6 +106,8 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
         memcpy(change, z, v.n * sizeof(double))
         factor_backward(&self.factor, change)
         if not isfinite(dot(change, change, v.n)):      # a factor that no stream has left
+            factor_wipe(&self.factor)
+            memset(change, 0, v.n * sizeof(double))
             return NOT_FINITE
         for i in range(v.n):
             total += change[i]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from edgesvm import RBF, SharedTwinSVM
+from edgesvm import RBF, SharedTwinSVM, TwinDictionarySVM, load
+from edgesvm.errors import SampleRefused
 from edgesvm.learners.twin.constants import RIDGE
 
 rng = np.random.default_rng(3)
@@ -79,3 +80,19 @@ def test_it_learns(K):
     model = SharedTwinSVM(max_twins=24, n_classes=K, kernel=KERNEL, settle_after=100)
     model.partial_fit(X[some][:300], y[some][:300])
     assert model.score(X[some][300:], y[some][300:]) > 0.93
+
+
+def test_a_damaged_factor_refuses_what_it_cannot_learn_and_nothing_is_lost(tmp_path):
+    for kind in (SharedTwinSVM, TwinDictionarySVM):
+        model = kind(max_twins=7, kernel=KERNEL, settle_after=60, dtype="float64")
+        model.partial_fit(X[:300], y[:300] % 2)
+        pool = model.core.views["pool"]
+        pool[13] = -3e269  # of row 4, not on the diagonal
+        model.save(tmp_path / "damaged.esvm")
+        damaged = load(tmp_path / "damaged.esvm")
+        decided = damaged.decision_function(X)
+        with pytest.raises(SampleRefused):
+            for x, label in zip(X, y % 2, strict=True):
+                damaged.learn_one(x, label)
+        damaged.save(tmp_path / "again.esvm")
+        assert (damaged.decision_function(X) == decided).all()
