@@ -119,10 +119,9 @@ def read_by(name: str, command: str) -> list[tuple[str, ...]]:
         if name == f"mutants, {area.name}":
             tests = [word for run in area.runs() for word in run if word.startswith("tests/")]
             return [("tools/mutants", ":(exclude)*/by_hand.py", *area.files, *tests)]
-    named = tuple(word for word in command.split() if word.startswith("tests/"))
     if name in READ:
-        named = ("Makefile", *READ[name])
-    if named:
+        return [SHARED, ("Makefile", *READ[name])]
+    if named := tuple(word for word in command.split() if word.startswith("tests/")):
         return [SHARED, named]
     return [(*SOURCES, "benchmarks/*.py") if name in RUN_STUDIES else SOURCES]
 

@@ -117,8 +117,8 @@ def test_a_sink_that_is_away_at_the_end_is_not_waited_for(monkeypatch):
 
 SETUP = """
 import threading
-import time
 import numpy as np
+from outgoing import until
 from edgesvm.journal import Journal
 from edgesvm.outputs.lines import When
 from edgesvm.outputs.output import Output
@@ -148,8 +148,7 @@ Output(sink, {"p": attached}, When(1), report=print)
 rows = [np.zeros(3, np.float32) for _ in range(50)]
 watched(rows[0])  # after as many answers both count alike
 alone(rows[0])
-while not sink.entered:
-    time.sleep(0.01)
+assert until(lambda: sink.entered)
 cases = {"alone": (alone, (rows,)), "with a sink": (watched, (rows,))}
 """
 
