@@ -19,6 +19,9 @@ from edgesvm.core.packed_factor cimport (
     PackedFactor, factor_add_outer, factor_backward, factor_forward, packed)
 from edgesvm.learners.novelty._novelty cimport NoveltyCore
 
+cdef double CLIP
+from edgesvm.learners.novelty.constants import CLIP
+
 
 @cython.final
 cdef class GaussianNoveltyCore(NoveltyCore):
@@ -96,13 +99,17 @@ cdef class GaussianNoveltyCore(NoveltyCore):
 
     cdef const char *fault_of_model(self, int64_t n) noexcept nogil:
         cdef const char *found = NoveltyCore.fault_of_model(self, n)
+        cdef const double *row
+        cdef double most
         cdef int64_t j
         if found != NULL:
             return found
         for j in range(packed(self.order) if self.n_fitted() == 0 else 0):
             if self.factor.pool[j] != 0.0:
                 return b"the snapshot's factor is of no sample"
+        most = 1.01 * (1.0 + CLIP * CLIP * self.n_fitted())     # (L L')_jj but for rounding
         for j in range(self.order if self.n_fitted() else 0):
-            if not self.factor.pool[packed(j) + j] >= 1.0:
+            row = self.factor.pool + packed(j)
+            if not (row[j] >= 1.0 and dot(row, row, j + 1) <= most):
                 return b"the snapshot's factor is not that of a covariance"
         return NULL

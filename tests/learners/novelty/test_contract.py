@@ -228,6 +228,10 @@ def test_counters_that_no_stream_reaches_are_refused(form):
         again.core.views[name][...] = value
         with pytest.raises(CorruptModelError):
             again.core.check()
+    full = make("full").partial_fit(stream())
+    full.core.views["factor"][1] = -1e235  # left of a diagonal entry that is a sound one
+    with pytest.raises(CorruptModelError, match="covariance"):
+        full.core.check()
     until = make("until").partial_fit(stream())
     until.core.views["n_kept"][...] = 101
     with pytest.raises(CorruptModelError, match="scores"):
