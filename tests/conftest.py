@@ -61,8 +61,10 @@ APART = {
 }
 # Seconds that a long test may take: minutes of a processor, of which other work may leave a tenth.
 LONG_S = 3600
-# HERE has `reference` and `rig`, its parent `tools`
-sys.path[:0] = [str(HERE), str(SUPPORT), str(HERE.parent)]
+# HERE has `reference` and `rig`. Its parent has `tools`, and is last: an installed wheel is tested,
+# not the package in the tree.
+sys.path[:0] = [str(HERE), str(SUPPORT)]
+sys.path.append(str(HERE.parent))
 
 import reference  # noqa: E402, F401  (the engine of that name)
 from firmware_sim.limits.allocations import build_preload  # noqa: E402
