@@ -623,17 +623,18 @@ cdef class EnclosingCore(KernelCore):
         return self.is_full or self.budget <= 0
 
     def offer(self, X not None, cnp.ndarray slots not None, cnp.ndarray weights,
-              cnp.ndarray numbers not None, bint until_quiet=False, *, bint unseen=False):
+              numbers not None, bint until_quiet=False, *, bint unseen=False):
         """Learn the rows of X (n, n_features) that are outside, one block at a time.
 
-        slots : int8, 0 or 1; weights : float64 or None; numbers : int64. With `until_quiet`, stop
-        after the first block that added nothing; return whether there was one. With `unseen`, add
-        all of them to the core set, which has room, and make no step.
+        slots : int8, 0 or 1; weights : float64 or None; numbers : integers. With `until_quiet`,
+        stop after the first block that added nothing; return whether there was one. With `unseen`,
+        add all of them to the core set, which has room, and make no step.
         """
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
-        cdef const int64_t *number = <const int64_t *> cnp.PyArray_DATA(numbers)
+        cdef cnp.ndarray held = np.ascontiguousarray(numbers, np.int64)  # `arange` may give int32
+        cdef const int64_t *number = <const int64_t *> cnp.PyArray_DATA(held)
         cdef const double *weight = NULL
         cdef int64_t n = len(X), at = 0, before
         cdef Status status

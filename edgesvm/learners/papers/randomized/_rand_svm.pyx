@@ -91,10 +91,11 @@ cdef class WorkingSet:
         """Sum of weight max(0, 1 - y f) over all rows of the pass, rounded once."""
         return rounded(exact_units(&self.losses))
 
-    def keep(self, cnp.ndarray places not None, int64_t size):
-        """Keep only the rows at `places` (int64, ascending), and prepare to fill up to `size` rows
-        by drawing. The rows stored now are not drawn in the next pass."""
-        cdef const int64_t *place = <const int64_t *> cnp.PyArray_DATA(places)
+    def keep(self, places not None, int64_t size):
+        """Keep only the rows at `places` (integers, ascending), and prepare to fill up to `size`
+        rows by drawing. The rows stored now are not drawn in the next pass."""
+        cdef cnp.ndarray held = np.ascontiguousarray(places, np.int64)  # `arange` may give int32
+        cdef const int64_t *place = <const int64_t *> cnp.PyArray_DATA(held)
         cdef int64_t n = self.n_kept + self.n_drawn, i
         self.begin(self.views["drawn_numbers"][:n], len(places), size, False)
         for i in range(self.n_kept):

@@ -245,6 +245,16 @@ def test_what_was_learned_before_leaves_nothing(kind, engine):
 
 
 @each("kind", MACHINES)
+def test_where_integers_of_numpy_have_32_bits(kind, monkeypatch):
+    X, y = clouds(150)
+    expected = bytes(machine(kind).fit(X, y).arena)
+    arange = np.arange
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "arange", lambda *ends: arange(*ends, dtype=np.int32))
+        assert bytes(machine(kind).fit(X, y).arena) == expected
+
+
+@each("kind", MACHINES)
 def test_rows_behind_the_core_vectors_are_refused(kind):
     X, y = clouds(100)
     model = machine(kind).fit(X, y)

@@ -383,7 +383,7 @@ def test_kept_in_front_and_none_of_the_last_drawn_again(kind):
     working = kind(arrays, 1)
     working.keep(np.empty(0, np.int64), 8)
     working.offer(0, X[:8], slots[:8], weights[:8])
-    working.keep(np.array([1, 4, 6]), 8)
+    working.keep(np.array([1, 4, 6], np.int32), 8)  # NumPy's own integers on 32-bit machines
     f = np.where(slots == 1, 0.9, -0.9)
     f[[10, 13]] *= -3  # wrong side
     f[[12, 15]] /= 0.9  # on the margin: no violator
