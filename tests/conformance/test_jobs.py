@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +153,26 @@ def test_ctrl_c_ends_all_threads():
         interrupted(work, when=lambda model=model: not model._guard.is_free)
         assert model._guard.is_free and threading.active_count() == n_threads
         assert np.array_equal(model.predict(X, n_jobs=2), before)
+
+
+def test_ctrl_c_while_the_caller_awaits_a_thread(monkeypatch):
+    """The other thread decides by a core that takes far longer, and is stopped, too."""
+    X, y = BY_NAME["StreamSVM"].stream(1000)
+    model, slow = StreamSVM(), KernelStreamSVM(max_vectors=500)
+    for each in (model, slow):
+        each.partial_fit(X, y)
+    core = slow._reader_of(slow._state.core)
+    monkeypatch.setattr(model, "_reader_of", lambda _: core)
+    many, out = np.tile(X, (1000, 1)), np.full(1_000_000, np.nan)
+
+    interrupted(
+        lambda: model.decision_function(many, out, n_jobs=2),
+        when=lambda: not np.isnan(out[: len(out) // 2]).any(),
+    )
+    at_the_end = out.copy()
+    time.sleep(0.05)
+    assert np.isnan(out[-1])
+    np.testing.assert_array_equal(out, at_the_end)
 
 
 def test_a_signal_handler_must_not_learn_while_threads_decide():

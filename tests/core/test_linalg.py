@@ -140,7 +140,8 @@ def test_lengths_must_agree(view):
 GUARDED = """
 import ctypes, mmap, sys
 import numpy as np
-from edgesvm.core.linalg import dot_square_view, dot_view, square_distance_view
+from edgesvm.core.linalg import (
+    dot_square_rows_view, dot_square_view, dot_view, square_distance_view)
 
 page = mmap.PAGESIZE
 mprotect = ctypes.CDLL(None, use_errno=True).mprotect
@@ -156,17 +157,22 @@ def guarded_page():
 pages = [guarded_page(), guarded_page()]
 dtype, past = np.dtype(sys.argv[1]), int(sys.argv[2])
 
-def vectors(n, at_end):
+def vector(n, pages, at_end):
     start = 2 * page - n * dtype.itemsize if at_end else page
-    pair = [np.frombuffer(p, dtype, n + past, start) for p in pages]
-    return pair
+    return np.frombuffer(pages, dtype, n + past, start)
 
 for at_end in (True, False):
     for n in range(201):
-        x, z = vectors(n, at_end)
+        x, z = (vector(n, p, at_end) for p in pages)
         dot_view(x, z)
         dot_square_view(x, z)
         square_distance_view(x, z)
+    for n in range(1, page // 5 // dtype.itemsize):
+        z = vector(n, pages[1], at_end)
+        for n_rows in (4, 5):
+            X = vector(n_rows * n, pages[0], at_end).reshape(n_rows, n)
+            for apart in (False, True):
+                dot_square_rows_view(X, z, apart)
 print("read nothing outside")
 """
 

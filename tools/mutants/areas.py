@@ -40,7 +40,12 @@ def learner(folder: str, learners: str, tests: str = "") -> Area:
 STREAM = ("average", "formulas", "geometry", "merge", "samples")
 
 AREAS = [
-    area("core", "core budget.py", "core test_budget.py learners/test_blocks_of_kernel_values.py"),
+    area(
+        "core",
+        "core budget.py",
+        "core test_budget.py learners/test_blocks_of_kernel_values.py "
+        "preprocessing/test_standardized.py",
+    ),
     area(
         "contract",
         "contract learner.py catalogue.py kernels.py errors.py",
