@@ -64,7 +64,8 @@ cnp.import_array()
 
 cdef int64_t SCALED, SETTLED, STUCK_AFTER, COSTS, MOST_LIVELY, RELEARNED
 cdef double CLIP, REACH, TINY, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER
-cdef double GAIN, CALM, LEAST_CALM, MOST_CALM, APART, MOST_APART, LATELY, LOST, BACK
+cdef double GAIN, CALM, LEAST_CALM, MOST_CALM, APART, MOST_APART, LATELY, LOST, BACK, FARTHEST
+cdef double MOST_LEVEL
 from edgesvm.learners.novelty.constants import (
     ABOVE,
     APART,
@@ -74,6 +75,7 @@ from edgesvm.learners.novelty.constants import (
     COSTS,
     DENSITY,
     EXCESS_AFTER,
+    FARTHEST,
     FIRST_EXCESS,
     GAIN,
     LATELY,
@@ -82,6 +84,7 @@ from edgesvm.learners.novelty.constants import (
     LOST,
     MOST_APART,
     MOST_CALM,
+    MOST_LEVEL,
     MOST_LIVELY,
     REACH,
     RELEARNED,
@@ -504,9 +507,10 @@ cdef class NoveltyCore(LearnerCore):
             return found
         if self.n_per_class[0] or self.n_strange[0] > n or self.n_alarms[0] > n:
             return b"the snapshot's counts of alarms are inconsistent"
-        if not (0.0 <= a.share <= 1.0 and is_count(a.on, 1) and is_count(a.lost, 1)
-                and is_count(a.owed, 1) and is_count(a.calm, n) and is_count(a.since, n)
-                and is_count(a.back, n) and is_count(a.n_lost, n) and is_count(a.n_stuck, n)):
+        if not (-MOST_LEVEL <= a.integral <= n and 0.0 <= a.share <= 1.0
+                and is_count(a.on, 1) and is_count(a.lost, 1) and is_count(a.owed, 1)
+                and is_count(a.calm, n) and is_count(a.since, n) and is_count(a.back, n)
+                and is_count(a.n_lost, n) and is_count(a.n_stuck, n)):
             return b"the snapshot's alarm is not one of any samples"
         for j in range(self.n_features + 1 if self.looks_back else 0):
             if not 0 <= self.repeats[j] <= STUCK_AFTER:
@@ -520,14 +524,19 @@ cdef class NoveltyCore(LearnerCore):
 
     cdef const char *fault_of_model(self, int64_t n) noexcept nogil:
         """Of the model in use, or of the former one in its place."""
+        cdef const Tail *t = self.tail
         cdef int64_t j
         if self.kept[0] > (min(n, self.until) if self.until else n) or self.n_scored[0] > n:
             return b"the snapshot's counts of scores are inconsistent"
         for j in range(self.n_features):
             if self.spread[j] < 0.0:
                 return b"the snapshot has a negative sum of squared deviations"
-        if self.tail.variance < 0.0 or not 0.0 <= self.tail.n_above <= self.n_scored[0]:
+        for j in range(self.n):
+            if fabs(self.recent[j]) > FARTHEST:
+                return b"the snapshot's recent scores are not those of any samples"
+        if not (fabs(t.mean) <= FARTHEST and 0.0 <= t.variance <= 4.0 * FARTHEST * FARTHEST
+                and fabs(t.level) <= MOST_LEVEL and 0.0 <= t.n_above <= self.n_scored[0]):
             return b"the snapshot's tail of the scores is inconsistent"
-        if self.tail.excess < -FIRST_EXCESS or not isfinite(self.threshold_now()):
+        if not (-FIRST_EXCESS <= t.excess <= FARTHEST and isfinite(self.threshold_now())):
             return b"the snapshot's threshold is not one of any scores"
         return NULL

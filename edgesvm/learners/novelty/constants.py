@@ -16,6 +16,7 @@ Z_ABOVE = 1.2815515655446004  # that quantile of the standard normal distributio
 DENSITY = 0.17549833193248682  # and its density there
 FIRST_EXCESS = 0.5  # mean excess above the level, in deviations, before any is seen
 LEVEL_AFTER, EXCESS_AFTER = 20.0, 4.0  # samples that the first guesses count for
+MOST_LEVEL = 1e3  # deviations; the steps of 2^63 samples add up to 420
 LEAST_RATE, MOST_RATE = 1e-9, 0.05  # of alarms; the tail begins at `ABOVE`
 
 # What stops a feature that used to change with nearly every sample from being learned.

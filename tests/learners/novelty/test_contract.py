@@ -228,6 +228,19 @@ def test_counters_that_no_stream_reaches_are_refused(form):
         again.core.views[name][...] = value
         with pytest.raises(CorruptModelError):
             again.core.check()
+    for name, place, value in [
+        ("tail", 0, 1.4e166),  # the mean of the scores: the next deviation is infinite
+        ("tail", 1, 1e300),
+        ("tail", 2, 1e200),
+        ("tail", 3, 1e200),
+        ("recent", 0, -1e200),
+        ("former_tail", 0, 1.4e166),
+        ("alarm", 0, 1e90),
+    ]:
+        again = copy.deepcopy(learner)
+        again.core.views[name][place] = value
+        with pytest.raises(CorruptModelError):
+            again.core.check()
     full = make("full").partial_fit(stream())
     full.core.views["factor"][1] = -1e235  # left of a diagonal entry that is a sound one
     with pytest.raises(CorruptModelError, match="covariance"):
