@@ -14,7 +14,7 @@ COLUMNS = {
     "bools": np.array([True, False, True]),
     "floats": np.array([0.0, 1.0, -0.0, 1.0, 2.0]),
     "halves": np.array([0.5, -0.0, 1.5], np.float16),
-    "not aligned": np.frombuffer(b"\0" + np.array([3, -1, 3]).tobytes(), "i8", offset=1),
+    "not aligned": np.frombuffer(b"\0" + np.array([3, -1, 3], "i8").tobytes(), "i8", offset=1),
     "text": np.array(["warm", "cold", "warm", "", "cold"]),
     "bytes": np.array([b"a", b"bcd", b"a"]),
     "long": np.array([1.0, 2.0, 1.0], np.longdouble),
