@@ -48,13 +48,14 @@ def compiler() -> str:
 
 def start(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
     """Python with these arguments, below valgrind; a `Counter` there takes the same folder. Hash
-    seed, threads and the environment, whose length moves the stack, are always the same.
+    seed, threads, clock and the environment, whose length moves the stack, are always the same.
     """
     library = folder / "count.so"
     command = [compiler(), "-O2", "-shared", "-fPIC", "-o", str(library), str(HERE / "count.c")]
     subprocess.run(command, check=True)
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     environment = {"PYTHONHASHSEED": "0", "PATH": os.defpath, **dict.fromkeys(names, "1")}
+    environment["LD_PRELOAD"] = str(library)
     tool = ["valgrind", "-q", "--tool=callgrind", "--instr-atstart=no", "--cache-sim=yes", *CACHES]
     tool += [f"--callgrind-out-file={folder / 'dump'}", f"--log-file={folder / 'log'}"]
     return subprocess.Popen(

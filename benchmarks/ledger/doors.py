@@ -2,7 +2,7 @@
 
 Rows are of two overlapping clouds (or of more, for learners of many classes), so that learners go
 on learning; each has been taught TAUGHT of them before, and its store is full. Learners that solve
-a problem as a whole have `fit` in place of `learn_one` and `partial_fit`.
+a problem as a whole have a row of `fit` in place of `learn_one` and `partial_fit`.
 """
 
 from __future__ import annotations
@@ -134,10 +134,10 @@ class Counted:
 
         def fitted(n: int) -> Call:
             X, y = self._rows(width, self.taught)
-            return over(lambda _: self.learner.like_new().fit(X, y), range(n))
+            return over(lambda _: self.learner.like_new().fit(X, y), range(n // self.taught))
 
         if self.whole:
-            yield Door(subject, width, f"fit, {self.taught} rows", fitted, 1)
+            yield Door(subject, width, f"fit, a row of {self.taught}", fitted, self.taught)
         else:
             yield Door(subject, width, "learn_one", each_learned, self.n)
             yield Door(subject, width, "partial_fit", learned, self.n)
@@ -320,8 +320,8 @@ def snapshots(subject: str, folder: Path) -> Iterator[Door]:
         saved(1)()
         return over(load, repeat(path, n))
 
-    yield Door(f"snapshot of {subject}", 8, "save", saved, 8)
-    yield Door(f"snapshot of {subject}", 8, "load", loaded, 8)
+    yield Door(f"snapshot of {subject}", 8, "save", saved, 64)
+    yield Door(f"snapshot of {subject}", 8, "load", loaded, 64)
 
 
 def doors() -> Iterator[Door]:

@@ -2,7 +2,7 @@
 B of twins or samples, and the vectors or directions M.
 
 Counted under valgrind: `partial_fit` of a row after 1,024 others (with D) or 8,192 (with B and M),
-or `fit` of a whole problem, where a line says so. Each line is fitted by a + b x^p, a and b not
+or a row of `fit`, where a line says so. Each line is fitted by a + b x^p, a and b not
 negative, p from 0 to 4, so that the largest relative error is least; where a is much larger than
 b x^p throughout, p says little. Instructions of vectors: eight float32 numbers each, as valgrind
 knows no AVX-512. Counted lines are kept.
