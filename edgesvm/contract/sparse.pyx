@@ -149,7 +149,7 @@ cdef class SparseRows:
         first = self.indptr[numbers].astype(np.int64)
         length = self.indptr[numbers + 1] - first
         indptr = np.concatenate([[0], np.cumsum(length)])
-        entries = np.arange(indptr[-1]) + np.repeat(first - indptr[:-1], length)
+        entries = np.arange(indptr[-1]) + np.repeat(first - indptr[:-1], length.astype(np.intp))
         return self.like(self.data[entries], self.indices[entries], indptr)
 
     def astype(self, dtype, copy=True):
@@ -176,7 +176,7 @@ cdef class SparseRows:
 
     def squares(self):
         """x.x of each row, ndarray of shape (n_rows,)."""
-        cdef cnp.ndarray lengths = np.diff(self.indptr)
+        cdef cnp.ndarray lengths = np.diff(self.indptr).astype(np.intp)
         first, last = self.indptr[0], self.indptr[-1]
         with np.errstate(over="ignore", invalid="ignore"):
             values = self.data[first:last].astype(self.dtype)

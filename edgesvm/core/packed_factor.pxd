@@ -28,6 +28,7 @@ cdef void factor_add_outer(const PackedFactor *f, double rho) noexcept nogil
 cdef void factor_square(const PackedFactor *f) noexcept nogil
 cdef void factor_root(const PackedFactor *f) noexcept nogil
 cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil
+cdef bint factor_is_sound(const PackedFactor *f) noexcept nogil
 
 
 cdef inline int64_t packed(int64_t order) noexcept nogil:

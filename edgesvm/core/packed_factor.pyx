@@ -15,7 +15,7 @@ one on. Nothing is allocated. Time: O(m^2) per operation, m = |S|.
 """
 
 cimport numpy as cnp
-from libc.math cimport sqrt
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memmove, memset
 
@@ -24,6 +24,8 @@ from edgesvm.core.linalg cimport add_scaled, dot
 import numpy as np
 
 cnp.import_array()
+
+cdef double LARGEST = 1e152     # of L: its square is a sum of weights times squared kernel values
 
 
 def packed_length(int64_t order):
@@ -41,6 +43,18 @@ cdef void factor_wipe(const PackedFactor *f) noexcept nogil:
     not finite is saved."""
     memset(f.border, 0, (1 + f.order[0]) * sizeof(double))
     memset(f.solution, 0, (1 + f.order[0]) * sizeof(double))
+
+
+cdef bint factor_is_sound(const PackedFactor *f) noexcept nogil:
+    """Whether L may be a factor: a damaged one may have any numbers."""
+    cdef int64_t i
+    for i in range(packed(f.order[0])):
+        if not fabs(f.pool[i]) <= LARGEST:
+            return False
+    for i in range(f.order[0]):
+        if not f.pool[packed(i) + i] > 0.0:
+            return False
+    return True
 
 
 cdef void factor_solve(const PackedFactor *f) noexcept nogil:

@@ -110,7 +110,7 @@ def survey(
             raise refusal(status, sample, dtype, labels.in_slots, weight)
         n_nonzeros += _nonzeros(chunk, owner, max_nonzeros)
         learned = slots if chunk.weight is None else slots[chunk.weight > 0.0]
-        per_class += np.bincount(learned, minlength=labels.room)
+        per_class += np.bincount(learned.astype(np.intp), minlength=labels.room)
         weights.add(chunk, len(learned))
     if n_rows == 0:
         raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")

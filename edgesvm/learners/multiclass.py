@@ -409,7 +409,7 @@ class ArrayRows:
         self._slots, _, _ = core.guard.call(core.labels.encode, y)
         self._n_slots = core.labels.room
         order = np.argsort(self._slots, kind="stable")
-        counts = np.bincount(self._slots, minlength=self._n_slots)
+        counts = np.bincount(self._slots.astype(np.intp), minlength=self._n_slots)
         self._of_slot = np.split(order, np.cumsum(counts)[:-1])  # rows of each class, ascending
         self._weights = core.guard.call(as_weights, sample_weight, len(X))
 

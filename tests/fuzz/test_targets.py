@@ -1,5 +1,6 @@
 """The fuzz targets on damaged sound inputs: what `make fuzz` does for hours, in seconds."""
 
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ import pytest
 from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from edgesvm.persist.store import restore
 
 sys.path.insert(0, str(Path(__file__).parent))
 import targets
@@ -52,6 +55,17 @@ def test_damaged_inputs(name):
         targets.TARGETS[name](data)
 
     holds()
+
+
+@each("number", [-1e300, 1e-300])
+def test_a_number_that_no_samples_make_in_a_snapshot(number):
+    """In place of every eight bytes of the arenas, in turn."""
+    word = struct.pack("<d", number)
+    for seed in SEEDS["snapshot"]:
+        body = seed[:-4]
+        if targets.seal(body) == seed:
+            for at in range(len(body) - restore(seed).nbytes, len(body), 8):
+                targets.snapshot(body[:at] + word + body[at + 8 :])
 
 
 def test_the_fuzzer_of_exported_c_finds_what_it_needs(tmp_path, monkeypatch):

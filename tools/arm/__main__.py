@@ -35,11 +35,14 @@ WHAT = """if True:
 # takes minutes under emulation.
 TESTS = (
     "tests/core",
+    "tests/contract/test_sparse.py",
     "tests/persist/test_format.py",
+    "tests/learners/batch/test_batch_svr.py",
     "tests/learners/batch/test_smo.py",
     "tests/learners/batch/test_reservoir_svm.py",
     "tests/learners/fourier",
     "tests/learners/gradient",
+    "tests/learners/papers/enclosing/test_ball_nonzeros.py",
     "tests/learners/papers/online/test_linear.py",
     "tests/learners/twin/test_kt_conditions.py",
     "tests/learners/twin/test_policies.py",

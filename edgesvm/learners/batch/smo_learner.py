@@ -85,7 +85,7 @@ def stored_rows(
     """Some rows of `nonzero_arrays`, a copy."""
     starts, lengths = (views[prefix + name][which] for name in ("starts", "lengths"))
     ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    entries = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
+    entries = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths.astype(np.intp))
     values, columns = views[f"{prefix}values"][entries], views[f"{prefix}columns"][entries]
     return SparseRows(values, columns - 1, ends, (len(starts), n_features)).astype(values.dtype)
 

@@ -535,7 +535,8 @@ cdef class NoveltyCore(LearnerCore):
             if fabs(self.recent[j]) > FARTHEST:
                 return b"the snapshot's recent scores are not those of any samples"
         if not (fabs(t.mean) <= FARTHEST and 0.0 <= t.variance <= 4.0 * FARTHEST * FARTHEST
-                and fabs(t.level) <= MOST_LEVEL and 0.0 <= t.n_above <= self.n_scored[0]):
+                and fabs(t.level) <= MOST_LEVEL and 0.0 <= t.n_above <= self.n_scored[0]
+                and -MOST_LEVEL <= t.shift <= self.n_scored[0]):
             return b"the snapshot's tail of the scores is inconsistent"
         if not (-FIRST_EXCESS <= t.excess <= FARTHEST and isfinite(self.threshold_now())):
             return b"the snapshot's threshold is not one of any scores"

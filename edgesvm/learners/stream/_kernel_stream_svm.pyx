@@ -41,9 +41,10 @@ from edgesvm.learners.stream._ball cimport ball_out_of_range
 from edgesvm.learners.stream._normal_matrix cimport (
     add_product, column, factorise, multiply_out, solve)
 
-cdef double FACTOR_EXISTS, LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, RIDGE
+cdef double FACTOR_EXISTS, LARGEST_FACTOR, LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE
 from edgesvm.learners.constants import FACTOR_EXISTS
-from edgesvm.learners.stream.constants import LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE
+from edgesvm.learners.stream.constants import (
+    LARGEST_FACTOR, LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE)
 
 cdef enum:
     CHUNK = 128     # kernel values at a time, on the stack
@@ -396,8 +397,18 @@ cdef class KernelStreamSVMCore(KernelCore):
         return NULL
 
     cdef const char *fault_of_factor(self) noexcept nogil:
+        """A is at least K and its ridge, so no number of L's diagonal is next to nothing."""
         cdef int64_t j
+        cdef double most = 0.0, k_jj
         for j in range(self.slots):
-            if not self.L[column(j, self.slots)] > 0.0:
-                return b"the factor's diagonal is not positive"
+            k_jj = self.self_kernel(self.vectors + j * self.row_bytes)
+            most += fabs(self.share[j]) * sqrt(k_jj)
+            if not self.L[column(j, self.slots)] > sqrt(
+                    0.1 * FACTOR_EXISTS * (k_jj if k_jj > LEAST_NORM else 1.0)):
+                return b"the factor's diagonal is too small"
+        if not isfinite(most * LARGEST_NORM):
+            return b"a decision value may not be finite"
+        for j in range(self.slots * (self.slots + 1) // 2):
+            if not fabs(self.L[j]) <= LARGEST_FACTOR:
+                return b"the factor is not that of any samples"
         return NULL

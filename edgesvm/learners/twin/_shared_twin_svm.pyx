@@ -21,7 +21,7 @@ While the twins move, the block of the factor L of P holds their distortions. Ti
 """
 
 cimport cython
-from libc.math cimport INFINITY, fmax, fmin, isfinite
+from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite
 from libc.stdint cimport int8_t, int64_t
 from libc.string cimport memcpy
 
@@ -31,7 +31,7 @@ from edgesvm.core.kernels cimport RBF
 from edgesvm.core.linalg cimport add_scaled, approach, dot
 from edgesvm.core.packed_factor cimport (
     PackedFactor, factor_add_outer, factor_append, factor_backward, factor_complement,
-    factor_forward, factor_wipe, packed)
+    factor_forward, factor_is_sound, factor_wipe, packed)
 from edgesvm.core.rows cimport square_distances
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
@@ -319,8 +319,8 @@ cdef class SharedTwinSVMCore(KernelCore):
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = KernelCore.fault(self)
-        cdef int64_t i
-        cdef double largest = 0.0
+        cdef int64_t i, k
+        cdef double largest = 0.0, most
         if found != NULL:
             return found
         if self.n[0] > self.max_twins:
@@ -335,9 +335,14 @@ cdef class SharedTwinSVMCore(KernelCore):
             return NULL
         if self.lift[0] != (largest if largest > 0.0 else 1.0):
             return b"the lift is not that of the twins"
-        for i in range(self.n[0]):
-            if not self.factor.pool[packed(i) + i] > 0.0:
-                return b"the factor is not that of all twins"
+        if not factor_is_sound(&self.factor):
+            return b"the factor is not that of all twins"
+        for k in range(self.n_vectors):
+            most = 0.0
+            for i in range(self.n[0]):
+                most += fabs(self.coef[k * self.max_twins + i])
+            if not isfinite(2.0 * most * LARGEST_NORM):
+                return b"a decision value may not be finite"
         return NULL
 
 

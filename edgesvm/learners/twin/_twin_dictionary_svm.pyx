@@ -25,7 +25,7 @@ from libc.string cimport memcpy, memset
 from edgesvm.core.linalg cimport add_scaled, dot
 from edgesvm.core.packed_factor cimport (
     factor_add_outer, factor_append, factor_backward, factor_complement, factor_forward,
-    factor_root, factor_square, factor_wipe, packed)
+    factor_is_sound, factor_root, factor_square, factor_wipe, packed)
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.twin._margin_set cimport Solver
 from edgesvm.learners.twin._twin_vector_machine cimport TwinVectorMachineCore
@@ -157,6 +157,8 @@ cdef class TwinDictionarySVMCore(TwinVectorMachineCore):
         if v.lift != (largest if largest > 0.0 else 1.0):
             return b"the lift is not that of the twins"
         for i in range(v.n):
-            if self.S[i] != i or not self.factor.pool[packed(i) + i] > 0.0:
+            if self.S[i] != i:
                 return b"the factor is not that of all twins"
+        if not factor_is_sound(&self.factor):
+            return b"the factor is not that of all twins"
         return NULL

@@ -233,6 +233,7 @@ def test_counters_that_no_stream_reaches_are_refused(form):
         ("tail", 1, 1e300),
         ("tail", 2, 1e200),
         ("tail", 3, 1e200),
+        ("tail", 5, -1e300),
         ("recent", 0, -1e200),
         ("former_tail", 0, 1.4e166),
         ("alarm", 0, 1e90),

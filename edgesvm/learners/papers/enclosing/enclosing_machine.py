@@ -445,7 +445,7 @@ class EnclosingMachine(KernelLearner):
         core = self.core
         if not core.constant:
             return rows
-        lengths, last = np.diff(rows.indptr), rows.indptr[1:] - 1
+        lengths, last = np.diff(rows.indptr).astype(np.intp), rows.indptr[1:] - 1
         scales = np.repeat(core.constant / rows.data[last], lengths).astype(rows.dtype)
         data, columns = (np.delete(array, last) for array in (rows.data * scales, rows.indices))
         ends = rows.indptr - np.arange(len(rows.indptr))

@@ -4,6 +4,7 @@ stored samples x_i.
 Bytes, M slots: 40 + M (D s + 8). Time: M kernel values per decision.
 """
 
+from libc.math cimport fabs, sqrt
 from libc.string cimport memcpy, memset
 
 from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_weigh
@@ -97,4 +98,6 @@ cdef class ExpansionCore(KernelCore):
         for i in range(self.n_held[0]):
             if not self.self_kernel(self.vector(i)) <= MOST:
                 return b"a vector is too large"
+            if not fabs(self.coef[i]) <= MOST * sqrt(MOST):
+                return b"a coefficient is too large"
         return NULL
