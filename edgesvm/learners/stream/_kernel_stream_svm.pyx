@@ -32,6 +32,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport KernelCore
+from edgesvm.core.kernels cimport RBF
 from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_weigh
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners._forgetting cimport Forgetting, fault_of_forgetting, weight_left
@@ -41,10 +42,9 @@ from edgesvm.learners.stream._ball cimport ball_out_of_range
 from edgesvm.learners.stream._normal_matrix cimport (
     add_product, column, factorise, multiply_out, solve)
 
-cdef double FACTOR_EXISTS, LARGEST_FACTOR, LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE
+cdef double FACTOR_EXISTS, LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, RIDGE
 from edgesvm.learners.constants import FACTOR_EXISTS
-from edgesvm.learners.stream.constants import (
-    LARGEST_FACTOR, LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE)
+from edgesvm.learners.stream.constants import LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE
 
 cdef enum:
     CHUNK = 128     # kernel values at a time, on the stack
@@ -397,18 +397,21 @@ cdef class KernelStreamSVMCore(KernelCore):
         return NULL
 
     cdef const char *fault_of_factor(self) noexcept nogil:
-        """A is at least K and its ridge, so no number of L's diagonal is next to nothing."""
+        """A is at least K and its ridge, so no number of L's diagonal is next to nothing, and at
+        most C sum_t k(z, z) k(x_t, x_t) more."""
         cdef int64_t j
-        cdef double most = 0.0, k_jj
+        cdef double most = 0.0, largest = 1.0, k_jj
         for j in range(self.slots):
             k_jj = self.self_kernel(self.vectors + j * self.row_bytes)
             most += fabs(self.share[j]) * sqrt(k_jj)
+            largest = fmax(largest, k_jj)
             if not self.L[column(j, self.slots)] > sqrt(
                     0.1 * FACTOR_EXISTS * (k_jj if k_jj > LEAST_NORM else 1.0)):
                 return b"the factor's diagonal is too small"
         if not isfinite(most * LARGEST_NORM):
             return b"a decision value may not be finite"
+        largest *= LARGEST_PENALTY * (1.0 if self.kernel.kind == RBF else LARGEST_NORM)
         for j in range(self.slots * (self.slots + 1) // 2):
-            if not fabs(self.L[j]) <= LARGEST_FACTOR:
+            if not self.L[j] * self.L[j] <= largest * (self.n_learned() + 1.0):
                 return b"the factor is not that of any samples"
         return NULL

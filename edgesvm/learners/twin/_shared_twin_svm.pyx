@@ -331,18 +331,18 @@ cdef class SharedTwinSVMCore(KernelCore):
             if not 0 <= self.twin_class[i] < self.n_classes or not self.weight[i] > 0.0:
                 return b"the class or the weight of a twin is out of range"
             largest = fmax(largest, self.norm_of(i))
+        for k in range(self.n_vectors):
+            most = 0.0
+            for i in range(self.max_twins):
+                most += fabs(self.coef[k * self.max_twins + i])
+            if not isfinite(2.0 * most * LARGEST_NORM):
+                return b"a decision value may not be finite"
         if self.settled_at[0] == 0:
             return NULL
         if self.lift[0] != (largest if largest > 0.0 else 1.0):
             return b"the lift is not that of the twins"
         if not factor_is_sound(&self.factor):
             return b"the factor is not that of all twins"
-        for k in range(self.n_vectors):
-            most = 0.0
-            for i in range(self.n[0]):
-                most += fabs(self.coef[k * self.max_twins + i])
-            if not isfinite(2.0 * most * LARGEST_NORM):
-                return b"a decision value may not be finite"
         return NULL
 
 

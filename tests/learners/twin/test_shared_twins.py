@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from edgesvm import RBF, SharedTwinSVM, TwinDictionarySVM, load
-from edgesvm.errors import SampleRefused
+from edgesvm.errors import CorruptModelError, SampleRefused
 from edgesvm.learners.twin.constants import RIDGE
 
 rng = np.random.default_rng(3)
@@ -80,6 +80,14 @@ def test_it_learns(K):
     model = SharedTwinSVM(max_twins=24, n_classes=K, kernel=KERNEL, settle_after=100)
     model.partial_fit(X[some][:300], y[some][:300])
     assert model.score(X[some][300:], y[some][300:]) > 0.93
+
+
+def test_a_coefficient_too_large_is_refused_before_it_is_in_use():
+    model = SharedTwinSVM(max_twins=7, kernel=KERNEL, dtype="float64")
+    model.partial_fit(X[:20], y[:20] % 2)
+    model.core.views["coef"][0, 3] = 5e269
+    with pytest.raises(CorruptModelError, match="decision value"):
+        model.core.check()
 
 
 def test_a_damaged_factor_refuses_what_it_cannot_learn_and_nothing_is_lost(tmp_path):
