@@ -51,7 +51,7 @@ cdef class AdiabaticCore(PathCore):
             return found
         if v.n > self.slots or v.m > v.n or packed(v.m) > self.factor.length:
             return b"there are more twins than room"
-        if not 0.0 <= v.mu <= LARGEST_NORM or (v.mu == 0.0 and self.n_learned() > 0):
+        if not 0.0 <= v.mu <= LARGEST_NORM or (v.mu == 0.0 and (v.n > 0 or self.n_learned() > 0)):
             return b"the margin is not positive, or too large"
         for i in range(v.n):
             if not fmin(self.s_minus[i], self.s_plus[i]) >= 0.0 or (

@@ -117,6 +117,14 @@ def test_a_settled_snapshot_goes_on(tmp_path):
         array[place] = held
 
 
+def test_twins_of_no_sample_are_refused():
+    model = TwinVectorMachine(max_twins=12, kernel=RBF(0.5)).partial_fit([[0.0], [1.0]], [0, 1])
+    for name in ("mu", "n_updates", "n_per_class"):
+        model.core.views[name][...] = 0
+    with pytest.raises(edgesvm.CorruptModelError, match="margin"):
+        model.core.check()
+
+
 def test_dictionary_of_a_noisy_board():
     """What it is for: the twins that keep moving stay behind in the same bytes."""
     X, y = Checkerboard(1, flip=0.15).read(20_000)
