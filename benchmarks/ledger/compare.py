@@ -9,6 +9,8 @@ MOVED = 0.02  # relative
 # Absolute, of a sample: what the places that a heap gives to arrays change from run to run.
 # Lines of the small cache are not compared: by those places alone, 12 became 70.
 LEAST = {"instructions": 40.0, "ll_lines": 2.0}
+# What a line costs, in instructions: lines that cost less than the instructions may move have not.
+A_LINE = 100.0
 KIND = ("compiler", "vectors", "valgrind", "Python", "NumPy", "machine")
 
 Entries = dict[str, dict[str, Any]]  # by the name of the door
@@ -30,14 +32,20 @@ class Move:
 
 
 def moves(before: Entries, now: Entries) -> list[Move]:
-    """Figures of doors in both that differ by more than MOVED, and by more than LEAST."""
+    """Figures of doors in both that differ by more than they may."""
     return [
         Move(door, what, before[door][what], entry[what])
         for door, entry in now.items()
         if door in before
-        for what, least in LEAST.items()
-        if abs(entry[what] - before[door][what]) > max(least, MOVED * abs(before[door][what]))
+        for what in LEAST
+        if abs(entry[what] - before[door][what]) > may_move(what, before[door])
     ]
+
+
+def may_move(what: str, entry: dict[str, Any]) -> float:
+    """By how much a figure of a door may differ."""
+    least = max(LEAST[what], MOVED * abs(entry[what]))
+    return max(least, MOVED * entry["instructions"] / A_LINE) if what == "ll_lines" else least
 
 
 def absent(one: Entries, other: Entries) -> list[str]:

@@ -54,8 +54,12 @@ def ledger(**doors):
 
 
 def test_what_moved():
-    before = ledger(a=(10000, 100, 50), b=(10000, 1, 200), c=(1000, 1, 1), gone=(1, 1, 1))
-    now = ledger(a=(10210, 98, 51), b=(10190, 9, 230), c=(1035, 1.5, 0), new=(1, 1, 1))
+    before = ledger(
+        a=(10000, 100, 50), b=(10000, 1, 200), c=(1000, 1, 1), d=(1e6, 1, 50), gone=(1, 1, 1)
+    )
+    now = ledger(
+        a=(10210, 98, 51), b=(10190, 9, 230), c=(1035, 1.5, 0), d=(1e6, 1, 240), new=(1, 1, 1)
+    )
     found = moves(before, now)
     assert [(m.door, m.what) for m in found] == [
         ("a", "instructions"),  # 2.1 %
