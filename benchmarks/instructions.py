@@ -7,7 +7,7 @@ by valgrind, so that no other work on the machine changes a figure.
     python -m benchmarks.instructions --keep dumps      # then: callgrind_annotate dumps/0/dump.2
 
 The ledger is `benchmarks/ledger/ledger.json`. A figure has moved if it differs by more than 2 %
-(and by more than the heap's whims: `LEAST` in `ledger/compare.py`).
+(and by more than the heap's whims: `may_move` in `ledger/compare.py`).
 Exit code: 0 if nothing moved, 1 if something did or a door is new or gone, 2 if nothing could be
 compared. (`edgesvm export --report` and `benchmarks/export/instructions.py` are about something
 else: instructions on boards.)

@@ -217,18 +217,12 @@ def test_rows_of_any_layout_are_read_and_left_alone(form):
 @each("form", FORMS)
 def test_counters_that_no_stream_reaches_are_refused(form):
     learner = make(form).partial_fit(stream())
-    for name, value in {
-        "n_kept": N + 1,
-        "n_alarms": N + 1,
-        "alarm": 1.5,
-        "former_n_kept": N + 1,
-        "n_scored": -1,
-    }.items():
-        again = copy.deepcopy(learner)
-        again.core.views[name][...] = value
-        with pytest.raises(CorruptModelError):
-            again.core.check()
     for name, place, value in [
+        ("n_kept", ..., N + 1),
+        ("n_alarms", ..., N + 1),
+        ("alarm", ..., 1.5),
+        ("former_n_kept", ..., N + 1),
+        ("n_scored", ..., -1),
         ("tail", 0, 1.4e166),  # the mean of the scores: the next deviation is infinite
         ("tail", 1, 1e300),
         ("tail", 2, 1e200),
