@@ -75,8 +75,8 @@ def rows_of(n_directions, n_features, seed):
     for block in range(-(-n_directions // d)):
         V = np.eye(d)
         for r in range(3):
-            word = [int(hashes(key_of(seed), 3 * block + r, i // 32)) for i in range(d)]
-            signs = [-1 if w >> i % 32 & 1 else 1 for i, w in enumerate(word)]
+            words = hashes(key_of(seed), 3 * block + r, np.arange(d) // 32).tolist()
+            signs = [-1 if w >> i % 32 & 1 else 1 for i, w in enumerate(words)]
             V = H @ np.diag(signs) @ V
         rows.append(V / d)
     return np.concatenate(rows)[:n_directions]

@@ -44,15 +44,17 @@ MOVE = (127223, 56896, 27124, 12722)
 
 
 def mixed(h):
-    h = np.asarray(h, np.uint64)
     h = ((h ^ h >> 16) * 0x7FEB352D) & 0xFFFFFFFF
     h = ((h ^ h >> 15) * 0x846CA68B) & 0xFFFFFFFF
     return h ^ h >> 16
 
 
 def hashed(key, a, b):
-    a, b = np.asarray(a, np.uint64), np.asarray(b, np.uint64)
-    return mixed((key + a * 0x9E3779B1 + b * 0x85EBCA6B) & 0xFFFFFFFF).astype(np.int64)
+    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+    # arrays: NumPy 1 makes floats of single numbers where integers have 32 bits
+    a, b = np.atleast_1d(a).astype(np.uint64), np.atleast_1d(b).astype(np.uint64)
+    h = mixed((key + a * 0x9E3779B1 + b * 0x85EBCA6B) & 0xFFFFFFFF)
+    return h.astype(np.int64).reshape(shape)
 
 
 def following(s):

@@ -195,7 +195,7 @@ cdef double join_pair(Balls *balls, int64_t i, int64_t j, bint lower) noexcept n
             sqrt(fmax((1 - t) * (1 - t) * d * d + balls.square[j] - gram(balls, j, j), 0.0)) + R_j)
     if t == 1.0 and not lower:
         balls.radius[i] = R_j
-    square = between(balls, i, j, t)
+    square = fmax(between(balls, i, j, t), 0.0)
     for k in range(balls.m[0]):
         value = (1 - t) * gram(balls, i, k) + t * gram(balls, j, k)
         balls.gram[i * balls.capacity + k] = value

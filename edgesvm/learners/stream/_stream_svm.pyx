@@ -42,7 +42,7 @@ from edgesvm.core.lapses cimport LAST, MEAN, are_shares, mean_decides, note_laps
 from edgesvm.core.linalg cimport BLOCK, approach, axpby, dot, dot_rows, dot_square
 from edgesvm.core.linalg cimport dot_square_rows, item_bytes, real
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners.stream._ball cimport MAX_SQUARE, SHARES_WITHIN, Ball, Point
+from edgesvm.learners.stream._ball cimport MAX_SQUARE, MAX_STORED_SQUARE, SHARES_WITHIN, Ball, Point
 from edgesvm.learners.stream._ball cimport ball_out_of_range, check_point, dual_radius
 from edgesvm.learners.stream._ball cimport move_towards, out_of_range, too_large
 from edgesvm.learners.stream._balls cimport Balls, centre_square, cheapest_pair, forget
@@ -481,7 +481,7 @@ cdef class StreamSVMCore(LearnerCore):
         """Of the squares, radii and shares of the stored balls."""
         cdef int64_t i, j, n = self.balls.capacity
         cdef int64_t n_bytes = self.width * item_bytes(self.is_float32)
-        cdef double total = 0.0
+        cdef double extent, most, total = 0.0
         if self.balls.m[0] >= n:
             return b"more balls are stored than there is room for"
         for i in range(n):
@@ -489,21 +489,33 @@ cdef class StreamSVMCore(LearnerCore):
                 return b"a square, a radius or a share is negative"
         for i in range(self.balls.m[0]):
             total += self.balls.share[i]
-            if (self.row_out_of_range(self.centres + i * n_bytes)
-                    or out_of_range(self.balls.square[i])
-                    or out_of_range(self.balls.radius[i] * self.balls.radius[i])):
+            extent = self.extent_of_ball(i)
+            if out_of_range(extent * extent):
                 return b"a squared length is too large"
+            if not self.row_square(self.centres + i * n_bytes) <= 4.0 * extent * extent:
+                return b"a centre is outside its ball's extent"
+            if not 0.0 <= self.balls.gram[i * n + i] <= MAX_STORED_SQUARE:
+                return b"a squared length is negative or too large"
             for j in range(self.balls.m[0]):
-                if out_of_range(self.balls.gram[i * n + j]):
-                    return b"a squared length is too large"
+                most = 2.0 * extent * self.extent_of_ball(j)
+                if j != i and not fabs(self.balls.gram[i * n + j]) <= most:
+                    return b"a product of two centres is larger than their balls allow"
         if self.balls.m[0] and not fabs(total - 1.0) < SHARES_WITHIN:
             return b"the shares do not sum to one"
         return NULL
 
-    cdef bint row_out_of_range(self, const char *row) noexcept nogil:
+    cdef double extent_of_ball(self, int64_t i) noexcept nogil:
+        """A bound of |c_i| without its own axes; rounded, in float32 too, it is less than twice as
+        long."""
+        return sqrt(self.balls.square[i]) + (0.0 if self.lower else self.balls.radius[i])
+
+    cdef double row_square(self, const char *row) noexcept nogil:
         if self.is_float32:
-            return not isfinite(dot(<const float *> row, <const float *> row, self.width))
-        return out_of_range(dot(<const double *> row, <const double *> row, self.width))
+            return dot(<const float *> row, <const float *> row, self.width)
+        return dot(<const double *> row, <const double *> row, self.width)
+
+    cdef bint row_out_of_range(self, const char *row) noexcept nogil:
+        return out_of_range(self.row_square(row))
 
 
 cdef inline void multiply(
