@@ -42,7 +42,8 @@ from edgesvm.learners.stream._ball cimport ball_out_of_range
 from edgesvm.learners.stream._normal_matrix cimport (
     add_product, column, factorise, multiply_out, solve)
 
-cdef double FACTOR_EXISTS, LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, RIDGE
+cdef double FACTOR_EXISTS, LEAST_NORM, LARGEST_NORM, LARGEST_PENALTY, LARGEST_WEIGHT, RIDGE
+from edgesvm.core.constants import LARGEST_WEIGHT
 from edgesvm.learners.constants import FACTOR_EXISTS
 from edgesvm.learners.stream.constants import LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, RIDGE
 
@@ -400,7 +401,7 @@ cdef class KernelStreamSVMCore(KernelCore):
         """A is at least K and its ridge, so no number of L's diagonal is next to nothing, and at
         most C sum_t k(z, z) k(x_t, x_t) more."""
         cdef int64_t j
-        cdef double most = 0.0, largest = 1.0, k_jj
+        cdef double most = 0.0, largest = 1.0, n = self.n_learned() + 1.0, k_jj
         for j in range(self.slots):
             k_jj = self.self_kernel(self.vectors + j * self.row_bytes)
             most += fabs(self.share[j]) * sqrt(k_jj)
@@ -410,8 +411,10 @@ cdef class KernelStreamSVMCore(KernelCore):
                 return b"the factor's diagonal is too small"
         if not isfinite(most * LARGEST_NORM):
             return b"a decision value may not be finite"
-        largest *= LARGEST_PENALTY * (1.0 if self.kernel.kind == RBF else LARGEST_NORM)
+        # balanced classes weigh a sample up to n times
+        largest *= fmin(self.C * LARGEST_WEIGHT * n, LARGEST_PENALTY)
+        largest *= 1.0 if self.kernel.kind == RBF else LARGEST_NORM
         for j in range(self.slots * (self.slots + 1) // 2):
-            if not self.L[j] * self.L[j] <= largest * (self.n_learned() + 1.0):
+            if not self.L[j] * self.L[j] <= largest * n:
                 return b"the factor is not that of any samples"
         return NULL
