@@ -69,16 +69,18 @@ class Report:
 
 def publish(report: Report, out: Path) -> None:
     """Write `<study>.md` to `out`, and print it. What was measured goes to `<study>.json` beside
-    it, or, where `out` is the folder of committed results, to `benchmarks/out`.
+    it, or, where `out` is the folder of committed results, to `benchmarks/out`. A report without a
+    table is only printed: what an earlier run measured stays.
     """
     content = {"measured": measured_here(), **asdict(report)}
     text = rendered(content)
     stem = stem_of(report.study)
     raw = OUT if out == RESULTS else out
-    for folder in (out, raw):
-        folder.mkdir(parents=True, exist_ok=True)
-    (raw / f"{stem}.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    (out / f"{stem}.md").write_text(text)
+    if report.tables:
+        for folder in (out, raw):
+            folder.mkdir(parents=True, exist_ok=True)
+        (raw / f"{stem}.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        (out / f"{stem}.md").write_text(text)
     progress("")
     print(text, flush=True)
 
@@ -115,9 +117,11 @@ def rendered(content: dict[str, Any]) -> str:
 
 
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table padded so that it reads as plain text too; all columns but the first to the right."""
-    cells = [["" if c is None else str(c) for c in row] for row in [columns, *rows]]
-    widths = [max(len(row[k]) for row in cells) for k in range(len(columns))]
+    """A table padded so that it reads as plain text too; all columns but the first to the right.
+    Columns without a value are left out."""
+    kept = [k for k in range(len(columns)) if any(row[k] not in {None, ""} for row in rows)]
+    cells = [["" if row[k] is None else str(row[k]) for k in kept] for row in [columns, *rows]]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(kept))]
     lines = [
         "| "
         + " | ".join(
