@@ -1,16 +1,16 @@
-"""What a sample costs in instructions and lines of memory, at every door of every learner: counted
-by valgrind, so that no other work on the machine changes a figure.
+"""What a sample costs in instructions and lines of memory, at every entry point of every learner:
+counted by valgrind, so that no other work on the machine changes a figure.
 
     python -m benchmarks.instructions                   # compare with the ledger; what moved
-    python -m benchmarks.instructions --only Stream     # doors whose name has one of these words
-    python -m benchmarks.instructions --write           # make the ledger anew, or the doors chosen
+    python -m benchmarks.instructions --only Stream     # those whose name has one of these words
+    python -m benchmarks.instructions --write           # make the ledger anew, or those chosen
     python -m benchmarks.instructions --keep dumps      # then: callgrind_annotate dumps/0/dump.2
 
 The ledger is `benchmarks/ledger/ledger.json`. A figure has moved if it differs by more than 2 %
 (and by more than the heap's whims: `may_move` in `ledger/compare.py`).
-Exit code: 0 if nothing moved, 1 if something did or a door is new or gone, 2 if nothing could be
-compared. (`edgesvm export --report` and `benchmarks/export/instructions.py` are about something
-else: instructions on boards.)
+Exit code: 0 if nothing moved, 1 if something did or an entry point is new or gone, 2 if nothing
+could be compared. (`edgesvm export --report` and `benchmarks/export/instructions.py` are about
+something else: instructions on boards.)
 """
 
 from __future__ import annotations
@@ -25,24 +25,28 @@ from benchmarks.common.progress import progress, say
 from benchmarks.ledger.compare import Entries, absent, moves, other_kind
 from benchmarks.ledger.counter import missing
 from benchmarks.ledger.counts import counted
-from benchmarks.ledger.doors import doors
+from benchmarks.ledger.entry_points import entry_points
 
 LEDGER = Path(__file__).resolve().parent / "ledger" / "ledger.json"
-DOORS = "benchmarks.ledger.doors"
+ENTRY_POINTS = "benchmarks.ledger.entry_points"
 
 
 def write(facts: dict[str, str], entries: Entries, only: list[str]) -> None:
-    """The ledger, or the doors that were counted into it."""
+    """The ledger, or the entry points that were counted into it."""
     if only and LEDGER.exists():
         held = read()
         if differing := other_kind(held["measured"], facts):
             raise SystemExit("the rest of the ledger is of another kind: " + "; ".join(differing))
         both = held["entries"] | entries
-        entries = {door.name: both[door.name] for door in doors() if door.name in both}
+        entries = {
+            entry_point.name: both[entry_point.name]
+            for entry_point in entry_points()
+            if entry_point.name in both
+        }
     lines = ",\n".join(f" {json.dumps(k)}: {json.dumps(rounded(v))}" for k, v in entries.items())
     head = json.dumps(facts, indent=1)
     LEDGER.write_text(f'{{"measured": {head},\n"entries": {{\n{lines}\n}}}}\n')
-    say(f"{len(entries)} doors in {LEDGER.name}, at {facts['commit']}")
+    say(f"{len(entries)} entry points in {LEDGER.name}, at {facts['commit']}")
 
 
 def rounded(entry: dict[str, Any]) -> dict[str, Any]:
@@ -66,8 +70,8 @@ def check(facts: dict[str, str], entries: Entries, only: list[str]) -> int:
         for name in names:
             print(f"{name}: {what}")
     print(
-        f"{len(entries)} doors counted; since {held['measured']['commit']} "
-        f"{len({m.door for m in found})} moved, {len(new)} new, {len(gone)} gone"
+        f"{len(entries)} entry points counted; since {held['measured']['commit']} "
+        f"{len({m.entry_point for m in found})} moved, {len(new)} new, {len(gone)} gone"
     )
     if differing:
         print(
@@ -88,17 +92,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="doors to count")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="WORD", help="entry points to count"
+    )
     parser.add_argument("--write", action="store_true", help="make the ledger anew")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep callgrind's dumps there")
     args = parser.parse_args()
     if why := missing():
         print(f"instructions: SKIPPED, {why}")
         return 2
-    facts, entries = counted(DOORS, args.only, args.keep)
+    facts, entries = counted(ENTRY_POINTS, args.only, args.keep)
     progress("")
     if not entries:
-        print(f"no door's name has one of: {' '.join(args.only)}")
+        print(f"no entry point's name has one of: {' '.join(args.only)}")
         return 2
     if args.write or not LEDGER.exists():
         write(facts, entries, args.only)

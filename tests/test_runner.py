@@ -145,11 +145,11 @@ def test_a_sample_is_decided_once_and_learned_alone(node, monkeypatch, weight):
     calls = {"predict_with_score": 0, "learn_one": 0}
 
     def counted(name):
-        door = getattr(Learner, name)
+        method = getattr(Learner, name)
 
         def call(*args):
             calls[name] += 1
-            return door(*args)
+            return method(*args)
 
         return call
 

@@ -13,14 +13,14 @@ LEAST = {"instructions": 40.0, "ll_lines": 2.0}
 A_LINE = 100.0
 KIND = ("compiler", "vectors", "valgrind", "Python", "NumPy", "machine")
 
-Entries = dict[str, dict[str, Any]]  # by the name of the door
+Entries = dict[str, dict[str, Any]]  # by the name of the entry point
 
 
 @dataclass(frozen=True)
 class Move:
-    """One figure of one door."""
+    """One figure of one entry point."""
 
-    door: str
+    entry_point: str
     what: str
     before: float
     now: float
@@ -28,29 +28,29 @@ class Move:
     def __str__(self) -> str:
         change = f"{100 * (self.now / self.before - 1):+.1f} %" if self.before else "from nothing"
         what = self.what.replace("_", " ")
-        return f"{self.door}: {what} {self.before:,.1f} -> {self.now:,.1f} ({change})"
+        return f"{self.entry_point}: {what} {self.before:,.1f} -> {self.now:,.1f} ({change})"
 
 
 def moves(before: Entries, now: Entries) -> list[Move]:
-    """Figures of doors in both that differ by more than they may."""
+    """Figures of entry points in both that differ by more than they may."""
     return [
-        Move(door, what, before[door][what], entry[what])
-        for door, entry in now.items()
-        if door in before
+        Move(entry_point, what, before[entry_point][what], entry[what])
+        for entry_point, entry in now.items()
+        if entry_point in before
         for what in LEAST
-        if abs(entry[what] - before[door][what]) > may_move(what, before[door])
+        if abs(entry[what] - before[entry_point][what]) > may_move(what, before[entry_point])
     ]
 
 
 def may_move(what: str, entry: dict[str, Any]) -> float:
-    """By how much a figure of a door may differ."""
+    """By how much a figure of an entry point may differ."""
     least = max(LEAST[what], MOVED * abs(entry[what]))
     return max(least, MOVED * entry["instructions"] / A_LINE) if what == "ll_lines" else least
 
 
 def absent(one: Entries, other: Entries) -> list[str]:
-    """Doors of one ledger that the other does not have."""
-    return [door for door in one if door not in other]
+    """Entry points of one ledger that the other does not have."""
+    return [entry_point for entry_point in one if entry_point not in other]
 
 
 def other_kind(before: dict[str, str], now: dict[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Doors counted in processes below valgrind, and what the figures depend on."""
+"""Entry points counted in processes below valgrind, and what the figures depend on."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from benchmarks.common.progress import progress, say
 from benchmarks.common.report import ROOT
 from benchmarks.ledger.compare import Entries
 from benchmarks.ledger.counter import start
-from benchmarks.ledger.doors import chosen
+from benchmarks.ledger.entry_points import chosen
 
 WORKER = "benchmarks.ledger.worker"
-AT_ONCE = 64  # doors in a process, since valgrind keeps what it has translated
+AT_ONCE = 64  # entry points in a process, since valgrind keeps what it has translated
 
 
 def counted(
     module: str, only: list[str], keep: Path | None = None
 ) -> tuple[dict[str, str], Entries]:
-    """What the figures depend on, and those of the module's `doors` by name: of all, or of those
-    whose name has one of the words. Dumps are kept in the folder, if one is given.
+    """What the figures depend on, and those of the module's `entry_points` by name: of all, or of
+    those whose name has one of the words. Dumps are kept in the folder, if one is given.
     """
-    names = [door.name for door in chosen(import_module(module).doors(), only)]
+    names = [entry_point.name for entry_point in chosen(import_module(module).entry_points(), only)]
     facts, entries = measured_with(), {}
     for first in range(0, len(names), AT_ONCE):
         end = min(first + AT_ONCE, len(names))

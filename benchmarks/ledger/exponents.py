@@ -23,7 +23,7 @@ from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.report import Report, Table, figures_of, publish
 from benchmarks.ledger.counter import missing
 from benchmarks.ledger.counts import counted, measured_with
-from benchmarks.ledger.doors import Counted, Door
+from benchmarks.ledger.entry_points import Counted, EntryPoint
 from edgesvm import (
     LASVM,
     AdaGradSVM,
@@ -154,13 +154,13 @@ def subject(axis: Axis, line: Line, value: int) -> str:
     return f"[{axis.letter}] {line.name}, {axis.letter} = {value}"
 
 
-def doors() -> Iterator[Door]:
-    """What is counted: one door for each point."""
+def entry_points() -> Iterator[EntryPoint]:
+    """What is counted: one entry point for each point."""
     for axis in axes():
         for line in axis.lines:
             for value, one in line.points.items():
-                found = one.doors(subject(axis, line, value))
-                yield next(d for d in found if d.door.startswith(("fit", "partial_fit")))
+                found = one.entry_points(subject(axis, line, value))
+                yield next(d for d in found if d.method.startswith(("fit", "partial_fit")))
 
 
 def fill(cells: Cells, lines: list[tuple[Axis, Line]]) -> None:

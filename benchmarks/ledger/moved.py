@@ -1,6 +1,6 @@
-"""What every door cost at another commit, and what it costs now, in instructions of a sample.
+"""What every entry point cost at another commit and what it costs now, in instructions a sample.
 
-Both are ledgers as committed: `python -m benchmarks.instructions --write` made them. Doors that
+Both are ledgers as committed: `python -m benchmarks.instructions --write` made them. Those that
 moved by 2 % or less are left out.
 """
 
@@ -26,7 +26,12 @@ def committed(commit: str) -> dict[str, dict]:
 
 
 def row(move: Move) -> list[str]:
-    return [move.door, f"{move.before:,.0f}", f"{move.now:,.0f}", f"{move.now / move.before:.2f}"]
+    return [
+        move.entry_point,
+        f"{move.before:,.0f}",
+        f"{move.now:,.0f}",
+        f"{move.now / move.before:.2f}",
+    ]
 
 
 def main() -> None:
@@ -46,10 +51,10 @@ def main() -> None:
     about = [
         (__doc__ or "").strip(),
         f"Before: sources at {before['measured']['commit']}; now: at {now['measured']['commit']}."
-        f" Of {len(now['entries'])} doors {fewer} take fewer and {len(found) - fewer} more.",
+        f" Of {len(now['entries'])} entry points {fewer} take fewer and {len(found) - fewer} more.",
     ]
-    table = Table("", ["door", "before", "now", "ratio"], [row(move) for move in found])
-    figures = {move.door: [move.before, move.now] for move in found}
+    table = Table("", ["entry point", "before", "now", "ratio"], [row(move) for move in found])
+    figures = {move.entry_point: [move.before, move.now] for move in found}
     publish(Report("ledger/moved", "What moved", [table], about, figures), args.out)
 
 

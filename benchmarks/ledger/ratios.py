@@ -213,12 +213,12 @@ def solved(p: Problem, n: int) -> Iterator[dict[str, Any]]:
     asks: Runs = {who: partial(m.predict, tests[who]) for who, m in models.items()}
     asked_s = race(n, clock=process_time, **asks)
     larger = 100 * max(np.mean(p.y_test), 1 - np.mean(p.y_test))
-    for door, seconds, of in (("fit", fit_s, p.X), ("predict", asked_s, p.X_test)):
+    for entry_point, seconds, of in (("fit", fit_s, p.X), ("predict", asked_s, p.X_test)):
         for who, model in models.items():
             right = model.predict(tests[who]) == p.y_test
             yield {
                 "data": f"{p.name}, {p.X.shape[1]} features",
-                "what": f"{who}: {door}",
+                "what": f"{who}: {entry_point}",
                 "us": 1e6 * seconds[who] / len(of),
                 "ratio": seconds[who] / seconds["SVC"],
                 "accuracy": 100 * float(np.mean(right)),

@@ -1,4 +1,4 @@
-"""The ledger as a table, with the time that each door takes here beside its counts.
+"""The ledger as a table, with the time that each entry point takes here beside its counts.
 
 Instructions and lines of 64 bytes are of one sample, as counted under valgrind (`python -m
 benchmarks.instructions`): lines that a first cache of 32 KiB does not hold, and those that a last
@@ -20,11 +20,11 @@ from benchmarks.common.clock import timed
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.instructions import read
-from benchmarks.ledger.doors import Door, chosen, doors, over
+from benchmarks.ledger.entry_points import EntryPoint, chosen, entry_points, over
 
 QUICK = ["StreamSVM, D = 8", "frame decoder"]
 DOTS = 512
-COLUMNS = ["what", "D", "door", "instructions", "lines, 32 KiB", "lines, 1 MiB", "ns"]
+COLUMNS = ["what", "D", "method", "instructions", "lines, 32 KiB", "lines, 1 MiB", "ns"]
 COLUMNS += ["times w.dot(x)"]
 
 
@@ -34,12 +34,12 @@ def dots(width: int) -> Callable[[], object]:
     return over(w.dot, list(X))
 
 
-def measure(door: Door, rounds: int) -> dict[str, float]:
-    dot = dots(door.n_features)
+def measure(entry_point: EntryPoint, rounds: int) -> dict[str, float]:
+    dot = dots(entry_point.n_features)
     ns, ratios = [], []
     for _ in range(rounds + 1):
-        short, long = (timed(door.calls(k)) for k in (door.n, 2 * door.n))
-        ns.append(1e9 * (long - short) / door.n)
+        short, long = (timed(entry_point.calls(k)) for k in (entry_point.n, 2 * entry_point.n))
+        ns.append(1e9 * (long - short) / entry_point.n)
         ratios.append(ns[-1] / (1e9 * timed(dot) / DOTS))
     return {"ns": median(ns[1:]), "ratio": median(ratios[1:])}  # the first warms up
 
@@ -48,7 +48,7 @@ def row(entry: dict[str, Any], time: dict[str, float]) -> list[str]:
     return [
         entry["subject"],
         str(entry["features"]),
-        entry["door"],
+        entry["method"],
         f"{entry['instructions']:,.0f}",
         f"{entry['d1_lines']:,.1f}",
         f"{entry['ll_lines']:,.1f}",
@@ -62,11 +62,11 @@ def main() -> None:
     rounds = 2 if args.quick else args.rounds
     ledger = read()
     entries, figures, rows = ledger["entries"], {}, []
-    for door in chosen(doors(), QUICK if args.quick else []):
-        progress(door.name)
-        if door.name in entries:
-            entry, time = entries[door.name], measure(door, rounds)
-            figures[door.name] = entry | time
+    for entry_point in chosen(entry_points(), QUICK if args.quick else []):
+        progress(entry_point.name)
+        if entry_point.name in entries:
+            entry, time = entries[entry_point.name], measure(entry_point, rounds)
+            figures[entry_point.name] = entry | time
             rows.append(row(entry, time))
     facts = ledger["measured"]
     note = (

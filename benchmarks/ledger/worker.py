@@ -1,4 +1,4 @@
-"""Count doors in this process, which `counter.start` put below valgrind; a line of JSON each."""
+"""Count entry points in this process, below valgrind (`counter.start`); a line of JSON each."""
 
 from __future__ import annotations
 
@@ -10,26 +10,30 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.ledger.counter import Counter
-from benchmarks.ledger.doors import chosen
+from benchmarks.ledger.entry_points import chosen
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("first", type=int, help="of the doors chosen")
+    parser.add_argument("first", type=int, help="of the entry points chosen")
     parser.add_argument("end", type=int)
-    parser.add_argument("--of", required=True, help="module that has the doors")
+    parser.add_argument("--of", required=True, help="module that has the entry points")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--only", nargs="*", default=[])
     args = parser.parse_args()
     count = Counter(args.folder, keep=args.keep)
     print(json.dumps({"vectors": count.vectors}), flush=True)
     gc.disable()
-    doors = chosen(import_module(args.of).doors(), args.only)
-    for door in islice(doors, args.first, args.end):
-        counts = count.per_sample(door.name, door.calls, door.n)
-        line = {"subject": door.subject, "features": door.n_features, "door": door.door}
-        print(json.dumps({"name": door.name, **line, **counts._asdict()}), flush=True)
+    entry_points = chosen(import_module(args.of).entry_points(), args.only)
+    for entry_point in islice(entry_points, args.first, args.end):
+        counts = count.per_sample(entry_point.name, entry_point.calls, entry_point.n)
+        line = {
+            "subject": entry_point.subject,
+            "features": entry_point.n_features,
+            "method": entry_point.method,
+        }
+        print(json.dumps({"name": entry_point.name, **line, **counts._asdict()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ SIZES = (10, 25, 50, 100, 200)
 
 
 class Batch:
-    """A model that is fitted once on all rows, behind the door that the protocol calls."""
+    """A model that is fitted once on all rows, behind the entry point that the protocol calls."""
 
     def __init__(self, model: Any) -> None:
         self.model = model

@@ -1,4 +1,4 @@
-"""Learners without labels: the doors of a learner for samples that are all of one kind."""
+"""Learners without labels: the methods of a learner for samples that are all of one kind."""
 
 from __future__ import annotations
 

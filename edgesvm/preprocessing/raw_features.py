@@ -1,4 +1,4 @@
-"""Base of what makes rows of features from raw samples: its memory, doors and snapshots."""
+"""Base of what makes rows of features from raw samples: its memory, methods and snapshots."""
 
 from __future__ import annotations
 

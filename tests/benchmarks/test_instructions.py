@@ -18,7 +18,7 @@ import json, sys, time
 from pathlib import Path
 import numpy as np
 from benchmarks.ledger.counter import Counter
-from benchmarks.ledger.doors import over
+from benchmarks.ledger.entry_points import over
 from edgesvm import StreamSVM
 
 X = np.random.default_rng(0).standard_normal((128, 784)).astype(np.float32)
@@ -48,9 +48,9 @@ def test_twice_the_work_is_twice_the_cost(tmp_path):
     assert not list(tmp_path.glob("dump.*"))
 
 
-def ledger(**doors):
+def ledger(**entry_points):
     names = ("instructions", "d1_lines", "ll_lines")
-    return {name: dict(zip(names, counts, strict=True)) for name, counts in doors.items()}
+    return {name: dict(zip(names, counts, strict=True)) for name, counts in entry_points.items()}
 
 
 def test_what_moved():
@@ -61,7 +61,7 @@ def test_what_moved():
         a=(10210, 98, 51), b=(10190, 9, 230), c=(1035, 1.5, 0), d=(1e6, 1, 240), new=(1, 1, 1)
     )
     found = moves(before, now)
-    assert [(m.door, m.what) for m in found] == [
+    assert [(m.entry_point, m.what) for m in found] == [
         ("a", "instructions"),  # 2.1 %
         ("b", "ll_lines"),  # 15 %; 1.9 % of its instructions
     ]  # 3.5 % of c, which is 35 instructions, is not; nor half a line
@@ -97,15 +97,17 @@ def test_zeros_at_the_end_of_a_dump_are_not_written():
     assert counts_of(dump) == (9, 3, 0)
 
 
-def test_the_ledger_has_every_door():
-    from benchmarks.ledger.doors import doors
+def test_the_ledger_has_every_entry_point():
+    from benchmarks.ledger.entry_points import entry_points
 
-    assert [door.name for door in doors()] == list(json.loads(LEDGER.read_text())["entries"])
+    assert [entry_point.name for entry_point in entry_points()] == list(
+        json.loads(LEDGER.read_text())["entries"]
+    )
 
 
 def test_every_learner_is_in_the_ledger():
     import edgesvm
-    from benchmarks.ledger.doors import LEARNERS
+    from benchmarks.ledger.entry_points import LEARNERS
     from edgesvm.learner import Learner
 
     public = {

@@ -23,7 +23,7 @@ HELPERS = {
     "counter",
     "counts",
     "data",
-    "doors",
+    "entry_points",
     "fits",
     "hysteresis",
     "node",

@@ -340,7 +340,7 @@ def on(engine: str, kind: type[Any]) -> type[Any]:
 
 
 def decides(learner: Any) -> Any:
-    """The door that gives what a learner decides about rows: decision values, or targets."""
+    """The method that gives what a learner decides about rows: decision values, or targets."""
     return learner.predict if learner.regresses else learner.decision_function
 
 
@@ -374,9 +374,9 @@ def labels_of(learner: Any) -> list[Any]:
     return [] if learner.regresses else learner.classes_.tolist()
 
 
-def one_sample_doors(learner: Any) -> dict[str, int]:
-    """The doors that answer about one sample; to how many numbers each writes into an array of the
-    caller's, 0: it has none."""
+def one_sample_methods(learner: Any) -> dict[str, int]:
+    """The methods that answer about one sample; to how many numbers each writes into an array of
+    the caller's, 0: it has none."""
     if learner.regresses:
         forecasting = {"forecast_one": 0, "predict_interval_one": 0} if learner.forecasts else {}
         return {"predict_one": 0} | forecasting
@@ -1095,10 +1095,10 @@ RAW = [
     ),
 ]
 
-# For what only the doors do (inputs, labels, refusals, outputs): one entry for each class that has
-# doors of its own, as the code behind them is the same for every learner of the kind.
-DOORS = (
-    "StreamSVM",  # the doors of every core
+# For what only methods do (inputs, labels, refusals, outputs): one entry for each class that has
+# methods of its own, as the code behind them is the same for every learner of the kind.
+OWN_METHODS = (
+    "StreamSVM",  # the methods of every core
     "FourierSVR",  # those of a regressor
     "KernelStreamSVM",
     "BatchSVM",  # keeps samples, and solves when it is asked

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from each import each, each_of, first_of
-from registry import BY_NAME, CHECKS, DOORS, REGISTERED, one_sample_doors
+from registry import BY_NAME, CHECKS, OWN_METHODS, REGISTERED, one_sample_methods
 
 from firmware_sim.limits import _alloc_hooks
 from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 SETUP = """
 import numpy as np
-from registry import BY_NAME, one_sample_doors
+from registry import BY_NAME, one_sample_methods
 
 cases = {{}}
 for name in {names}:
@@ -35,9 +35,9 @@ for name in {names}:
         weighted = entry.make(dtype).allocate(entry.n_features)
         weighing = rows, labels, [0.5, 1.0, 2.0] * 200
         both = entry.make(dtype).partial_fit(X, y)
-        *_, door = [*one_sample_doors(both)][:2]
+        *_, method = [*one_sample_methods(both)][:2]
 
-        def alternate(x, label, predict=getattr(both, door), learn=both.learn_one):
+        def alternate(x, label, predict=getattr(both, method), learn=both.learn_one):
             predict(x)
             learn(x, label)
 
@@ -48,9 +48,9 @@ for name in {names}:
         if entry.forecasts:
             late, said = entry.make(dtype).partial_fit(X, y), [learned.forecast_one(x) for x in X]
             cases[f"{{name}} {{dtype}} learn_late_one"] = late.learn_late_one, (rows, labels, said)
-        for door, size in one_sample_doors(learned).items():
+        for method, size in one_sample_methods(learned).items():
             columns = (rows, [np.empty(size)] * 600) if size else (rows,)
-            cases[f"{{name}} {{dtype}} {{door}}"] = getattr(learned, door), columns
+            cases[f"{{name}} {{dtype}} {{method}}"] = getattr(learned, method), columns
 """
 
 ALTERNATE = """
@@ -58,8 +58,8 @@ cases = {name: case for name, case in cases.items() if name.endswith("predict, t
 """
 
 NAMES = [entry.name for entry in REGISTERED]
-# Each core once; for C, where core/ holds that no module imports an allocator, the doors alone.
-CORES = {*DOORS, *CHECKS}
+# Each core once; for C, where core/ holds that no module imports an allocator, the methods alone.
+CORES = {*OWN_METHODS, *CHECKS}
 FEWER_SAMPLES = 5_000
 LARGEST_CONTROL = 100
 
@@ -76,10 +76,10 @@ def together(usual):
 def n_cases(names):
     """Of each learner what answers one sample, and what learns one."""
     entries = [BY_NAME[name] for name in names]
-    doors = [one_sample_doors(entry.make().partial_fit(*entry.stream(40))) for entry in entries]
+    methods = [one_sample_methods(entry.make().partial_fit(*entry.stream(40))) for entry in entries]
     return sum(
         (4 + entry.forecasts + len(of)) * len(entry.dtypes)
-        for entry, of in zip(entries, doors, strict=True)
+        for entry, of in zip(entries, methods, strict=True)
     )
 
 
@@ -99,7 +99,7 @@ def test_no_python_allocator_call_per_sample(names):
         ),  # weaker: pymalloc hides most
     ],
 )
-@pytest.mark.parametrize("names", together(DOORS))
+@pytest.mark.parametrize("names", together(OWN_METHODS))
 def test_no_c_allocator_call_per_sample(names, through_malloc, alloc_preload, n=FEWER_SAMPLES):
     setup = SETUP.format(names=names)
     measured = preload_calls(setup, alloc_preload, n, through_malloc=through_malloc, path=[HERE])
@@ -122,7 +122,7 @@ def test_no_python_allocator_call_in_a_million_samples(name):
     assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
 
 
-@pytest.mark.entries(*DOORS)
+@pytest.mark.entries(*OWN_METHODS)
 @each_of("subject")
 @each("weighted", [False, True])
 def test_partial_fit_makes_a_constant_few_calls(subject, weighted):

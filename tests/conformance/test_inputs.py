@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import DOORS, answer, answers, decides
+from registry import OWN_METHODS, answer, answers, decides
 from test_stream import state
 
-pytestmark = pytest.mark.entries(*DOORS)
+pytestmark = pytest.mark.entries(*OWN_METHODS)
 
 N = 120
 

@@ -25,7 +25,7 @@ def _no_work_is_too_short(monkeypatch):
     monkeypatch.setattr(team, "LEAST_BYTES", 1)
 
 
-def doors(model):
+def methods(model):
     names = "predict", "predict_proba", "predict_interval"
     return [decides(model), *(getattr(model, name) for name in names if hasattr(model, name))]
 
@@ -34,11 +34,11 @@ def test_any_number_of_threads_gives_the_same_bits():
     for entry in REGISTERED:
         model = entry.make().partial_fit(*entry.stream(150))
         X, y = entry.stream(101, seed=2)
-        before = [door(X) for door in doors(model)]
+        before = [method(X) for method in methods(model)]
         arena = bytes(model.arena)
         for n_jobs in (1, 2, 3, 7, 200):
-            for door, same in zip(doors(model), before, strict=True):
-                assert door(X, n_jobs=n_jobs).tobytes() == same.tobytes(), (entry.name, n_jobs)
+            for method, same in zip(methods(model), before, strict=True):
+                assert method(X, n_jobs=n_jobs).tobytes() == same.tobytes(), (entry.name, n_jobs)
             for n in (0, 1, 2):
                 few = decides(model)(X[:n], n_jobs=n_jobs)
                 assert few.tobytes() == before[0][:n].tobytes()
@@ -76,9 +76,9 @@ def test_the_first_row_that_is_refused_is_named():
         for rows in ([100], [40, 90], [0, 60], [60, 61]):
             damaged = X.copy()
             damaged[rows] = np.nan
-            for door in doors(model):
+            for method in methods(model):
                 with pytest.raises(ValueError, match=f"row {rows[0]} "):
-                    door(damaged, n_jobs=3)
+                    method(damaged, n_jobs=3)
 
 
 def test_sparse_rows_and_the_callers_array():

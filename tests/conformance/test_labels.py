@@ -5,13 +5,13 @@ import datetime
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import DOORS
+from registry import OWN_METHODS
 from test_stream import state
 
 import edgesvm
 from edgesvm import ByteSVM, StreamSVM
 
-pytestmark = [pytest.mark.entries(*DOORS), pytest.mark.labels]
+pytestmark = [pytest.mark.entries(*OWN_METHODS), pytest.mark.labels]
 
 N = 120
 

@@ -5,12 +5,12 @@ import tracemalloc
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import DOORS
+from registry import OWN_METHODS
 from test_stream import settle
 
 from edgesvm import MemoryBudgetError
 
-at_the_doors = pytest.mark.entries(*DOORS)
+own_methods = pytest.mark.entries(*OWN_METHODS)
 also_raw = pytest.mark.raw
 
 GUARD = 64
@@ -37,7 +37,7 @@ def test_plan_is_a_layout(subject):
     assert f"{plan.total:,}" in str(plan)
 
 
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_plan_takes_no_memory_for_what_it_plans(subject):
     learner = subject.make()
@@ -51,7 +51,7 @@ def test_plan_takes_no_memory_for_what_it_plans(subject):
     assert total > 1 << 20 and peak < 1 << 16
 
 
-@at_the_doors
+@own_methods
 @each_of("subject")
 @each("n_features", [0, -1, 1 << 40])
 def test_a_width_that_cannot_be_is_refused(subject, n_features):
@@ -60,7 +60,7 @@ def test_a_width_that_cannot_be_is_refused(subject, n_features):
 
 
 @also_raw
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_own_block_is_exactly_the_plan(subject):
     """Taken from NumPy's allocator, whose blocks tracemalloc tells apart from Python's objects."""
@@ -92,7 +92,7 @@ def test_constructs_in_exactly_its_bytes_and_not_in_one_less(subject):
 
 
 @also_raw
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_a_refused_buffer_leaves_what_was_learned(subject):
     learner = subject.learned()
@@ -131,7 +131,7 @@ def test_only_the_callers_buffer_is_written(subject, kind):
 
 
 @also_raw
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_a_larger_buffer_is_used_up_to_the_plan(subject):
     total = subject.make().plan(subject.n_features).total
@@ -144,7 +144,7 @@ def test_a_larger_buffer_is_used_up_to_the_plan(subject):
 
 
 @also_raw
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_misaligned_buffer_is_refused(subject):
     total = subject.make().plan(subject.n_features).total
@@ -196,7 +196,7 @@ def test_the_error_names_a_budget_that_does(subject):
     assert again.value.required == required
 
 
-@at_the_doors
+@own_methods
 @each_of("subject")
 @each("budget", ["", "64 bananas", "-1KiB", -1, "1e3", None])
 def test_a_budget_that_is_no_size_is_refused(subject, budget):

@@ -5,12 +5,12 @@ import inspect
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import DOORS, answer, answers
+from registry import OWN_METHODS, answer, answers
 from test_stream import state
 
 import edgesvm
 
-pytestmark = pytest.mark.entries(*DOORS)
+pytestmark = pytest.mark.entries(*OWN_METHODS)
 
 N = 90
 BAD_VALUES = [np.nan, np.inf, -np.inf, "overflow"]

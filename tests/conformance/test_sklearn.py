@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import DOORS, settings
+from registry import OWN_METHODS, settings
 
 from edgesvm import (
     BatchSVM,
@@ -107,7 +107,7 @@ def test_the_table_names_learners():
 
 
 # A check asks for what it asks once a learner, in one item: there are some fifty.
-@pytest.mark.entries(*DOORS)
+@pytest.mark.entries(*OWN_METHODS)
 @each_of("subject")
 def test_its_own_checks(subject):
     learner, rows = subject.make(), table()
@@ -164,7 +164,7 @@ def test_not_fitted_is_theirs():
         StreamSVM().predict(np.eye(3))
 
 
-@pytest.mark.entries(*DOORS)
+@pytest.mark.entries(*OWN_METHODS)
 @each_of("subject")
 def test_clone_is_equal_and_holds_nothing(subject):
     learner = subject.learned()
@@ -175,7 +175,7 @@ def test_clone_is_equal_and_holds_nothing(subject):
         assert getattr(learner, name) is value
 
 
-@pytest.mark.entries(*DOORS)
+@pytest.mark.entries(*OWN_METHODS)
 @each_of("subject")
 def test_pipeline(subject):
     X, y = subject.stream(200)
@@ -186,7 +186,7 @@ def test_pipeline(subject):
     assert pipeline.score(X, y) == expected.score(scaled, y)
 
 
-@pytest.mark.entries(*DOORS)
+@pytest.mark.entries(*OWN_METHODS)
 @pytest.mark.labels
 @each_of("subject")
 def test_grid_search(subject):
@@ -204,7 +204,7 @@ def test_grid_search(subject):
     assert set(search.predict(X)) <= set(words)
 
 
-@pytest.mark.entries(*DOORS)
+@pytest.mark.entries(*OWN_METHODS)
 @pytest.mark.targets
 @each_of("subject")
 def test_grid_search_and_scores_of_a_regressor(subject):
@@ -218,7 +218,7 @@ def test_grid_search_and_scores_of_a_regressor(subject):
     assert theirs.tolist() == pytest.approx(cross_val_score(subject.make(), X, y, cv=3).tolist())
 
 
-@pytest.mark.entries(*DOORS)
+@pytest.mark.entries(*OWN_METHODS)
 @pytest.mark.labels
 @each_of("subject")
 def test_cross_validation_scores(subject):
@@ -228,7 +228,7 @@ def test_cross_validation_scores(subject):
         assert scores.shape == (3,) and np.isfinite(scores).all()
 
 
-@pytest.mark.entries(*DOORS)
+@pytest.mark.entries(*OWN_METHODS)
 @each_of("subject")
 def test_it_is_a_classifier_or_a_regressor(subject):
     learner = subject.make()

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from each import each, each_of, first_of
-from registry import CHECKS, DOORS
+from registry import CHECKS, OWN_METHODS
 
 import edgesvm
 from edgesvm import CorruptModelError, FormatVersionError
@@ -24,7 +24,7 @@ from edgesvm.persist.format import Wrapped, pack, unpack
 from edgesvm.persist.store import restore
 
 pytestmark = pytest.mark.raw
-in_the_file = pytest.mark.entries(*DOORS)
+in_the_file = pytest.mark.entries(*OWN_METHODS)
 in_the_arena = pytest.mark.entries(*CHECKS)
 
 CRC_BYTES = 4

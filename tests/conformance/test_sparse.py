@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import answers, one_sample_doors
+from registry import answers, one_sample_methods
 from test_stream import state
 
 from edgesvm import (
@@ -177,8 +177,8 @@ def test_one_sample_is_dense(subject):
     X, y = stream(subject)
     learner = subject.learned()
     before = state(learner)
-    doors = [getattr(learner, name) for name in one_sample_doors(learner)]
-    for call in (*doors, lambda x: learner.learn_one(x, y[0])):
+    methods = [getattr(learner, name) for name in one_sample_methods(learner)]
+    for call in (*methods, lambda x: learner.learn_one(x, y[0])):
         with pytest.raises(TypeError, match="sparse"):
             call(Matrix(X[:1]))
     assert state(learner) == before

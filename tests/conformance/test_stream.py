@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import DOORS, answer, answers, labels_of, predicted, settings
+from registry import OWN_METHODS, answer, answers, labels_of, predicted, settings
 
 import edgesvm
 from edgesvm import RandSVM
@@ -16,7 +16,7 @@ from edgesvm.learners.multiclass import Multiclass
 
 N = 240
 
-at_the_doors = pytest.mark.entries(*DOORS)
+own_methods = pytest.mark.entries(*OWN_METHODS)
 
 
 def state(learner):
@@ -111,7 +111,7 @@ def test_batch_with_single_samples_between(subject):
     assert state(mixed) == state(subject.make().partial_fit(X, y))
 
 
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_empty_batch_changes_nothing(subject):
     learner = subject.learned()
@@ -120,7 +120,7 @@ def test_empty_batch_changes_nothing(subject):
     assert state(learner) == before
 
 
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_learn_one_tells_whether_the_model_moved(subject):
     X, y = subject.stream(N)
@@ -207,7 +207,7 @@ def test_weight_one_is_no_weight_and_weight_zero_is_not_there(subject):
     assert thinned.n_updates_ == kept.n_updates_ and thinned.n_seen_ == N
 
 
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_set_params_forgets_and_is_as_constructed(subject):
     if not subject.entry.tuned:
@@ -256,7 +256,7 @@ def test_pickled_and_continued_equals_never_stopped(subject, k, copier):
         assert bytes(learner.arena) == before, "the copy shares memory with the original"
 
 
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_a_refused_sample_does_not_spoil_what_is_saved_next(subject, tmp_path):
     X, y = subject.stream(N)
@@ -270,7 +270,7 @@ def test_a_refused_sample_does_not_spoil_what_is_saved_next(subject, tmp_path):
     assert state(loaded.partial_fit(X[99:], y[99:])) == state(subject.make().partial_fit(X, y))
 
 
-@at_the_doors
+@own_methods
 @pytest.mark.labels
 @each_of("subject")
 def test_named_classes_are_saved_and_pickled(subject, tmp_path):
@@ -283,7 +283,7 @@ def test_named_classes_are_saved_and_pickled(subject, tmp_path):
             copied.learn_one(np.zeros(subject.n_features, subject.dtype), "warm")
 
 
-@at_the_doors
+@own_methods
 @each_of("subject")
 def test_save_before_memory_is_a_clear_error(subject, tmp_path):
     with pytest.raises((edgesvm.NotFittedError, AttributeError), match=r"allocate|learn"):
@@ -291,7 +291,7 @@ def test_save_before_memory_is_a_clear_error(subject, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@at_the_doors
+@own_methods
 @pytest.mark.labels
 @each_of("subject")
 def test_a_failed_save_leaves_the_old_file(subject, tmp_path):

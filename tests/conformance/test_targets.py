@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import DOORS, answers
+from registry import OWN_METHODS, answers
 from test_refusals import refuses
 from test_stream import state
 from test_twin import whole_numbers
@@ -14,7 +14,7 @@ import edgesvm
 from edgesvm.learners.regression.constants import SCORED_FROM
 from edgesvm.learners.wrapper import found_within
 
-pytestmark = [pytest.mark.entries(*DOORS), pytest.mark.targets]
+pytestmark = [pytest.mark.entries(*OWN_METHODS), pytest.mark.targets]
 
 N = 150
 BAD = [np.nan, np.inf, -np.inf, 1.1e100, -1e300, 10**400, None, "1.5", "warm", b"1", 1j, [1.0, 2.0]]

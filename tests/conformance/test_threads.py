@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from each import each
-from registry import BY_NAME, DOORS, REGISTERED
+from registry import BY_NAME, OWN_METHODS, REGISTERED
 
 from edgesvm import (
     RBF,
@@ -26,7 +26,7 @@ from edgesvm import (
 )
 from edgesvm.data.rows import Rows
 from edgesvm.errors import LearnerBusy, NotFittedError
-from rig.threads import Nosy, changing_doors, in_child
+from rig.threads import Nosy, changing_methods, in_child
 
 HERE = Path(__file__).parent
 
@@ -39,13 +39,13 @@ subjects = {{
 """
 
 
-OTHERS = [entry.name for entry in REGISTERED if entry.name not in DOORS]
+OTHERS = [entry.name for entry in REGISTERED if entry.name not in OWN_METHODS]
 
 
 @pytest.mark.parametrize(
-    "names", [DOORS, *(pytest.param([n], marks=pytest.mark.long, id=n) for n in OTHERS)]
+    "names", [OWN_METHODS, *(pytest.param([n], marks=pytest.mark.long, id=n) for n in OTHERS)]
 )
-def test_threads_and_callbacks_at_every_door(names):
+def test_threads_and_callbacks_at_every_method(names):
     outcomes, death = in_child(SUBJECTS.format(names=names), seconds=0.5, path=(HERE,))
     assert death == "" and list(outcomes) == list(names)
     for name, tried in outcomes.items():
@@ -113,16 +113,16 @@ def test_ctrl_c_keeps_the_labels_of_learned_rows_only():
 
 
 @each("name", ["StreamSVM", "Standardized", "OneVsOne", "BallVectorMachine"])
-@each("door", ["predict", "decision_function"])
-def test_ctrl_c_ends_a_large_prediction(name, door):
+@each("method", ["predict", "decision_function"])
+def test_ctrl_c_ends_a_large_prediction(name, method):
     entry = BY_NAME[name]
     few, labels = entry.stream(1000)
     model = entry.make().partial_fit(few, labels)
     X = np.tile(few, (10_000, 1))
     begin = time.process_time()
-    getattr(model, door)(X)
+    getattr(model, method)(X)
     whole = time.process_time() - begin
-    assert interrupted(lambda: getattr(model, door)(X), seconds=0.02) < whole / 2
+    assert interrupted(lambda: getattr(model, method)(X), seconds=0.02) < whole / 2
     assert np.array_equal(model.predict(few), entry.make().partial_fit(few, labels).predict(few))
 
 
@@ -146,15 +146,15 @@ def test_a_signal_handler_may_predict_and_nothing_else(tmp_path):
             signal.setitimer(signal.ITIMER_REAL, 0.02)
             return
         told.append(model.predict_one(X[0]))
-        for name, door in changing_doors(X[:9], y[:9], tmp_path / "model.esvm").items():
+        for name, method in changing_methods(X[:9], y[:9], tmp_path / "model.esvm").items():
             try:
-                door(model)
+                method(model)
             except LearnerBusy:
                 refused.append(name)
 
     with on_alarm(0.1, handle):
         model.partial_fit(X, y)
-    assert len(told) == 1 and refused == list(changing_doors(X, y, tmp_path))
+    assert len(told) == 1 and refused == list(changing_methods(X, y, tmp_path))
     assert bytes(model.arena) == bytes(
         StreamSVM().allocate(5, classes=[0, 1]).partial_fit(X, y).arena
     )
@@ -188,9 +188,9 @@ def test_progress_must_not_save_an_unfinished_model(tmp_path):
     refused = []
 
     def visit(model):
-        for name, door in changing_doors(X, y, tmp_path / "model.esvm").items():
+        for name, method in changing_methods(X, y, tmp_path / "model.esvm").items():
             with pytest.raises(LearnerBusy, match="BatchSVM is at work"):
-                door(model)
+                method(model)
             refused.append(name)
         with pytest.raises(LearnerBusy):  # there is no solution yet
             model.predict_one(X[0])
@@ -274,13 +274,13 @@ class Unsortable(str):
         raise ZeroDivisionError
 
 
-@each("door", ["learn_one", "partial_fit"])
-def test_a_label_that_cannot_be_sorted_is_not_half_learned(door):
+@each("method", ["learn_one", "partial_fit"])
+def test_a_label_that_cannot_be_sorted_is_not_half_learned(method):
     model = StreamSVM().partial_fit(np.eye(3, dtype=np.float32), ["b"] * 3)
     before = bytes(model.arena)
     x, label = np.ones(3, np.float32), Unsortable("a")
     with pytest.raises(ZeroDivisionError):
-        if door == "learn_one":
+        if method == "learn_one":
             model.learn_one(x, label)
         else:
             model.partial_fit(x[None], np.array([label], object))
@@ -314,8 +314,8 @@ REGRESSORS = "FourierSVR", "Standardized-FourierSVR"
 FORECASTING = "predict_one", "predict_interval_one", "forecast_one", "predict"
 
 
-@each("name, door", [*product(LEARNERS, ANSWERING), *product(REGRESSORS, FORECASTING)])
-def test_who_waited_while_the_model_was_emptied_finds_it_empty(name, door):
+@each("name, method", [*product(LEARNERS, ANSWERING), *product(REGRESSORS, FORECASTING)])
+def test_who_waited_while_the_model_was_emptied_finds_it_empty(name, method):
     entry = BY_NAME[name]
     X, y = entry.stream(12)
     model = entry.make().partial_fit(X, y)
@@ -323,8 +323,8 @@ def test_who_waited_while_the_model_was_emptied_finds_it_empty(name, door):
 
     def ask():
         with pytest.raises(NotFittedError):
-            getattr(model, door)(X if door == "predict" else X[0])
-        told.append(door)
+            getattr(model, method)(X if method == "predict" else X[0])
+        told.append(method)
 
     thread = threading.Thread(target=ask)
     with model._guard:
@@ -333,7 +333,7 @@ def test_who_waited_while_the_model_was_emptied_finds_it_empty(name, door):
             time.sleep(0.001)
         model.reset()
     thread.join()
-    assert told == [door] and not any(bytes(model.arena))
+    assert told == [method] and not any(bytes(model.arena))
     model._check(model.core)
 
 

@@ -72,14 +72,14 @@ def test_a_learner_caught_half_way_says_so_and_all_others_work(tmp_path):
             bytes(other.partial_fit(X, y).arena) == bytes(again.partial_fit(X, y).arena),
             bytes(BatchSVM(max_samples=100).fit(X[:100], y[:100]).arena) != b"",
         ]
-        doors = [
+        methods = [
             lambda: caught.learn_one(X[0], y[0]),
             lambda: caught.predict(X),
             lambda: caught.predict_one(X[0]),
             lambda: caught.partial_fit(X, y),
             lambda: caught.save(tmp_path / "caught.esvm"),
         ]
-        return same, [outcome(door) for door in doors]
+        return same, [outcome(method) for method in methods]
 
     with Working(lambda: caught.partial_fit(X, y)):
         for _ in range(15):

@@ -1,4 +1,4 @@
-"""Parameters at the door: what each check takes, and that it names what it refuses."""
+"""Parameters as they are given: what each check takes, and that it names what it refuses."""
 
 from fractions import Fraction
 

@@ -35,8 +35,8 @@ ALLOCATORS = {
 ALLOWED_EVERYWHERE = {"PyMem_Malloc", "PyMem_Realloc"}
 
 # Of Cython's memoryview class, which is there once for all modules: `cython.view.array`, and a copy
-# of overlapping slices. No step makes either; a view is made by test doors, and once a chunk read
-# from a port.
+# of overlapping slices. No step makes either; functions for tests make a view, and
+# a port does once a chunk read.
 MEMORYVIEW = {
     ("__pyx_array_allocate_buffer", "malloc"),
     ("__pyx_memoryview_copy_data_to_temp", "malloc"),

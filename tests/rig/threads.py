@@ -30,10 +30,10 @@ from edgesvm import load
 from edgesvm.errors import LearnerBusy
 
 Make = Callable[[], Any]
-Door = Callable[[Any], Any]
+Method = Callable[[Any], Any]
 
 # What is gone through, with threads or from a callback.
-DOORS = (
+METHODS = (
     *("learn_one", "partial_fit", "fit", "predict", "predict_one", "predict_with_score"),
     *("predict_interval", "predict_interval_one", "forecast_one"),
     *("decision_function", "decision_one", "reset", "allocate", "set_params", "save", "pickle"),
@@ -92,7 +92,7 @@ def _of_rows(model: Any, X: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _answers(model: Any, X: np.ndarray) -> dict[str, np.ndarray]:
-    """What a model says of rows and of samples, through each door."""
+    """What a model says of rows and of samples, through each method."""
     of_labels = "predict_one", "decision_one", "predict_with_score"
     of_numbers = "predict_one", "predict_interval_one", "forecast_one"
     names = of_numbers[: 3 if model.forecasts else 1] if model.regresses else of_labels
@@ -109,10 +109,10 @@ def _frozen(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
 
     def read(part: np.ndarray, want: dict[str, np.ndarray]) -> None:
         for _ in range(3):
-            for door, answer in _answers(model, part).items():
+            for method, answer in _answers(model, part).items():
                 tried.answers += len(answer)
-                if not np.array_equal(answer, want[door]):
-                    tried.wrong.append(f"{door} beside other predictions")
+                if not np.array_equal(answer, want[method]):
+                    tried.wrong.append(f"{method} beside other predictions")
 
     jobs = [lambda p=p, w=w: read(p, w) for p, w in zip(parts, expected, strict=True)]
     tried.wrong += together(*jobs)
@@ -162,7 +162,7 @@ def _two_orders(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
 
 
 def _everything(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
-    """Through all doors at once, those that replace the model's memory too; it stays sound."""
+    """Through all methods at once, those that replace the model's memory too; it stays sound."""
     model = make().partial_fit(X[:30], y[:30])
     n_features = X.shape[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -195,10 +195,10 @@ def _everything(make: Make, X: np.ndarray, y: np.ndarray, tried: Tried) -> None:
     tried.interleavings += 1
 
 
-def ignoring_empty(door: Callable, x: np.ndarray) -> None:
+def ignoring_empty(method: Callable, x: np.ndarray) -> None:
     """A model that was just emptied has no answer; that is no fault."""
     try:
-        door(x)
+        method(x)
     except ValueError as error:
         if "not learned a sample" not in str(error):
             raise
@@ -207,7 +207,7 @@ def ignoring_empty(door: Callable, x: np.ndarray) -> None:
 # -- callbacks -------------------------------------------------------------------------------------
 
 
-def changing_doors(X: np.ndarray, y: Any, path: Path) -> dict[str, Door]:
+def changing_methods(X: np.ndarray, y: Any, path: Path) -> dict[str, Method]:
     """What a callback must not do with the learner that calls it."""
     label = np.asarray(y).tolist()[0]
     return {
@@ -224,7 +224,7 @@ def changing_doors(X: np.ndarray, y: Any, path: Path) -> dict[str, Door]:
 
 
 class Nosy:
-    """A label whose comparison, or a target whose reading, goes through a door of the learner."""
+    """A label whose comparison, or a target whose reading, goes through a method of the learner."""
 
     def __init__(self, value: Any, visit: Callable[[], None]) -> None:
         self.value, self.visit = value, visit
@@ -242,15 +242,15 @@ class Nosy:
 
 
 def try_callbacks(make: Make, X: np.ndarray, y: Any) -> Tried:
-    """Callbacks that come back through every door are refused, and leave no trace."""
+    """Callbacks that come back through every method are refused, and leave no trace."""
     tried = Tried()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "good.esvm"
         make().partial_fit(X, y).save(path)
         good = path.read_bytes()
-        for name, door in changing_doors(X, y, path).items():
+        for name, method in changing_methods(X, y, path).items():
             for site, calling in (("a label", _compare), ("progress", _progress)):
-                left = calling(make, X, y, door, tried)
+                left = calling(make, X, y, method, tried)
                 if left is not None:
                     tried.wrong.append(f"{name} from {site}: {left}")
                 if path.read_bytes() != good:
@@ -258,28 +258,28 @@ def try_callbacks(make: Make, X: np.ndarray, y: Any) -> Tried:
     return tried
 
 
-def _compare(make: Make, X: np.ndarray, y: Any, door: Door, tried: Tried) -> str | None:
+def _compare(make: Make, X: np.ndarray, y: Any, method: Method, tried: Tried) -> str | None:
     model, plain = make().partial_fit(X, y), make().partial_fit(X, y)
     outcomes: list[str] = []
     label = np.asarray(y).tolist()[1]
-    model.learn_one(X[1], Nosy(label, lambda: outcomes.append(_refused(door, model))))
+    model.learn_one(X[1], Nosy(label, lambda: outcomes.append(_refused(method, model))))
     plain.learn_one(X[1], label)
     return _judged(model, plain, outcomes, tried)
 
 
-def _progress(make: Make, X: np.ndarray, y: Any, door: Door, tried: Tried) -> str | None:
+def _progress(make: Make, X: np.ndarray, y: Any, method: Method, tried: Tried) -> str | None:
     model, plain = make(), make()
     if "progress" not in type(model).fit.__annotations__:
         return None
     outcomes: list[str] = []
-    model.fit(X, y, progress=lambda *_: outcomes.append(_refused(door, model)))
+    model.fit(X, y, progress=lambda *_: outcomes.append(_refused(method, model)))
     plain.fit(X, y)
     return _judged(model, plain, outcomes, tried)
 
 
-def _refused(door: Door, model: Any) -> str:
+def _refused(method: Method, model: Any) -> str:
     try:
-        door(model)
+        method(model)
     except LearnerBusy:
         return ""
     except Exception as error:

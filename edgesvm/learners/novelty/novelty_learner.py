@@ -1,4 +1,4 @@
-"""Learners of what is normal: doors without labels, and the parameters that all of them have."""
+"""Learners of what is normal: methods without labels, and the parameters that all of them have."""
 
 from __future__ import annotations
 

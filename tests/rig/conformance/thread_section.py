@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rig.conformance.section import Section
-from rig.threads import DOORS, in_child
+from rig.threads import METHODS, in_child
 
 
 def thread_section(*, seconds: float) -> Section:
@@ -19,7 +19,8 @@ def thread_section(*, seconds: float) -> Section:
         broken.append(f"the process died after {len(outcomes)} learners: {death[:300]}")
     return Section(
         "threads",
-        f"{len(outcomes)} learners, {len(DOORS)} doors, {total['interleavings']:,} interleavings, "
+        f"{len(outcomes)} learners, {len(METHODS)} methods, "
+        f"{total['interleavings']:,} interleavings, "
         f"{total['answers']:,} answers, {total['callbacks']:,} callbacks refused   "
         f"crashes {int(bool(death))}   wrong answers {len(wrong)}",
         broken,

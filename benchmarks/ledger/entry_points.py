@@ -1,4 +1,4 @@
-"""What the ledger counts: each learner's doors at several widths, and what is around a learner.
+"""What the ledger counts: each learner's entry points at several widths, and what is around it.
 
 Rows are of two overlapping clouds (or of more, for learners of many classes), so that learners go
 on learning; each has been taught TAUGHT of them before, and its store is full. Learners that solve
@@ -77,23 +77,23 @@ Call = Callable[[], object]
 
 
 @dataclass(frozen=True)
-class Door:
+class EntryPoint:
     """One line of the ledger: `calls(k)` makes a run over k samples."""
 
     subject: str
     n_features: int
-    door: str
+    method: str
     calls: Callable[[int], Call]
     n: int = 256  # samples counted
 
     @property
     def name(self) -> str:
-        return f"{self.subject}, D = {self.n_features}, {self.door}"
+        return f"{self.subject}, D = {self.n_features}, {self.method}"
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A learner whose doors are counted."""
+    """A learner whose entry points are counted."""
 
     learner: Learner
     widths: tuple[int, ...] = WIDTHS
@@ -104,11 +104,11 @@ class Counted:
     n: int = 256  # samples counted
     taught: int = TAUGHT  # rows before
 
-    def doors(self, subject: str) -> Iterator[Door]:
+    def entry_points(self, subject: str) -> Iterator[EntryPoint]:
         for width in self.widths:
-            yield from self._doors_at(subject, width)
+            yield from self._entry_points_at(subject, width)
 
-    def _doors_at(self, subject: str, width: int) -> Iterator[Door]:
+    def _entry_points_at(self, subject: str, width: int) -> Iterator[EntryPoint]:
         def taught() -> Any:
             """A copy of the learner that has been taught."""
             return pickle.loads(self._taught(width))
@@ -137,12 +137,12 @@ class Counted:
             return over(lambda _: self.learner.like_new().fit(X, y), range(n // self.taught))
 
         if self.whole:
-            yield Door(subject, width, f"fit, a row of {self.taught}", fitted, self.taught)
+            yield EntryPoint(subject, width, f"fit, a row of {self.taught}", fitted, self.taught)
         else:
-            yield Door(subject, width, "learn_one", each_learned, self.n)
-            yield Door(subject, width, "partial_fit", learned, self.n)
-        yield Door(subject, width, "predict_one", each_predicted)
-        yield Door(subject, width, decide, decided)
+            yield EntryPoint(subject, width, "learn_one", each_learned, self.n)
+            yield EntryPoint(subject, width, "partial_fit", learned, self.n)
+        yield EntryPoint(subject, width, "predict_one", each_predicted)
+        yield EntryPoint(subject, width, decide, decided)
 
     @cache  # noqa: B019, as many as there are learners
     def _taught(self, width: int) -> bytes:
@@ -264,16 +264,16 @@ LEARNERS: dict[str, Counted] = {
 # -- what is around a learner ------------------------------------------------------------------
 
 
-def decoder(width: int) -> Door:
+def decoder(width: int) -> EntryPoint:
     def calls(n: int) -> Call:
         frames = encoded_samples(n, width, np.random.default_rng(7))
         receiver = new_receiver(width, CHUNK // len(frames[0]) + 2)
         return partial(pump, receiver, cut(b"".join(frames), CHUNK))
 
-    return Door("frame decoder", width, "frame", calls, 512)
+    return EntryPoint("frame decoder", width, "frame", calls, 512)
 
 
-def line_reader(width: int) -> Door:
+def line_reader(width: int) -> EntryPoint:
     def calls(n: int) -> Call:
         X, y = clouds(1024, width, 2)
         lines = [
@@ -284,7 +284,7 @@ def line_reader(width: int) -> Door:
         parser.expect(ring)
         return partial(read_lines, parser, ring, cut("".join(lines).encode(), CHUNK), n)
 
-    return Door("text line reader", width, "line", calls, 512)
+    return EntryPoint("text line reader", width, "line", calls, 512)
 
 
 def read_lines(parser: LineParser, ring: SampleRing, chunks: list[bytes], n: int) -> None:
@@ -300,17 +300,17 @@ def read_lines(parser: LineParser, ring: SampleRing, chunks: list[bytes], n: int
         raise AssertionError(f"{rows} rows of {n}")
 
 
-def windows(width: int) -> Door:
+def windows(width: int) -> EntryPoint:
     def calls(n: int) -> Call:
         samples = list(clouds(1280, width, 2)[0].astype(np.float32))
         push = WindowFeatures(window=256, hop=128, rate=1000.0, bands="10-50,50-200").push
         over(push, samples[-256:])()
         return over(push, samples[:n])
 
-    return Door("WindowFeatures, 2 bands", width, "push", calls, 512)
+    return EntryPoint("WindowFeatures, 2 bands", width, "push", calls, 512)
 
 
-def snapshots(subject: str, folder: Path) -> Iterator[Door]:
+def snapshots(subject: str, folder: Path) -> Iterator[EntryPoint]:
     path = folder / f"{subject}.esvm"
 
     def saved(n: int) -> Call:
@@ -320,14 +320,14 @@ def snapshots(subject: str, folder: Path) -> Iterator[Door]:
         saved(1)()
         return over(load, repeat(path, n))
 
-    yield Door(f"snapshot of {subject}", 8, "save", saved, 64)
-    yield Door(f"snapshot of {subject}", 8, "load", loaded, 64)
+    yield EntryPoint(f"snapshot of {subject}", 8, "save", saved, 64)
+    yield EntryPoint(f"snapshot of {subject}", 8, "load", loaded, 64)
 
 
-def doors() -> Iterator[Door]:
+def entry_points() -> Iterator[EntryPoint]:
     """Every line of the ledger."""
     for subject, counted in LEARNERS.items():
-        yield from counted.doors(subject)
+        yield from counted.entry_points(subject)
     for width in NARROW:
         yield decoder(width)
     for width in (8, 32):  # a line has at most 512 bytes
@@ -338,6 +338,10 @@ def doors() -> Iterator[Door]:
             yield from snapshots(subject, Path(folder))
 
 
-def chosen(some: Iterable[Door], words: list[str]) -> Iterator[Door]:
+def chosen(some: Iterable[EntryPoint], words: list[str]) -> Iterator[EntryPoint]:
     """Those whose name has one of the words; all of them where there is no word."""
-    return (door for door in some if not words or any(word in door.name for word in words))
+    return (
+        entry_point
+        for entry_point in some
+        if not words or any(word in entry_point.name for word in words)
+    )
