@@ -1,7 +1,6 @@
 """What a user sees of a sensor that prints lines: labels that are none, words, nonsense."""
 
 import os
-import re
 
 import pytest
 
@@ -21,9 +20,7 @@ def test_watch_leaves_the_column_out_that_it_is_told():
 
 def test_run_says_that_a_label_column_is_a_signal_and_shows_a_line():
     shown = link.run_on_integers_without_labels()
-    # which lines come first is a matter of time, and some values come twice
-    signal = r"the label column looks like a signal: 1[0-2] values in 12 lines, such as '"
-    assert re.search(signal, shown), shown
+    assert "the label column looks like a signal: 12 values in 12 lines, such as '" in shown, shown
     assert "edgesvm watch PORT --text" in shown
     shown = link.run_on_floats_without_labels()
     assert "its last column must be a label" in shown and shown.endswith("exit code 1\n"), shown
