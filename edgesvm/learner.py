@@ -183,7 +183,15 @@ class Learner(Estimator, Saved):
 
     def _check_params(self) -> None:
         """Raise ValueError for a parameter out of range."""
-        raise NotImplementedError
+        self._checked()
+
+    def _checked(self) -> dict[str, Any]:
+        """The parameters that are fields with a check, as it returns them."""
+        return {
+            name: field.metadata["check"](name, getattr(self, name))
+            for name, field in getattr(type(self), "__dataclass_fields__", {}).items()
+            if "check" in field.metadata
+        }
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         """The learner's own arrays, (name, dtype, shape)."""
@@ -191,7 +199,7 @@ class Learner(Estimator, Saved):
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         """The core's own parameters, besides its `Place`."""
-        return {}
+        return self._checked()
 
     def _build(self, engine: str, place: Place) -> Any:
         """Build the core for an engine. A wrapper builds the inner learner's core with it."""

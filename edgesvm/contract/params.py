@@ -4,10 +4,41 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any, TypeVar
 
 import numpy as np
 
 SMALLEST = 1e-300
+Check = Callable[[str, object], Any]
+T = TypeVar("T")
+
+
+def param(default: T, check: Check) -> T:
+    """A dataclass field whose value a core takes as `check` returns it."""
+    return field(default=default, metadata={"check": check})  # type: ignore[return-value]
+
+
+def within(least: int, most: int) -> Check:
+    """`whole`, as a check."""
+    return lambda name, value: whole(name, value, least, most)
+
+
+def among(*allowed: str) -> Check:
+    """`one_of`, as a check."""
+    return lambda name, value: one_of(name, value, *allowed)
+
+
+def between(least: float, most: float) -> Check:
+    """A number from `least` to `most`."""
+
+    def check(name: str, value: object) -> float:
+        if not least <= (number := positive(name, value)) <= most:
+            raise ValueError(f"{name}={value!r}: give a number from {least:g} to {most:g}")
+        return number
+
+    return check
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:

@@ -1,17 +1,4 @@
-/* Sums in a stated order, the same bits on every target.
- *
- * A vector of LANES numbers (64 bytes) is added lane by lane, two vectors a step;
- * then the two are added, then the tail, then the lanes are folded in halves:
- *
- *     a[j] = sum over even vectors      b[j] = sum over odd vectors
- *     t    = (a + b) + tail
- *     sum  = fold(t):  t[j] + t[j + LANES/2], then LANES/4, ... 1
- *
- * The tail is the *last* LANES numbers with those already counted masked to zero
- * (below LANES numbers: zero-padded at the end), so no byte outside is ever read.
- * No pair is fused (-ffp-contract=off), so a wider unit changes speed and nothing else.
- * GCC does not vectorise lane arrays written as loops; hence vector types.
- */
+/* For passes in vectors: how they are compiled for several targets, and the vectors. The sums are in sums.h. */
 #ifndef EDGESVM_LANES_H
 #define EDGESVM_LANES_H
 
@@ -92,45 +79,6 @@ static inline void lanes_fetch(const void *p, int64_t n)
         __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)i));
 }
 
-#ifndef EDGESVM_SUM
-#define EDGESVM_SUM static      /* sums.c, which others then need not compile again, has none */
-#endif
-
-#ifdef EDGESVM_SUMS_ELSEWHERE
 #include "sums.h"
-#else
 
-/* Some of the numbers of two vectors, a's before b's */
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#endif
-#endif
-#ifndef PICK                    /* GCC before 12 */
-#define PICK(a, b, ...) __builtin_shuffle(a, b, (NAME(picked)){__VA_ARGS__})
-typedef int32_t picked_f32 __attribute__((vector_size(16)));
-typedef int64_t picked_f64 __attribute__((vector_size(16)));
-#endif
-
-/* Ask for the cache line there, which need not be anybody's. */
-#define FETCH(p) __builtin_prefetch((const void *)(uintptr_t)(p))
-#define NO_FETCH(p) ((void)0)
-
-#define T float
-#define BITS int32_t
-#define LANES 16
-#define NAME(stem) stem##_f32
-#include "lanes_type.h"
-
-#define T double
-#define BITS int64_t
-#define LANES 8
-#define NAME(stem) stem##_f64
-#include "lanes_type.h"
-
-#undef PICK
-#undef FETCH
-#undef NO_FETCH
-
-#endif
 #endif

@@ -7,7 +7,7 @@ from edgesvm.core.kernels cimport RBF, Kernel
 from edgesvm.core.linalg cimport lanes_sums_f32, lanes_sums_f64, real
 from edgesvm.core.tiles cimport kernel_of_sums
 
-cdef extern from "rows.h" nogil:
+cdef extern from "lanes.h" nogil:
     void rows_square_distance_f32(
         const float *x, const float *rows, int64_t width, int64_t n, double *out) noexcept
     void rows_square_distance_f64(
@@ -17,7 +17,7 @@ cdef extern from "rows.h" nogil:
     void rows_dot_f64(
         const double *x, const double *rows, int64_t width, int64_t n, double *out) noexcept
 
-cdef extern from "rows_block.h" nogil:
+cdef extern from "lanes.h" nogil:
     enum:
         ROWS_BLOCK      # samples that are looked at together
         ROWS_WIDEST     # features of one of them
@@ -32,7 +32,7 @@ cdef extern from "rows_block.h" nogil:
     void rows_block_weigh(const double *weight, const double *k, int64_t n, double *f) noexcept
     void rows_block_dot(const double *weight, const double *k, int64_t n, double *f) noexcept
 
-cdef extern from "lanes_block.h" nogil:
+cdef extern from "lanes.h" nogil:
     void lanes_block_turn_f32(const float *x, int64_t width, float *turned) noexcept
     void lanes_block_sums_f32(
         int squares, const float *turned, const float *z, int64_t width, int64_t n, double *out

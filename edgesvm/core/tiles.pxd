@@ -8,7 +8,7 @@ from libc.string cimport memset
 from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, any_kernel_value, power
 from edgesvm.core.linalg cimport dot
 
-cdef extern from "tiles.h" nogil:
+cdef extern from "lanes.h" nogil:
     void tiles_kernel_f32(
         int kind, double gamma, double coef0, int degree, const float *x,
         const float *tile, const uint64_t *present, int64_t width, int64_t n_tiles,

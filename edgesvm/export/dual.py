@@ -19,7 +19,7 @@ from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
 from edgesvm.learners.papers.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.papers.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.papers.online.constants import MOST as ONLINE_MOST
-from edgesvm.learners.papers.online.expansion_learner import ExpansionLearner
+from edgesvm.learners.papers.online.online import ExpansionLearner
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.constants import MAX_SQUARE
 from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM

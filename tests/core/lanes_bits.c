@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lanes_block.h"
+#include "lanes.h"
 #include "../learners/papers/enclosing/ball_pass.h"
 #include "../learners/fourier/waves.h"
 
@@ -189,3 +189,4 @@ int main(void)
     }
     return 0;
 }
+#include "sums.c"

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "rows_block.h"
+#include "lanes.h"
 
 typedef int64_t mask_half __attribute__((vector_size(32)));
 typedef int64_t mask_quarter __attribute__((vector_size(16)));
