@@ -83,7 +83,7 @@ lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint, mypy and stu
 	$(BIN)/mypy
 	$(BIN)/stubtest --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-positional-only --concise $(STUBS)
 
-conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet $(VENV)/.extra-plot  ## the long runs: all faults, learners and limits (hours; goes on where it stopped)
+conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet $(VENV)/.extra-plot  ## the long checks: an hour; each when what it checks has changed
 	$(BIN)/python tools/conformance.py $(CONFORMANCE_ARGS)
 
 mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated boards; needs Debian's compilers and QEMU
@@ -122,7 +122,7 @@ wheel: $(VENV)/.tools $(VENV)/.extra-wheel  ## make the release's files in dist/
 
 release: wheel docs  ## all that is published, in dist/: archive, wheels, documentation, examples, checks
 	$(MAKE) arm ARM_ARGS=--needed
-	cp build/arm/*/dist/*.whl docs/release-checks.md dist/
+	cp build/arm/*/dist/*.whl dist/
 	tar -czf dist/edgesvm-docs.tar.gz -C build docs
 	git archive --prefix=edgesvm-examples/ -o dist/edgesvm-examples.tar.gz HEAD:examples
 	cd dist && sha256sum -- *.* > SHA256SUMS
@@ -133,10 +133,8 @@ matrix:  ## build and test with every Python of this machine, an old and a new N
 bench-check: $(VENV)/.built  ## count each learner's instructions and lines of memory; fails where 2 % moved (needs valgrind)
 	$(BIN)/python -m benchmarks.instructions $(BENCH_CHECK_ARGS)
 
-tables: $(VENV)/.built $(VENV)/.extra-bench $(VENV)/.extra-test  ## measure each table that is not of these sources (hours; goes on where it stopped)
-	$(BIN)/python -m benchmarks.run --due $(TABLES_ARGS)
-	$(BIN)/python -m benchmarks.papers  # the papers' cells beside ours
-	$(BIN)/pytest -q tests/docs/test_figures.py  # the figures that the documents quote
+tables: $(VENV)/.built $(VENV)/.extra-bench  ## measure the tables of benchmarks/results anew (hours; each goes on where it stopped)
+	$(BIN)/python -m benchmarks.run $(TABLES_ARGS)
 
 docs: $(VENV)/.built $(VENV)/.extra-docs  ## build the site into build/docs; warnings are errors
 	$(BIN)/sphinx-build -q -c docs -W --keep-going . build/docs

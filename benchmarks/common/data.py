@@ -171,3 +171,30 @@ TABLE_1 = [
 ]
 BANANA = Task("banana", split_at_random("banana", FIRST_4000, REST, above_zero), redraws=True)
 QUICK = Task("Waveform, generated", generated(Waveform, 1000, 1000), redraws=True)
+
+
+def two_classes(y: np.ndarray) -> np.ndarray:
+    labels, counts = np.unique(y, return_counts=True)
+    if len(labels) == 2:
+        return y == labels[1]
+    if counts.max() >= len(y) / 4:
+        return y == labels[counts.argmax()]
+    return np.isin(y, labels[::2])
+
+
+def two_classes_of(name: str, rng: np.random.Generator) -> Split:
+    """At most 20,000 rows to learn and 10,000 to test, at random, of two classes, scaled by the
+    rows to learn. A set without a test part is split 70 to 30.
+    """
+    file = read(name)
+    if "X" in file:
+        order = rng.permutation(len(file["X"]))
+        X, y, n = file["X"][order], two_classes(file["y"])[order], int(0.7 * len(order))
+        X, y, X_test, y_test = X[:n], y[:n], X[n:], y[n:]
+    else:
+        order = rng.permutation(len(file["X_train"]))
+        X, y = file["X_train"][order], two_classes(file["y_train"])[order]
+        X_test, y_test = file["X_test"], two_classes(file["y_test"])
+    X, X_test = (part.reshape(len(part), -1) for part in (X[:20_000], X_test[:10_000]))
+    X, X_test = standardised(X.astype(np.float64), X_test.astype(np.float64))
+    return X, y[:20_000], X_test, y_test[:10_000]

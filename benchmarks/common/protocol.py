@@ -110,19 +110,3 @@ def measure(
         1e6 * median(seconds) / len(splits[0][0]),
         chosen,
     )
-
-
-COLUMNS = ["learner", "accuracy %", "balanced %", "updates", "bytes", "ms a pass", "µs a sample"]
-
-
-def cells(name: str, outcome: Outcome) -> list[str]:
-    """A row below COLUMNS."""
-    return [
-        name,
-        f"{outcome.accuracy:.2f} ± {outcome.accuracy_deviation:.2f}",
-        f"{outcome.balanced:.2f} ± {outcome.balanced_deviation:.2f}",
-        f"{outcome.updates:.0f}" if outcome.updates else "",
-        f"{outcome.n_bytes:,}",
-        f"{outcome.ms:.2f}",
-        f"{outcome.us:.3f}",
-    ]

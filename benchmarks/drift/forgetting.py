@@ -14,17 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.common.arguments import arguments, parsed
-from benchmarks.common.data import left_out, read
-from benchmarks.common.every import two_classes
+from benchmarks.common.data import left_out, read, two_classes
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
-from benchmarks.drift.detectors import answers
-from edgesvm import KernelStreamSVM, PageHinkley, TwinDictionarySVM, TwinVectorMachine
+from edgesvm import KernelStreamSVM, PageHinkley, TwinVectorMachine
 from edgesvm.data import Checkerboard, TwoNorm
 from edgesvm.drift.watch import DriftWatch
 
 BUDGET, MOST_ROWS, HALF_LIFE = "16KiB", 20_000, 1_000
-LEARNERS = (TwinVectorMachine, TwinDictionarySVM, KernelStreamSVM)
+LEARNERS = (TwinVectorMachine, KernelStreamSVM)
 WAYS: dict[str, Any] = {"none": None, "drift": "drift", f"{HALF_LIFE:,}": HALF_LIFE, "reset": None}
 AT_REST = ("none", "drift")
 
@@ -35,6 +33,20 @@ class Outcome(NamedTuple):
     whole: float  # % right
     quarter: float  # of the last one
     drifts: int
+
+
+def answers(learner: Any, X: np.ndarray, y: np.ndarray, watch: DriftWatch | None) -> np.ndarray:
+    """Which samples were told right before they were learned; bool of shape (n,)."""
+    right = np.zeros(len(X), bool)
+    for i, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
+        if is_fitted := learner.is_fitted:
+            right[i] = learner.predict_one(x) == label
+            if watch is not None:
+                watch.ask(x)
+        learner.learn_one(x, label)
+        if watch is not None and is_fitted:
+            watch.score(label)
+    return right
 
 
 # -- streams ---------------------------------------------------------------------------------------

@@ -201,27 +201,6 @@ def faster(names: list[str], width: float, results: Results) -> str:
     return f"The ball vector machine, {power(epsilon)}, {width:g} beta:\n\n" + "\n".join(lines)
 
 
-def costs(names: list[str], width: float, results: Results) -> Table:
-    header = ["data", "learner", "held", "moves", "passes", "as promised", "plan MiB"]
-    rows = []
-    for name in names:
-        for how, epsilon in COLUMNS:
-            result = results.get(column(name, how, epsilon, width))
-            if result is not None and SYSTEMS[how].is_ours:
-                rows.append(
-                    [
-                        name,
-                        heading(how, epsilon),
-                        f"{result['core']:,}",
-                        f"{result['iterations']:,}",
-                        result["passes"] or "",
-                        "yes" if result["converged"] else "no",
-                        f"{result['bytes'] / 2**20:.0f}",
-                    ]
-                )
-    return Table(f"What it took, kernel exp(-d / {beta(width)})", header, rows)
-
-
 def report(names: list[str], widths: list[float], results: Results, skipped: list[str]) -> Report:
     done = [
         name
@@ -240,7 +219,6 @@ def report(names: list[str], widths: list[float], results: Results, skipped: lis
         ]
     tables += [ratios(epsilon, done, widths, results) for epsilon in (EPSILONS[0], EPSILONS[-1])]
     tables[-1] = replace(tables[-1], note=faster(done, widths[0], results))
-    tables.append(costs(done, widths[0], results))
     about = list(ABOUT)
     if results.limits:
         limits = ", ".join(map(str, results.limits))

@@ -28,12 +28,7 @@ def main() -> None:
     entry_points = chosen(import_module(args.of).entry_points(), args.only)
     for entry_point in islice(entry_points, args.first, args.end):
         counts = count.per_sample(entry_point.name, entry_point.calls, entry_point.n)
-        line = {
-            "subject": entry_point.subject,
-            "features": entry_point.n_features,
-            "method": entry_point.method,
-        }
-        print(json.dumps({"name": entry_point.name, **line, **counts._asdict()}), flush=True)
+        print(json.dumps({"name": entry_point.name, **counts._asdict()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,212 +1,215 @@
-"""Novelty, learned from normal rows alone in one pass: AUC and detection at 1 % false alarms, bytes
-and microseconds, beside scikit-learn's and river's; and whether `alarm_rate` is kept.
-
-One class of each set is normal. The defaults of `KernelNovelty` are chosen on one half of the sets.
+"""Which novelty learner, and which of what is learned, is the best default? Series with labelled
+faults in the order of time: AUC, false alarms against those asked for, windows
+found, and the time to the alarm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib.util import find_spec
+import argparse
+from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.common.arguments import arguments, parsed
-from benchmarks.common.data import left_out
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
-from benchmarks.novelty.contestants import (
-    BUDGETS,
-    Found,
-    of_river,
-    of_scikit_learn,
-    ours,
-    run_other,
-    run_ours,
-)
-from benchmarks.novelty.rows import (
-    CHOSEN_ON,
-    IN_ORDER,
-    NORMAL,
-    QUICK,
-    SHOWN_ON,
-    Rows,
-    Scaled,
-    faults_of,
-    rows_of,
-)
-from edgesvm import KernelNovelty, Learner
+from benchmarks.novelty.series import FAULTS, Series, absent, generated
+from edgesvm import GaussianNovelty, KernelNovelty
+from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
 
-WIDTHS, NOISES = (0.5, 1.0, 2.0, 3.0, 6.0), (0.1, 0.01, 0.001)  # gamma times n_features
-RATES = (1e-2, 1e-3)
-Results = dict[str, dict[str, list[Any]]]  # set, contestant, one result for each order
+RATES = (0.01, 0.001)
+ALARM = "3/5"  # as `edgesvm watch` has it
+MODES = ("normal", "all", "until N")
+MOST_SHOWN, SHARE_SHOWN = 2_000, 0.2  # rows that a user shows first
+
+Make = Callable[[int, float, str, int], NoveltyLearner]  # features, rate, learn, rows shown
 
 
-def compared(sets: Sequence[str], orders: Sequence[int | None], *, with_river: bool) -> Results:
-    found: Results = {name: {} for name in sets}
-    for name, seed in product(sets, orders):
-        progress(f"{name}, {'in order' if seed is None else f'order {seed}'}")
-        for kind, result in contest(rows_of(name, seed), seed or 0, with_river).items():
-            found[name].setdefault(kind, []).append(result)
-    return found
+def params(rate: float, learn: str, shown: int) -> dict[str, Any]:
+    mode = f"until {shown}" if learn == "until N" else learn
+    return {"alarm_rate": rate, "learn": mode, "warm_up": shown, "alarm": ALARM}
 
 
-def contest(rows: Rows, seed: int, with_river: bool) -> dict[str, Found]:
-    """One result for each contestant."""
-    D, scaled = rows.learned.shape[1], Scaled(rows.learned)
-    results = {kind: run_ours(learner, rows) for kind, learner in ours(D).items()}
-    others = of_scikit_learn(D, seed) | (of_river(seed) if with_river else {})
-    return results | {kind: run_other(model, rows, scaled) for kind, model in others.items()}
-
-
-def mean(results: Sequence[Found], what: str) -> float:
-    return float(np.mean([getattr(result, what) for result in results]))
-
-
-def shown(title: str, found: Results, what: str, form: str, note: str = "") -> Table:
-    kinds = list(dict.fromkeys(kind for results in found.values() for kind in results))
-    rows = []
-    for kind in kinds:
-        values = [mean(r[kind], what) if kind in r else None for r in found.values()]
-        known = [value for value in values if value is not None]
-        values.append(sum(known) / len(known) if len(known) == len(found) else None)
-        rows.append([kind, *(None if v is None else form.format(v) for v in values)])
-    return Table(title, ["", *found, "mean"], rows, note)
-
-
-def by_fault(name: str, with_river: bool) -> Table:
-    """AUC and detection of each strange class alone, in one order."""
-    found = {}
-    for fault, rows in faults_of(name, 0).items():
-        progress(f"{name}, {fault}")
-        found[fault] = {
-            kind: f"{result.auc:.3f}, {result.detected:.2f}"
-            for kind, result in contest(rows, 0, with_river).items()
-        }
-    kinds = next(iter(found.values()))
-    return Table(
-        f"{name}, normal against each fault: AUC, detected at 1 % false alarms",
-        ["", *found],
-        [[kind, *(results[kind] for results in found.values())] for kind in kinds],
+def kernel(budget: int) -> Make:
+    return lambda d, rate, learn, shown: KernelNovelty(**params(rate, learn, shown)).fitted_into(
+        budget, d
     )
 
 
-# -- the threshold -----------------------------------------------------------------------------
+LEARNERS: dict[str, Make] = {
+    "GaussianNovelty": lambda d, *asked: GaussianNovelty(**params(*asked)),
+    "GaussianNovelty, diagonal": lambda d, *asked: GaussianNovelty(
+        covariance="diagonal", **params(*asked)
+    ),
+    "KernelNovelty, 8 KiB": kernel(8 << 10),
+    "KernelNovelty, 16 KiB": kernel(16 << 10),
+}
 
 
-def false_alarms(learner: Learner, rows: Rows) -> tuple[int, int, float]:
-    """False alarms, rows that could raise one, and the share of strange rows found."""
-    learner.partial_fit(rows.learned)
-    alarms = int((learner.predict(rows.normal) < 0).sum())
-    return alarms, len(rows.normal), float((learner.predict(rows.strange) < 0).mean())
+def refractory(rate: float) -> float:
+    """Rows after the begin of an episode in which another is the same one."""
+    return min(0.1 / rate, 100.0)
 
 
-def kept_rates(sets: Sequence[str], orders: int) -> Results:
-    found: Results = {name: {} for name in sets}
-    for name, seed, rate in product(sets, range(orders), RATES):
-        progress(f"{name}, rate {rate:g}, order {seed}")
-        rows = rows_of(name, seed)
-        for kind, learner in ours(rows.learned.shape[1], alarm_rate=rate).items():
-            key = f"{kind}, rate {rate:g}"
-            found[name].setdefault(key, []).append(false_alarms(learner, rows))
+def episodes(on: np.ndarray, rate: float) -> int:
+    """How many began."""
+    begins = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int)])) > 0)
+    return int((np.diff(begins, prepend=-np.inf) > refractory(rate)).sum())
+
+
+def windows_of(y: np.ndarray) -> list[slice]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], y, [False]])))
+    return [slice(a, b) for a, b in edges.reshape(-1, 2)]
+
+
+def shown_of(series: Series) -> int:
+    return min(int(SHARE_SHOWN * len(series.X)), MOST_SHOWN)
+
+
+def watched(
+    learner: NoveltyLearner, X: np.ndarray, shown: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which rows are strange, at which an alarm is on, and their scores: judged and then learned,
+    as by `Watcher`."""
+    strange, on, scores = np.zeros(len(X), bool), np.zeros(len(X), bool), np.zeros(len(X))
+    learner.allocate(X.shape[1])
+    for i, x in enumerate(X):
+        label = 1
+        if i >= shown and learner.is_fitted:
+            label, value = learner.predict_with_score(x)
+            scores[i] = -learner.offset_ - value
+        learner.learn_one(x)
+        strange[i] = label < 0 and not learner.stuck_features_
+        on[i] = learner.alarm_on_
+    return strange, on, scores
+
+
+def chosen(name: str, words: Sequence[str]) -> bool:
+    return not words or any(word in name for word in words)
+
+
+def add_words(parser: argparse.ArgumentParser, series: str) -> None:
+    """Options for a part of the study."""
+    for option, what in (
+        ("--learner", "only contestants whose names hold one of these words"),
+        ("--learn", "only these of normal, all, until"),
+        ("--series", f"only {series} whose names hold one of these words"),
+    ):
+        parser.add_argument(option, nargs="+", default=[], metavar="WORD", help=what)
+
+
+class Told(NamedTuple):
+    auc: float | None  # None: all rows after those shown have one label
+    asked: float  # false alarms
+    false_alarms: int
+    delays: list[int | None]  # rows from the begin of each window to an alarm; None: none
+
+
+def told(series: Series, on: np.ndarray, scores: np.ndarray, rate: float) -> Told:
+    shown = shown_of(series)
+    y, on = series.y[shown:], on[shown:]
+    n_fine, mixed = int((~y).sum()), 0 < y.sum() < len(y)
+    delays = []
+    for window in windows_of(y):
+        at = np.flatnonzero(on[window])
+        delays.append(int(at[0]) if len(at) else None)
+    return Told(
+        auc=float(roc_auc_score(y, scores[shown:])) if mixed else None,
+        asked=rate * n_fine,
+        false_alarms=episodes(on[~y], rate),
+        delays=delays,
+    )
+
+
+Found = dict[str, dict[str, list[Told]]]  # learner, mode and rate; set; its series
+
+
+def measured(sets: dict[str, list[Series]], learners: Sequence[str], modes: Sequence[str]) -> Found:
+    found: Found = {}
+    for name, learn, rate in product(LEARNERS, MODES, RATES):
+        kind = f"{name}, {learn}"
+        if not chosen(kind, learners) or not chosen(learn, modes):
+            continue
+        for of, all_series in sets.items():
+            progress(f"{kind}, {rate:g}, {of}")
+            for series in all_series:
+                shown = shown_of(series)
+                learner = LEARNERS[name](series.X.shape[1], rate, learn, shown)
+                _, on, scores = watched(learner, series.X, shown)
+                one = told(series, on, scores, rate)
+                found.setdefault(f"{kind}, {rate:g}", {}).setdefault(of, []).append(one)
     return found
 
 
-def rates_table(found: Results, column: str) -> Table:
-    kinds = list(dict.fromkeys(kind for results in found.values() for kind in results))
+def mean(values: list[float | None]) -> float | None:
+    there = [value for value in values if value is not None]
+    return float(np.mean(there)) if there else None
+
+
+def auc(of: list[Told]) -> float | None:
+    return mean([one.auc for one in of])
+
+
+def excess(of: list[Told]) -> float | None:
+    return sum(one.false_alarms for one in of) / sum(one.asked for one in of)
+
+
+def share_found(of: list[Told]) -> float | None:
+    delays = [delay for one in of for delay in one.delays]
+    return 100 * sum(delay is not None for delay in delays) / len(delays) if delays else None
+
+
+def rows_late(of: list[Told]) -> float | None:
+    """Median of the faults that were found."""
+    delays = [delay for one in of for delay in one.delays if delay is not None]
+    return float(np.median(delays)) if delays else None
+
+
+SHOWN = {
+    "AUC of the scores": (auc, "{:.3f}"),
+    "False alarms, episodes, as a multiple of those asked for": (excess, "{:.2f}"),
+    "Faults found by an episode, per cent": (share_found, "{:.0f}"),
+    "Rows from the begin of a fault to the alarm, median of those found": (rows_late, "{:.0f}"),
+}
+
+
+def table(title: str, found: Found, sets: Sequence[str]) -> Table:
+    what, form = SHOWN[title]
     rows = []
-    for kind in kinds:
-        rate = float(kind.rsplit(" ", 1)[1])
-        row: list[str | None] = [kind]
-        for results in found.values():
-            if kind not in results:
-                row.append(None)
-                continue
-            alarms, tested, caught = (np.array(part) for part in zip(*results[kind], strict=True))
-            expected = rate * tested.sum()
-            row.append(
-                f"{alarms.sum() / expected:.2f} of {expected:.0f}"
-                if column == "alarms"
-                else f"{100 * caught.mean():.1f}"
-            )
-        rows.append(row)
-    if column == "alarms":
-        note = (
-            "False alarms on normal rows that were not learned, all orders together, as a multiple"
-            " of those asked for, and how many these are: below some ten, chance decides."
-        )
-        return Table("Is the rate kept?", ["", *found], rows, note)
-    return Table("Strange rows found at that threshold, per cent", ["", *found], rows)
-
-
-# -- the choice --------------------------------------------------------------------------------
-
-
-def choice(sets: Sequence[str], orders: int) -> tuple[Table, dict[str, float]]:
-    means = {}
-    for width, noise in product(WIDTHS, NOISES):
-        progress(f"gamma {width:g}/D, noise {noise:g}")
-        values = []
-        for name, seed in product(sets, range(orders)):
-            rows = rows_of(name, seed)
-            D = rows.learned.shape[1]
-            learner = KernelNovelty(gamma=width / D, noise=noise)
-            values.append(run_ours(learner.fitted_into(BUDGETS["16 KiB"], D), rows).auc)
-        means[f"{width:g} {noise:g}"] = float(np.mean(values))
-    rows_shown = [
-        [f"gamma {w:g}/D", *(f"{means[f'{w:g} {n:g}']:.4f}" for n in NOISES)] for w in WIDTHS
-    ]
-    title = f"KernelNovelty in 16 KiB, mean AUC of {', '.join(sets)}"
-    return Table(title, ["", *(f"noise {n:g}" for n in NOISES)], rows_shown), means
+    for kind, by_set in found.items():
+        values = [what(by_set[name]) for name in sets]
+        middle = mean(values)
+        cells = [None if v is None else form.format(v) for v in [*values, middle]]
+        rows.append([kind, *cells])
+    return Table(title, ["", *sets, "mean"], rows)
 
 
 def main() -> None:
-    args = parsed(arguments(__doc__, orders=5))
-    skipped = left_out(NORMAL, args.quick)
-    without = {line.split(":")[0].removeprefix("there is no ").split(".npz")[0] for line in skipped}
-    sets = QUICK if args.quick else [name for name in NORMAL if name not in without]
-    orders = 1 if args.quick else args.orders
-    with_river = find_spec("river") is not None
-    if not with_river:
-        skipped.append("river's detectors: river is not installed")
-    found = compared(sets, range(orders), with_river=with_river)
-    in_order = [name for name in sets if name in IN_ORDER or args.quick]
-    ordered = compared(in_order, [None], with_river=with_river)
-    rates = kept_rates(sets, orders)
-    chosen_on = [name for name in sets if name in CHOSEN_ON] or sets
-    table, means = choice(chosen_on, 1 if args.quick else 2)
+    parser = arguments(__doc__)
+    add_words(parser, "sets")
+    args = parsed(parser)
+    sets: dict[str, list[Series]] = {"generated": [generated()]} if args.quick else {}
+    skipped = ["real series: a quick run uses generated ones"] if args.quick else []
+    for name, (source, load) in FAULTS.items():
+        if args.quick or not chosen(name, args.series):
+            continue
+        why = absent(source)
+        if why:
+            skipped.append(f"{name}: {why}")
+        else:
+            sets[name] = list(load())
+    found = measured(sets, args.learner, args.learn)
     about = [
-        f"The normal class of each set in {orders} random orders: one pass over 70 % of it, the"
-        " rest and all other classes tested, at most 20,000 rows of a set. Ours read raw rows and"
-        " scale them themselves; the others get them scaled by running statistics and clipped at"
-        " 8, and fit all at once (but river's). The defaults of `KernelNovelty` were chosen on"
-        f" {', '.join(CHOSEN_ON)} and are shown on {', '.join(SHOWN_ON)} too.",
+        "Series in the order of time. The first fifth, at most 2,000 rows, is shown; then each row"
+        " is judged before it is learned. Alarms, windows found and times are of the learner's"
+        " alarms, 3 of 5. " + "; ".join(f"{k}: {len(v)} series" for k, v in sets.items()) + ".",
     ]
-    tables = [
-        shown("AUC", found, "auc", "{:.3f}"),
-        shown("Detected at 1 % false alarms, share", found, "detected", "{:.3f}"),
-        shown(
-            "In the order of the source: AUC",
-            ordered,
-            "auc",
-            "{:.3f}",
-            "The first 70 % of the normal rows learned, the later ones tested.",
-        ),
-        shown("In that order: detected at 1 % false alarms", ordered, "detected", "{:.3f}"),
-        *([by_fault("bearing_cwru", with_river)] if "bearing_cwru" in sets else []),
-        rates_table(rates, "alarms"),
-        rates_table(rates, "found"),
-        table,
-        shown("Bytes", found, "n_bytes", "{:,.0f}", "Ours planned; of the others, pickled."),
-        shown("Microseconds a row learned", found, "us", "{:.1f}"),
-    ]
-    figures = {"compared": found, "ordered": ordered, "rates": rates, "choice": means}
-    publish(
-        Report("novelty/table", "Novelty, without labels", tables, about, figures, skipped),
-        args.out,
-    )
+    tables = [table(title, found, list(sets)) for title in SHOWN]
+    title = "Novelty learners and what they learn, on faults in the order of time"
+    publish(Report("novelty/table", title, tables, about, found, skipped), args.out)
 
 
 if __name__ == "__main__":

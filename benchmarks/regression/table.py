@@ -8,11 +8,9 @@ within 2, 8 and 64 KiB beside simple guesses, learners of streams, and what hold
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from functools import partial
 from itertools import product
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -56,7 +54,6 @@ from edgesvm.errors import MemoryBudgetError
 ALL_ROWS = 1_000_000
 ALLOWED = 0.03  # above a mark
 STACKED, REFITTED = "stacked", ", refitted"
-MARKS = json.loads(Path(__file__).with_name("marks.json").read_text())  # setting, budget, set
 Key = tuple[str, int, str, int, str]  # set, most rows, setting, seed, contestant
 
 
@@ -181,29 +178,9 @@ class Figures:
         if setting == NOW:
             others = [who for who in names if who not in OURS and who not in BASELINES]
             body += [[f"{who}, {STACKED}", *self.row(setting, who, STACKED)] for who in others]
-        for budget, marks in MARKS[setting.name].items():
-            if not marks.keys() & set(self.sets):
-                continue
-            shown = [three(marks.get(name, np.nan)) for name in self.sets]
-            body.append([f"the mark, {budget}", *shown, ""])
         what = f"second half, learned from the first: {STOP.name}"
         title = what if setting == STOP else f"from row {FIRST_SCORED} on: {setting.name}"
         return Table(f"RMSE, {title}", ["", *self.sets, "mean"], body, NOTES[setting.name])
-
-    def marks(self) -> Table:
-        body: list[list[str]] = []
-        for setting in SETTINGS:
-            for budget, marks in MARKS[setting.name].items():
-                row, missed = [f"{setting.name}, {budget}"], []
-                for name in self.sets:
-                    found = self.of(name, setting, f"{FOURIER}, {budget}")
-                    mark = marks.get(name)
-                    row.append(f"{three(found)} / {three(mark)}" if mark else "")
-                    if mark and not found <= (1 + ALLOWED) * mark:
-                        missed.append(f"{name} {100 * (found / mark - 1):+.0f} %")
-                body.append([*row, ", ".join(missed) or "none"])
-        title = f"{FOURIER} / the mark; missed: more than {100 * ALLOWED:.0f} % above"
-        return Table(title, ["", *self.sets, "missed"], body)
 
     def beside(self, names: list[str], budget: str) -> Table:
         """The lowest error of the others, alone or stacked, and ours as a multiple of it."""
@@ -314,7 +291,7 @@ def main() -> None:
     figures = Figures(cells, sets, args.rows, args.seeds)
     tables = []
     if all(f"{FOURIER}, {budget}" in names for budget in BUDGETS):
-        tables += [figures.marks()] * (not args.quick) + [figures.beside(names, "8 KiB")]
+        tables.append(figures.beside(names, "8 KiB"))
     tables += [figures.errors(setting, names) for setting in SETTINGS]
     tables.append(figures.sizes(names))
     lengths = ", ".join(f"{name} {len(s.y):,}" for name, s in figures.streams.items())

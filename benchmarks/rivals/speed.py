@@ -1,7 +1,7 @@
 """Time and accuracy of edgesvm beside the packages that one would take instead, each figure in one
 run on one thread: solvers of a whole problem, one pass over an array, one sample a call.
 
-Solvers: the problems of `batch/libsvm`, tolerance 1e-3, float32 rows for ours and float64 for the
+Solvers: problems of `solvers.py`, tolerance 1e-3, float32 rows for ours and float64 for the
 others. Passes: rows scaled in advance, all learners with their defaults (averaged SGD: hinge);
 Vowpal Wabbit reads its own cache file, made in advance, river a pandas frame, LIBLINEAR makes as
 many passes as it needs. One sample a call: rows of ijcnn1, river's as dicts and Vowpal Wabbit's as
@@ -25,13 +25,12 @@ import numpy as np
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import LinearSVC
 
-from benchmarks.batch.libsvm import CACHE_MIB, Problem, ours, problems, theirs
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.clock import race, timed
-from benchmarks.common.data import QUICK, Split
-from benchmarks.common.every import load
+from benchmarks.common.data import QUICK, Split, two_classes_of
 from benchmarks.common.progress import progress, say
 from benchmarks.common.report import Report, Table, publish
+from benchmarks.rivals.solvers import CACHE_MIB, Problem, ours, problems, theirs
 from edgesvm import AdaGradSVM, FourierSVM, StreamSVM
 
 SETS = ("ijcnn1", "a9a", "mnist_0189")
@@ -324,7 +323,7 @@ def main() -> None:
     splits: dict[str, Split] = {}
     for name in [QUICK.name] if args.quick else SETS:
         try:
-            split = QUICK.split(0) if args.quick else load(name, np.random.default_rng(0))
+            split = QUICK.split(0) if args.quick else two_classes_of(name, np.random.default_rng(0))
             splits[name] = split
         except FileNotFoundError as error:
             skipped.append(str(error))

@@ -1,337 +1,189 @@
-"""Every learner, and what a user would take instead, on every data set from 1 to 64 KiB: right
-while labels come (predict, then learn), and once they stop (the model stands still). Learners of
-many classes also on the developers' 19 sets, with all classes.
+"""The default learner and what a user would take instead, at equal bytes: rows at random, class
+after class, and in the order of their source; right while labels come, and once they stop.
 
-Every learner has its defaults, and is as large as fits. Raw rows are scaled by what was seen so
-far. `--learners` and `--sets` take a part of it; finished cells are kept.
+Raw rows of all classes, at most 6,000 to learn and 3,000 to test, mean of the orders. Learners have
+their defaults and are as large as fits. Random features + SGD has two features for each direction
+of FourierSVM in the same bytes; averaged SGD, random forest and SVC have no limit of bytes. Others'
+rows are scaled by the mean and deviation of those learned. Once labels stop, class after class is
+told by balanced accuracy, which is 1 / classes by chance. "While labels come" is of ours alone: the
+others learn in one call.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import chain
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
-from benchmarks.common.data import QUICK, Task, missing
-from benchmarks.common.every import EVERY, FILES, absent
 from benchmarks.common.progress import progress
-from benchmarks.common.report import Report, Table, figures_of, publish, stem_of
-from benchmarks.rivals import contestants
-from benchmarks.rivals.contestants import OF_MANY, Found, OutOfTime, allocated
-from benchmarks.rivals.streams import (
-    IN_TIME,
-    MOST_DRAWN,
-    MOST_TESTED,
-    THREE_WAVES,
-    of_developers,
-    stream,
-)
-from edgesvm.cli.learner_options import KINDS
+from benchmarks.common.report import Report, Table, publish
+from benchmarks.common.rivals import RandomFeaturesSGD
+from benchmarks.rivals.streams import GENERATED, IN_ORDER, ORDERS, SETS, stream, there
+from edgesvm import ByteSVM, FourierSVM, Standardized
 from edgesvm.errors import MemoryBudgetError
 
-BUDGETS = {f"{k} KiB": k << 10 for k in (1, 2, 4, 8, 16, 64)}
-NYSTROEM = "Nyström + SGD"
-UNBOUND = "no limit"  # of bytes
-LIMIT_S = 120.0
-MAIN = {"byte": "#1a7f37", "fourier": "#c1440e", "auto": "#1f5fa8"}  # colour in the picture
-Run = Callable[[Any, Any, Any, float], Found]
+BUDGETS = {f"{k} KiB": k << 10 for k in (1, 2, 4, 16, 64)}
+BY_SET = "16 KiB"
+LARGER = "larger class"
 
 
-class Both:
-    """Cells of our learners, which count for one build, and of the others, by the same keys."""
-
-    def __init__(self, ours: Cells, others: Cells) -> None:
-        self.ours, self.others = ours, others
-
-    def of(self, key: tuple) -> Cells:
-        return self.ours if key[-1] in KINDS else self.others
-
-    def __contains__(self, key: tuple) -> bool:
-        return key in self.of(key)
-
-    def __getitem__(self, key: tuple) -> dict[str, Any]:
-        return self.of(key)[key]
-
-    def __setitem__(self, key: tuple, result: dict[str, Any]) -> None:
-        self.of(key)[key] = result
-
-    def __iter__(self) -> Iterator[tuple]:
-        return chain(self.ours, self.others)
+def byte_svm(budget: int, n_features: int, _: int) -> Any:
+    return ByteSVM.within(budget, n_features=n_features)
 
 
-def others() -> dict[str, Run]:
-    """Those that take no budget."""
-    runs: dict[str, Run] = {"SGD, averaged": contestants.sgd, "SVC, refitted": contestants.svc}
-    try:
-        made = contestants.of_river()
-    except ImportError:
-        return runs
-    return runs | {f"river {name}": partial(contestants.river, make) for name, make in made.items()}
+def fourier_svm(budget: int, n_features: int, n_classes: int) -> Any:
+    learner = FourierSVM(n_classes=n_classes)
+    return Standardized.within(budget, n_features=n_features, learner=learner)
 
 
-def outcome(run: Callable[[], Found], y: np.ndarray, y_test: np.ndarray) -> dict[str, Any]:
-    try:
-        found = run()
-    except (MemoryBudgetError, MemoryError):
-        return {"why": "does not fit"}
-    except OutOfTime:
-        return {"why": f"> {LIMIT_S:g} s"}
-    return {
-        "before": 100 * float((found.before == y[1:]).mean()),
-        "after": 100 * float((found.after == y_test).mean()),
-        "bytes": int(found.n_bytes),
-        "us": 1e6 * found.seconds / len(y),
-    }
+def random_features(budget: int, n_features: int, n_classes: int) -> Any:
+    size = 2 * fourier_svm(budget, n_features, n_classes).learner.n_directions
+    return RandomFeaturesSGD(size, n_features)
 
 
-def baselines(y: np.ndarray, y_test: np.ndarray) -> dict[str, dict[str, Any]]:
-    labels, counts = np.unique(y, return_counts=True)
-    return {
-        "larger class": {
-            "before": 100 * float(counts.max() / len(y)),
-            "after": 100 * float((y_test == labels[counts.argmax()]).mean()),
-        },
-        "label before": {
-            "before": 100 * float((y[1:] == y[:-1]).mean()),
-            "after": 100 * float((y_test == y[-1]).mean()),
-        },
-    }
+def scaled(model: Any) -> Any:
+    return make_pipeline(StandardScaler(), model)
 
 
-def measure(cells: Both, task: Task, order: int, rows: int, names: list[str]) -> None:
-    """Fill in what is missing of one order."""
-    wanted = [(b, n) for n in names for b in (BUDGETS if has_budget(n) else [UNBOUND])]
-    if all((task.name, order, rows, b, n) in cells for b, n in wanted):
-        return
-    X, y, X_test, y_test = stream(task, order, rows)
-    for name, found in baselines(y, y_test).items():
-        if (task.name, order, rows, UNBOUND, name) not in cells:
-            cells[task.name, order, rows, UNBOUND, name] = found
-    of_others = others()
-    same: dict[str, dict[str, Any]] = {}  # what another budget has no more room for
-    for budget, name in wanted:
-        key = (task.name, order, rows, budget, name)
-        if key in cells:
-            continue
-        progress(f"{task.name}, order {order}: {name}, {budget}")
-        if name in KINDS:
-            cells[key] = of_ours(name, BUDGETS[budget], (X, y, X_test, y_test), same)
-        elif name == NYSTROEM:
-            run = partial(contestants.nystroem, BUDGETS[budget], X, y, X_test, LIMIT_S)
-            cells[key] = outcome(run, y, y_test)
-        else:
-            run = partial(of_others[name], X, y, X_test, LIMIT_S)
-            cells[key] = outcome(run, y, y_test)
+Make = Callable[[int, int, int], Any]
+OURS: dict[str, Make] = {"ByteSVM": byte_svm, "FourierSVM": fourier_svm}
+OTHERS: dict[str, Callable[[], Any]] = {
+    "SGD, averaged": lambda: scaled(SGDClassifier(average=True, shuffle=False, random_state=0)),
+    "random forest": lambda: RandomForestClassifier(random_state=0),
+    "SVC, C = 10": lambda: scaled(SVC(C=10.0)),
+}
+FEATURES = "random features + SGD"
 
 
-def of_ours(name: str, budget: int, data: Any, same: dict[str, Any]) -> dict[str, Any]:
+def of_ours(learner: Any, data: Any) -> tuple[float, np.ndarray]:
+    """Share right while labels come; predictions once they stop."""
+    X, y, X_test, _ = data
+    hits = 0
+    for i, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
+        hits += i > 0 and learner.predict_one(x) == label
+        learner.learn_one(x, label)
+    return hits / (len(X) - 1), learner.predict(X_test)
+
+
+def outcome(name: str, budget: int, data: Any) -> dict[str, float]:
+    """Shares right; none where the learner does not fit."""
     X, y, X_test, y_test = data
-    labels = np.unique(y)
-    classes = [False, True] if y.dtype == bool else None  # of many none is said in advance
+    before, classes = np.nan, np.unique(y)
     try:
-        learner = allocated(name, budget, X.shape[1], n_classes=len(labels), classes=classes)
+        if name in OURS:
+            before, said = of_ours(OURS[name](budget, X.shape[1], len(classes)), data)
+        elif name == FEATURES:
+            model = random_features(budget, X.shape[1], len(classes))
+            said = model.partial_fit(X, y, classes).predict(X_test)
+        elif name == LARGER:
+            labels, counts = np.unique(y, return_counts=True)
+            said = np.full(len(y_test), labels[counts.argmax()])
+        else:
+            said = OTHERS[name]().fit(X, y).predict(X_test)
     except MemoryBudgetError:
-        return {"why": "does not fit"}
-    described = repr(learner)
-    if described not in same:
-        run = partial(contestants.ours, learner, X, y, X_test, LIMIT_S)
-        same[described] = outcome(run, y, y_test)
-    return same[described]
+        return {}
+    known = np.isin(y_test, classes)  # a class that was never learned is nobody's fault
+    right = {
+        "after": accuracy_score(y_test[known], said[known]),
+        "balanced": balanced_accuracy_score(y_test[known], said[known]),
+    }
+    return right if np.isnan(before) else right | {"before": before}
 
 
-def has_budget(name: str) -> bool:
-    return name in KINDS or name == NYSTROEM
-
-
-# -- tables ----------------------------------------------------------------------------------------
+def budgets_of(name: str) -> dict[str, int]:
+    return BUDGETS if name in OURS or name == FEATURES else {"no limit": 0}
 
 
 class Figures:
-    """Means over the orders of what was measured."""
+    """Percentages, means over the seeds."""
 
-    def __init__(self, cells: Both, tasks: list[Task], orders: int, rows: int) -> None:
-        self.cells, self.tasks, self.orders, self.rows = cells, tasks, orders, rows
+    def __init__(self, cells: Cells, sets: list[str], names: list[str], seeds: int) -> None:
+        self.cells, self.sets, self.names, self.seeds = cells, sets, names, seeds
 
-    def of(self, task: Task, budget: str, name: str, what: str) -> float:
-        """NaN where it does not fit, or was out of time."""
-        place = budget if has_budget(name) else UNBOUND
-        found = [
-            self.cells[task.name, order, self.rows, place, name].get(what, np.nan)
-            for order in range(self.orders)
-        ]
-        return float(np.mean(found))
+    def of(self, name: str, order: str, who: str, budget: str, what: str) -> float:
+        """NaN where it does not fit."""
+        seeds = 1 if order == "source" else self.seeds
+        found = [self.cells[name, order, s, who, budget].get(what, np.nan) for s in range(seeds)]
+        return 100 * float(np.mean(found))
 
-    def why(self, task: Task, budget: str, name: str) -> str:
-        place = budget if has_budget(name) else UNBOUND
-        return self.cells[task.name, 0, self.rows, place, name].get("why", "")
-
-    def cell(self, task: Task, budget: str, name: str) -> str:
-        before, after = (self.of(task, budget, name, what) for what in ("before", "after"))
-        return self.why(task, budget, name) or f"{before:.1f} / {after:.1f}"
-
-    def all(self, budget: str, names: list[str], what: str) -> np.ndarray:
-        """(tasks, names)"""
-        return np.array([[self.of(t, budget, n, what) for n in names] for t in self.tasks])
-
-    def each_set(self, budget: str, names: list[str]) -> Table:
-        rows = [[t.name, *(self.cell(t, budget, n) for n in names)] for t in self.tasks]
-        title = f"{budget}: % right while labels come / once they stop"
-        return Table(title, ["data", *names], rows)
-
-    def summary(self, budget: str, names: list[str]) -> Table:
-        """Medians, means, ranks, and how far behind the best of them at worst."""
-        columns = ["learner", "median", "mean", "rank", "behind the best, most"]
-        columns = [columns[0], *(f"{c}, {w}" for w in ("before", "after") for c in columns[1:])]
-        columns += ["bytes, median", "µs a sample, median"]
-        rows: list[list[str]] = [[name] for name in names]
-        for what in ("before", "after"):
-            scores = self.all(budget, names, what)
-            filled = np.where(np.isnan(scores), -1.0, scores)  # one that fails is last
-            ranks = (filled[:, :, None] < filled[:, None, :]).sum(axis=2).mean(axis=0) + 1
-            behind = np.nanmax(scores, axis=1, keepdims=True) - scores
-            for k in range(len(names)):
-                rows[k] += [shown(np.nanmedian, scores[:, k]), shown(np.nanmean, scores[:, k])]
-                rows[k] += [f"{ranks[k]:.1f}", shown(np.nanmax, behind[:, k])]
-        for k, name in enumerate(names):
-            rows[k] += [
-                shown(np.nanmedian, self.all(budget, [name], "bytes"), ",.0f"),
-                shown(np.nanmedian, self.all(budget, [name], "us")),
-            ]
-        n_missing = np.isnan(self.all(budget, names, "after")).sum(axis=0)
-        missing = "; ".join(f"{n} {k}" for n, k in zip(names, n_missing, strict=True) if k)
-        note = f"Sets without a figure: {missing or 'none'}. Medians and means are of the others."
-        return Table(f"{budget}: all {len(self.tasks)} sets", columns, rows, note)
-
-    def means(self, names: list[str], title: str) -> Table:
-        """Two rows for each learner: all sets that it fits, and those that all of them fit."""
-        body: list[list[str]] = []
-        right = np.array(
-            [[self.all(b, names, what) for b in BUDGETS] for what in ("before", "after")]
-        )  # (2, budgets, tasks, names)
-        everywhere = ~np.isnan(right).any(axis=(0, 3))  # (budgets, tasks)
-        for which in ("that it fits", "that all fit"):
-            for k, name in enumerate(names):
-                shares = right[..., k]
-                if which == "that all fit":
-                    shares = np.where(everywhere, shares, np.nan)
-                counts = (~np.isnan(shares[1])).sum(axis=1)
-                means = [
-                    f"{shown(np.nanmean, shares[0, j])} / {shown(np.nanmean, shares[1, j])} ({n})"
-                    for j, n in enumerate(counts)
-                ]
-                body.append([which, name, *means])
-        note = "In brackets: the number of sets that the mean is of."
-        return Table(title, ["sets", "learner", *BUDGETS], body, note)
-
-
-def picture(figures: Figures, names: list[str], path: Path) -> None:
-    """Accuracy once labels stop against bytes, medians over the sets on which FourierSVM and Auto
-    have a figure at every budget: a line for a learner of ours, a point for one without a budget.
-    """
-    from matplotlib import pyplot as plt
-
-    wanted = [[figures.all(b, [n], "after")[:, 0] for b in BUDGETS] for n in MAIN if n in names]
-    there = ~np.isnan(np.reshape(wanted, (-1, len(figures.tasks)))).any(axis=0)
-    figure, axes = plt.subplots(figsize=(10, 6), layout="constrained")
-    ends: dict[tuple[float, float], list[str]] = {}
-    for name in names:
-        points = []
-        for budget in BUDGETS if has_budget(name) else list(BUDGETS)[:1]:
-            right, n_bytes = (figures.all(budget, [name], w)[there, 0] for w in ("after", "bytes"))
-            if len(right) and not np.isnan(right).any():
-                points.append((float(np.median(n_bytes)), float(np.median(right))))
-        if not points:
-            continue
-        look = "#8aa6c1" if name in KINDS else "#777777"
-        axes.plot(
-            *zip(*points, strict=True),
-            marker="o" if name in KINDS else "s",
-            color=MAIN.get(name, look),
-            lw=2.2 if name in MAIN else 1.0,
-            ms=4,
+    def cell(self, names: list[str], order: str, who: str, budget: str) -> str:
+        """Right while labels come / once they stop, means over sets."""
+        last = "balanced" if order == "class after class" else "after"
+        before, after = (
+            np.array([self.of(name, order, who, budget, what) for name in names])
+            for what in ("before", last)
         )
-        near = [at for at in ends if abs(at[1] - points[-1][1]) < 0.6 and at[0] / 2 < points[-1][0]]
-        near = [at for at in near if points[-1][0] < 2 * at[0]]
-        ends.setdefault(near[0] if near else points[-1], []).append(name)
-    for at, ending in ends.items():
-        text = ", ".join(ending)
-        axes.annotate(text, at, textcoords="offset points", xytext=(6, -3), fontsize=7)
-    axes.set_xscale("log", base=2)
-    axes.set_xlabel("bytes")
-    axes.set_ylabel(f"% right once labels stop, median of {there.sum()} sets")
-    axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+        fits = ~np.isnan(after)
+        if not fits.any():
+            return "does not fit"
+        shown = f"{after[fits].mean():.1f}" + f" ({fits.sum()})" * (not fits.all())
+        return shown if np.isnan(before).all() else f"{np.nanmean(before):.1f} / {shown}"
+
+    def means(self, order: str) -> Table:
+        names = of_order(self.sets, order)
+        rows = []
+        for who in self.names:
+            by_budget = {b: self.cell(names, order, who, b) for b in budgets_of(who)}
+            rows.append([who, *(by_budget.get(b, "") for b in [*BUDGETS, "no limit"])])
+        note = "In brackets: the sets that it fits, where these are not all."
+        title = f"{order.capitalize()}: mean of {len(names)} sets"
+        return Table(title, ["", *BUDGETS, "no limit"], rows, note)
+
+    def by_set(self, order: str) -> Table:
+        rows = []
+        for name in of_order(self.sets, order):
+            budgets = [BY_SET if BY_SET in budgets_of(who) else "no limit" for who in self.names]
+            cells = zip(self.names, budgets, strict=True)
+            rows.append([name, *(self.cell([name], order, who, b) for who, b in cells)])
+        return Table(f"{order.capitalize()}: {BY_SET}", ["", *self.names], rows)
 
 
-def shown(f: Callable[[np.ndarray], float], values: np.ndarray, form: str = ".1f") -> str:
-    """What `f` makes of the values there are."""
-    return "-" if np.isnan(values).all() else format(f(values), form)
+def of_order(sets: list[str], order: str) -> list[str]:
+    return [name for name in sets if order != "source" or name in (*IN_ORDER, GENERATED)]
 
 
-def main(study: str = "rivals/table", only: list[str] | None = None) -> None:
-    parser = arguments(__doc__, orders=3)
-    parser.add_argument("--rows", type=int, default=5000, help="most rows to learn (default 5000)")
-    parser.add_argument("--learners", nargs="+", help="only these")
+def measure(cells: Cells, sets: list[str], names: list[str], seeds: int) -> None:
+    for order in ORDERS:
+        for name in of_order(sets, order):
+            for seed in range(1 if order == "source" else seeds):
+                data = stream(name, order, seed)
+                for who in names:
+                    for budget, n_bytes in budgets_of(who).items():
+                        key = (name, order, seed, who, budget)
+                        if key not in cells:
+                            progress(", ".join(map(str, key)))
+                            cells[key] = outcome(who, n_bytes, data)
+
+
+def main() -> None:
+    parser = arguments(__doc__, orders=2)
+    parser.add_argument("--learners", nargs="+", help="only those with one of these words")
     parser.add_argument("--sets", nargs="+", help="only these")
     args = parsed(parser)
-    tasks = [task for task in EVERY if task.name not in FILES or not missing(task.name)]
-    many, names = of_developers(), [*KINDS, NYSTROEM, *others()]
+    sets = [GENERATED] if args.quick else [s for s in there() if not args.sets or s in args.sets]
+    names = [LARGER, *OURS, FEATURES, *OTHERS]
+    if args.learners:
+        names = [name for name in names if any(word in name for word in args.learners)]
+    path = args.cells / "rivals_table.jsonl"
     if args.quick:
-        tasks, many, args.rows = [QUICK], [THREE_WAVES], 200
-    if args.sets:
-        tasks = [task for task in tasks if task.name in args.sets]
-        many = [task for task in many if task.name.split(",")[0] in args.sets]
-    wanted = args.learners or only or names
-    names = [name for name in names if name in wanted]
-    names_of_many = [name for name in OF_MANY if name in names]
-    kept = [args.cells / f"rivals_table.{whose}.jsonl" for whose in ("ours", "others")]
-    if args.quick:
-        for path in kept:
-            path.unlink(missing_ok=True)
-    build = build_id()
-    cells = Both(Cells(kept[0], build), Cells(kept[1], build=""))
-    for order in range(args.orders):
-        for task in many:
-            measure(cells, task, order, MOST_DRAWN, names_of_many)
-        for task in tasks:
-            measure(cells, task, order, args.rows, names)
-    figures = Figures(cells, tasks, args.orders, args.rows)
-    of_many = Figures(cells, many, args.orders, MOST_DRAWN)
-    listed, few = (["larger class", "label before", *these] for these in (names, names_of_many))
-    right = "% right while labels come / once they stop"
-    tables = [
-        of_many.means(few, f"Means of the developers' {len(many)} sets, all classes: {right}")
-    ]
-    tables += [figures.summary(budget, listed) for budget in BUDGETS]
-    tables += [of_many.each_set(budget, few) for budget in BUDGETS]
-    tables += [figures.each_set(budget, listed) for budget in BUDGETS]
-    about = [
-        f"At most {args.rows:,} rows to learn, and as many to test; mean of {args.orders} orders."
-        f" In the order of time: {', '.join(IN_TIME)}; the others at random. Two classes each"
-        " (`benchmarks/common/every.py`).",
-        f"The developers' sets: all classes, at most {MOST_DRAWN:,} rows to learn, always the same,"
-        f" in random orders, and {MOST_TESTED:,} to test; defaults were chosen on them"
-        " (`benchmarks/rivals/streams.py`).",
-        "Seconds are of the processor, predicting and learning a row at a time; a cell that takes"
-        f" more than {LIMIT_S:g} s is left out. Bytes of river are those of its objects, of SVC"
-        " those of the rows it keeps, of SGD and Nyström those of their arrays.",
-    ]
-    drawn = figures_of(args.out) / f"{stem_of(study)}.png"
-    picture(figures, names, drawn)
-    pictures = [("accuracy against bytes", os.path.relpath(drawn, args.out))]
-    raw = [[*key, cells[key]] for key in cells]
-    title = "Every learner from 1 to 64 KiB, and what a user would take instead"
-    if only:
-        title = f"From 1 to 64 KiB: {' and '.join(KINDS[name] for name in only)}"
-    publish(Report(study, title, tables, about, raw, absent(), pictures), args.out)
+        path.unlink(missing_ok=True)
+    cells = Cells(path, build_id())
+    measure(cells, sets, names, args.orders)
+    figures = Figures(cells, sets, names, args.orders)
+    tables = [*map(figures.means, ORDERS), *map(figures.by_set, ORDERS)]
+    raw: Any = [[*key, cells[key]] for key in cells]
+    skipped = [f"{name}: not there" for name in SETS if name not in sets and not args.sets]
+    title = "The default learner and rivals at equal bytes"
+    publish(Report("rivals/table", title, tables, [__doc__ or ""], raw, skipped), args.out)
 
 
 if __name__ == "__main__":

@@ -26,14 +26,7 @@ from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
 from benchmarks.common.data import QUICK, TABLE_1, Split, Task, published
 from benchmarks.common.progress import say
-from benchmarks.common.protocol import (
-    COLUMNS,
-    Outcome,
-    accuracy_of,
-    balanced_of,
-    cells,
-    measure,
-)
+from benchmarks.common.protocol import Outcome, accuracy_of, balanced_of, measure
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.common.scores import float_bytes, yes
 from edgesvm import StreamSVM
@@ -139,29 +132,6 @@ def run_task(task: Task, n_orders: int, n_splits: int, done: Cells) -> dict[str,
     return outcomes
 
 
-def majority(task: Task) -> float:
-    """Percent right by always saying the larger class."""
-    y_test = task.split(0)[3]
-    return 100 * max(y_test.mean(), 1 - y_test.mean())
-
-
-def table(task: Task, outcomes: dict[str, Outcome]) -> Table:
-    paper = f"{PAPER[task.name]:.2f}" if task.name in PAPER else "-"
-    rows: list[list[str]] = [
-        ["paper (K = 6 to 8)", paper, *[""] * 6],
-        ["the larger class", f"{majority(task):.2f}", "50.00", *[""] * 5],
-    ]
-    for name, o in outcomes.items():
-        values = sorted({"" if v is None else f"{v:g}" for v in o.chosen}, key=as_number)
-        chosen = values[0] if len(values) == 1 else f"{values[0]} to {values[-1]}"
-        rows.append([*cells(name, o), chosen])
-    return Table(task.name, [*COLUMNS, "C or alpha"], rows)
-
-
-def as_number(text: str) -> float:
-    return float(text or 0)
-
-
 def columns(results: dict[str, dict[str, Outcome]]) -> Table:
     """The paper's table, and beside each figure ours."""
     rows = []
@@ -240,7 +210,7 @@ def summary(results: dict[str, dict[str, Outcome]]) -> Table:
         "averaged SGD",
         "reaches the paper",
     ]
-    return Table("Summary", headings, rows, "The best rows are picked from the tables below.")
+    return Table("Summary", headings, rows, "The best rows of each kind.")
 
 
 def run(
@@ -276,12 +246,10 @@ def main() -> None:
         "Does not show: other scalings, other penalties per class, several passes. SGD's bytes are "
         "its weight arrays; its updates are not counted. Times are of one call on the whole array.",
     ]
-    by_name = {task.name: task for task in tasks}
     tables = [
         columns(results),
         sizes(results),
         summary(results),
-        *(table(by_name[name], o) for name, o in results.items()),
     ]
     figures = {
         name: {k: asdict(o) for k, o in outcomes.items()} for name, outcomes in results.items()

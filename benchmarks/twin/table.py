@@ -44,7 +44,6 @@ ABOUT = (
     "`max_margin=B + 2`, room for every kernel row of the margin set; by default it has less and "
     "learns the same model, more slowly where the margin set is large."
 )
-LARGER = 10.0  # a second Table 3, with ten times the paper's penalty
 
 
 def wanted(args: argparse.Namespace) -> list[Setting]:
@@ -57,7 +56,6 @@ def wanted(args: argparse.Namespace) -> list[Setting]:
         chosen = []
         if 3 in args.table:
             chosen += [Setting(task, "rbf", budget) for budget in args.budgets]
-            chosen += [Setting(task, "rbf", b, factor=LARGER) for b in args.budgets if b <= 200]
         if 4 in args.table:
             chosen += [Setting(task, kernel, 100) for kernel in ("poly", "linear")]
         if 5 in args.table:
@@ -140,30 +138,6 @@ def worse(columns: list[Column]) -> str:
     return "\n".join(lines)
 
 
-def costs(title: str, columns: list[Column]) -> Table:
-    """Seconds a pass, rows that moved the model, bytes, and the worst KT residual."""
-    rows = []
-    for name in TASKS:
-        done = [c for c in columns if name in c.results]
-        for column in done:
-            worst = max(result["kt_residual"] for result in column.results[name])
-            rows.append(
-                [
-                    name,
-                    column.title,
-                    f"{column.seconds(name):.2f}",
-                    f"{column.mean(name, 'updates'):,.0f}",
-                    f"{column.results[name][0]['bytes_default']:,}",
-                    f"{column.results[name][0]['bytes']:,}",
-                    f"{column.mean(name, 'balanced'):.1f}",
-                    f"{worst:.0e}",
-                ]
-            )
-    header = ["data", "column", "CPU s a pass", "updates", "bytes by default", "bytes here"]
-    header += ["balanced %", "KT residual"]
-    return Table(f"{title}: costs", header, rows)
-
-
 def report(settings: list[Setting], cells: Cells, args: argparse.Namespace) -> Report:
     def column(title: str, paper: list[float], **like: Any) -> Column:
         like = {"factor": 1.0, **like}
@@ -180,20 +154,13 @@ def report(settings: list[Setting], cells: Cells, args: argparse.Namespace) -> R
             for name in HEURISTICS
         ],
     }
-    larger = [
-        column(f"B={b}", paper, budget=b, factor=LARGER, **usual) for b, paper in by_budget.items()
-    ]
     tables = []
     for number in args.table:
         tables.append(accuracies(TITLES[number], columns[number]))
-        if number == 3 and any(c.results for c in larger):
-            tables.append(accuracies("Table 3 with ten times the paper's penalty", larger))
-        tables.append(costs(TITLES[number], columns[number]))
     figures: dict[str, Any] = {
         str(n): {c.title: {"paper": c.paper, "ours": c.results} for c in columns[n]}
         for n in args.table
     }
-    figures["3, larger penalty"] = {c.title: c.results for c in larger}
     about = [ABOUT.format(orders=args.orders)]
     if len(cells.builds) > 1:
         counts = ", ".join(f"{n:,} of {build}" for build, n in cells.builds.items())

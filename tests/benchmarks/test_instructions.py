@@ -103,18 +103,3 @@ def test_the_ledger_has_every_entry_point():
     assert [entry_point.name for entry_point in entry_points()] == list(
         json.loads(LEDGER.read_text())["entries"]
     )
-
-
-def test_every_learner_is_in_the_ledger():
-    import edgesvm
-    from benchmarks.ledger.entry_points import LEARNERS
-    from edgesvm.learner import Learner
-
-    public = {
-        name
-        for name in edgesvm.__all__
-        if isinstance(kind := getattr(edgesvm, name), type)
-        and issubclass(kind, Learner)
-        and kind is not Learner
-    }
-    assert {type(counted.learner).__name__ for counted in LEARNERS.values()} == public
