@@ -1,10 +1,12 @@
 """The learners by class name, for snapshots and the command line, and what else has snapshots. Each
-class registers itself."""
+class registers itself. What snapshots and pickles of the last release name is found here too."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from edgesvm.catalogue import MODULE_OF
@@ -15,6 +17,43 @@ if TYPE_CHECKING:
 
 _LEARNERS: dict[str, type[Any]] = {}
 OTHERS: dict[str, type[Any]] = {}  # what has snapshots and is no learner
+
+# What is no longer there, and what to use.
+GONE = {
+    "Adwin": "PageHinkley",
+    "Auto": "ByteSVM",
+    "Forecaster": "VirtualSensor",
+    "FourierFeatures": "FourierSVM",
+    "GramMachine": "CoreVectorMachine or BallVectorMachine",
+    "TwinDictionarySVM": "SharedTwinSVM",
+}
+# The modules of the classes in release 0.1.0, by folder: its pickles name them.
+FORMER = {
+    "calibration": "calibrated",
+    "drift": "adwin page_hinkley",
+    "learners": "multiclass",
+    "learners.auto": "auto",
+    "learners.batch": "batch_svm batch_svr reservoir_svm",
+    "learners.byte": "byte_svm",
+    "learners.fourier": "fourier_svm",
+    "learners.gradient": "adagrad_svm",
+    "learners.novelty": "gaussian_novelty kernel_novelty",
+    "learners.papers.enclosing": "ball_vector_machine core_vector_machine gram one_class",
+    "learners.papers.incremental": "incremental_svm windowed_svm",
+    "learners.papers.online": (
+        "forgetron kernel_perceptron lasvm passive_aggressive pegasos perceptron"
+    ),
+    "learners.papers.randomized": "rand_svm",
+    "learners.regression": "adagrad_svr fourier_rls fourier_svr",
+    "learners.stream": "kernel_stream_svm stream_svm",
+    "learners.twin": (
+        "incremental_decremental_svm incremental_decremental_svr shared_twin_svm simple_svm"
+        " twin_dictionary_svm twin_vector_machine"
+    ),
+    "preprocessing": "chain clock_features fourier_features robust_standardized standardized"
+    " window_features",
+    "series": "forecaster virtual_sensor",
+}
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -58,11 +97,19 @@ def kind_of(name: str) -> type[Any]:
     if name in MODULE_OF:
         import_module(MODULE_OF[name])
     kinds = _LEARNERS | OTHERS
-    if name not in kinds:
-        raise CorruptModelError(
-            f"the snapshot is of the learner {name!r}, which this release does not know"
-        )
-    return kinds[name]
+    if name in kinds:
+        return kinds[name]
+    if name in GONE:
+        raise _gone("snapshot", name)
+    raise CorruptModelError(
+        f"the snapshot is of the learner {name!r}, which this release does not know"
+    )
+
+
+def _gone(what: str, name: str) -> CorruptModelError:
+    return CorruptModelError(
+        f"the {what} is of {name}, which edgesvm no longer has: use {GONE[name]}"
+    )
 
 
 def is_a(thing: object, name: str) -> TypeGuard[Any]:
@@ -79,3 +126,33 @@ def __getattr__(name: str) -> Any:
     for module in MODULE_OF.values():
         import_module(module)
     return _LEARNERS
+
+
+class Former:
+    """Finds the modules of `FORMER` that are not there any more; each has what pickles take."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        former = [f"edgesvm.{at}.{file}." for at, files in FORMER.items() for file in files.split()]
+        if not any(module.startswith(f"{name}.") for module in former):
+            return None
+        return ModuleSpec(name, Former, is_package=True)  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        """Python's own kind of module."""
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        module.__getattr__ = _of_pickle  # type: ignore[method-assign]
+
+
+def _of_pickle(name: str) -> Any:
+    if name in MODULE_OF:
+        return getattr(import_module(MODULE_OF[name]), name)
+    if name in GONE:
+        raise _gone("pickle", name)
+    raise AttributeError(name)
+
+
+sys.meta_path.append(Former)  # type: ignore[arg-type]  # after those that find what is there
