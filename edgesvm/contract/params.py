@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 def param(default: T, check: Check) -> T:
     """A dataclass field whose value a core takes as `check` returns it."""
-    return field(default=default, metadata={"check": check})  # type: ignore[return-value]
+    return field(default=default, metadata={"check": check})
 
 
 def within(least: int, most: int) -> Check:
