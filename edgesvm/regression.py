@@ -108,8 +108,6 @@ class RegressionScore:
         Samples from one season, such as a day, to the next; takes 8 bytes each. 0: none.
     coverage : float, optional
         Share of the targets that is asked to lie within the intervals.
-    ahead : int, default 1
-        Samples from the last target known to the one that is predicted.
 
     Attributes
     ----------
@@ -133,17 +131,15 @@ class RegressionScore:
         *,
         season: int = 0,
         coverage: float | None = None,
-        ahead: int = 1,
     ) -> None:
         if window < 1 or season < 0:
             raise ValueError(f"window={window} must be at least 1, season={season} at least 0")
-        self.ahead = ahead
         self._errors = Errors()
         self.window, self.season, self.coverage_asked = window, season, coverage
         self.mean_so_far, self.value_before, self.season_before = Errors(), Errors(), Errors()
         self.first: float | None = None  # mean absolute error of the first `window`
         self._recent = array("d", bytes(8 * window))
-        self._targets = array("d", bytes(8 * max(season, ahead)))  # the last ones
+        self._targets = array("d", bytes(8 * max(season, 1)))  # the last ones
         self._mean = self._spread = 0.0  # of the targets; sum of squared deviations from it
         self._covered = self._intervals = 0
         self._width = 0.0
@@ -168,8 +164,7 @@ class RegressionScore:
         held = len(self._targets)
         if self.n:
             self.mean_so_far.add(target - self._mean)
-        if self.n >= self.ahead:
-            self.value_before.add(target - self._targets[(self.n - self.ahead) % held])
+            self.value_before.add(target - self._targets[(self.n - 1) % held])
         if self.season and self.n >= self.season:
             self.season_before.add(target - self._targets[(self.n - self.season) % held])
         self._targets[self.n % held] = target
@@ -225,7 +220,6 @@ class RegressionScore:
             found |= {f"mae_{name}": errors.mae, f"rmse_{name}": errors.rmse}
         found |= {
             "season": self.season or None,
-            "ahead": self.ahead,
             "rolling_mae": self.rolling,
             "first_mae": self.first if self.first is not None else self.rolling,
         }
@@ -238,7 +232,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is None or math.isfinite(value) else None
 
 
-def score_of(learner: Learner, window: int, season: int = 0, *, ahead: int = 1) -> RegressionScore:
+def score_of(learner: Learner, window: int, season: int = 0) -> RegressionScore:
     """The score of a regressor's predictions."""
     coverage = getattr(innermost(learner), "coverage", None)
-    return RegressionScore(window, season=season, coverage=coverage, ahead=ahead)
+    return RegressionScore(window, season=season, coverage=coverage)

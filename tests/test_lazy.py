@@ -18,7 +18,6 @@ import pytest
 import edgesvm
 from edgesvm import Standardized, StreamSVM, learners
 from edgesvm.catalogue import MODULE_OF
-from edgesvm.cli import learner_options
 
 ROOT = Path(__file__).parents[1]
 # What is imported anyway: by NumPy, and by the loader of an editable install.
@@ -109,7 +108,7 @@ UNUSED = (
     *("edgesvm.calibration", "edgesvm.drift", "edgesvm.page", "edgesvm.outputs.output"),
     *("edgesvm.learners.batch", "edgesvm.learners.multiclass", "edgesvm.learners.novelty"),
     *("edgesvm.learners.stream", "edgesvm.preprocessing.chain", "edgesvm.preprocessing.bands"),
-    *("edgesvm.preprocessing.fourier_features", "edgesvm.preprocessing.robust_standardized"),
+    *("edgesvm.preprocessing.robust_standardized"),
     *("edgesvm.link.binary", "edgesvm.link.bodies", "edgesvm.link.recording"),
     *("edgesvm.link.files", "edgesvm.data.files", "edgesvm.persist.checkpoint"),
     *("edgesvm.cli.several_ports", "edgesvm.window_runner", "firmware_sim", "serial"),
@@ -138,9 +137,3 @@ def test_a_run_imports_only_what_it_uses():
     used = [m for m in modules if any(m == name or m.startswith(f"{name}.") for name in UNUSED)]
     assert "edgesvm.runner" in modules and used == []
     assert 0 < int(n_compiled) <= MOST_COMPILED, n_compiled
-
-
-def test_the_names_of_learner_stand_for_what_they_say():
-    kinds = {name: learner_options.class_of(name) for name in learner_options.KINDS}
-    linear = [name for name, kind in kinds.items() if hasattr(kind, "coef_")]
-    assert linear == list(learner_options.LINEAR)

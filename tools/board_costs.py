@@ -29,7 +29,6 @@ from edgesvm import (  # noqa: E402
     Calibrated,
     Chain,
     Forgetron,
-    FourierFeatures,
     FourierSVM,
     FourierSVR,
     GaussianNovelty,
@@ -146,16 +145,6 @@ def settings(dtype):
         ),
         "Standardized": widths(lambda: Standardized(learner=StreamSVM(C=10.0, **of))),
         "RobustStandardized": widths(lambda: RobustStandardized(learner=StreamSVM(C=10.0, **of))),
-        "FourierFeatures": stores(
-            lambda M: FourierFeatures(
-                learner=Perceptron(**of), n_directions=M, directions="independent"
-            )
-        ),
-        "FourierFeatures, orthogonal": stores(
-            lambda M: FourierFeatures(
-                learner=Perceptron(**of), n_directions=M, directions="orthogonal"
-            )
-        ),
         "Calibrated": [
             (Calibrated(learner=Perceptron(**of)), 4, 2),
             *((Calibrated(learner=AdaGradSVM(n_classes=K, **of)), 4, K) for K in (4, 6)),

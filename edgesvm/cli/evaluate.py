@@ -140,12 +140,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="with --regress: compare with the target N rows before; default a day, if known",
     )
-    group.add_argument(
-        "--ahead",
-        type=arguments.count,
-        metavar="N",
-        help="with --regress: forecast the target N rows later, from the last targets too",
-    )
 
 
 def _share(text: str) -> float:
@@ -173,11 +167,7 @@ def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recor
     """Predict and learn every row, with a status line and a report; the exit code."""
     # before hours of learning, not at the end
     with saved_model.claimed(options.save) if options.save else nullcontext():
-        if options.ahead is None:
-            return _test_then_train(options, rows)
-        from edgesvm.cli import ahead
-
-        return ahead.evaluate(options, rows)
+        return _test_then_train(options, rows)
 
 
 def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:

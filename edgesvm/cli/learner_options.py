@@ -26,7 +26,6 @@ KINDS = catalogue.commands(*catalogue.LEARNERS)
 REGRESSORS = catalogue.commands("regressor")
 OF_MANY = catalogue.commands("multiclass")
 SCALERS = catalogue.commands("scaler")
-LINEAR = catalogue.commands("plane")
 DEFAULT_SCALE = "deviation"  # of a learner that does not scale its samples itself
 DEFAULT_KIND = "byte"
 DEFAULT_REGRESSOR = "fourier"
@@ -76,7 +75,11 @@ def add_to(
     group.add_argument("--scale", choices=SCALERS, help="standardize by mean (default) or median")
     group.add_argument("--raw", action="store_true", help="do not standardize the features")
     group.add_argument(
-        "--fourier", action="store_true", help="a kernel machine: linear on random features"
+        "--fourier",
+        dest="learner",
+        action="store_const",
+        const="fourier",
+        help="--learner fourier: a kernel machine in few bytes",
     )
     decision_options.add_to(group)
     return group
@@ -116,8 +119,6 @@ class LearnerSettings:
         One of `KINDS`; None: the default.
     parameters : mapping of str to str
         Those given, as text: what they mean is for the class of the learner to say.
-    fourier : bool
-        Whether random Fourier features are before a linear learner.
     classes, multiclass, scale
         None: as the source of the samples, or the default.
     raw : bool
@@ -130,7 +131,6 @@ class LearnerSettings:
     memory: str | int = DEFAULT_MEMORY
     learner: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
-    fourier: bool = False
     classes: int | None = None
     multiclass: str | None = None
     scale: str | None = None
@@ -157,8 +157,6 @@ class LearnerSettings:
             settings._check_regressor()
         elif settings.chosen not in KINDS:
             raise ValueError(f"--learner {settings.chosen} predicts numbers: give --regress")
-        if settings.fourier and settings.chosen not in LINEAR:
-            raise ValueError(f"--fourier does not apply to --learner {settings.chosen}")
         return settings
 
     def _check_regressor(self) -> None:
@@ -172,7 +170,6 @@ class LearnerSettings:
         given = {
             "--classes": self.classes is not None,
             "--multiclass": self.multiclass is not None,
-            "--fourier": self.fourier,
             "--probabilities": self.decision.probabilities,
             "--sets": self.decision.coverage is not None,
             **{f"--{name}": True for name in self.decision.by_label},
@@ -189,7 +186,7 @@ class LearnerSettings:
     def chosen(self) -> str:
         """The kind of the learner."""
         default = DEFAULT_REGRESSOR if self.regress else DEFAULT_KIND
-        return self.learner or ("stream" if self.fourier else default)
+        return self.learner or default
 
     def words(self) -> list[str]:
         """The words of a command line that ask for this learner."""
@@ -201,26 +198,13 @@ class LearnerSettings:
             "scale": self.scale,
         }
         told = [w for name, of in given.items() if of is not None for w in (f"--{name}", str(of))]
-        told += [f"--{name}" for name in ("fourier", "raw", "regress") if getattr(self, name)]
+        told += [f"--{name}" for name in ("raw", "regress") if getattr(self, name)]
         return told + parameters.words(self.parameters) + self.decision.words()
-
-    def _own(self) -> dict[str, str]:
-        """The parameters of the learner itself, not of the features before it."""
-        features = self._of_features()
-        return {name: text for name, text in self.parameters.items() if name not in features}
-
-    def _of_features(self) -> dict[str, str]:
-        """The parameters of random Fourier features, if they are before the learner."""
-        if not self.fourier:
-            return {}
-        learner, features = self.kind, kind_of("FourierFeatures")
-        names = parameters.types_of(features).keys() - parameters.types_of(learner).keys()
-        return {name: text for name, text in self.parameters.items() if name in names}
 
     def of_two(self) -> Learner:
         """The learner of two classes, or of targets, alone, not allocated. Raises ValueError for a
         parameter that it does not have, or that is out of range."""
-        given = _parsed(self.kind, self._own())
+        given = _parsed(self.kind, self.parameters)
         learner = self.kind(**given) if self.regress else of_kind(self.chosen, given)
         learner.plan(1)  # checks the parameters
         return learner
@@ -228,11 +212,8 @@ class LearnerSettings:
     def requested(self, n_classes: int = 0) -> tuple[Learner, bool]:
         """The learner, not allocated, and whether its capacity was given; `n_classes` is the number
         of classes that the source reports, 0 if unknown. Raises as `of_two` does."""
-        inner, sized = self.of_many(self.of_two(), n_classes), self._own()
-        if self.fourier:
-            stage, sized = kind_of("FourierFeatures"), self._of_features()
-            inner = stage(learner=inner, **_parsed(stage, sized))
-        fixed = any(name in CAPACITIES for name in sized)
+        inner = self.of_many(self.of_two(), n_classes)
+        fixed = any(name in CAPACITIES for name in self.parameters)
         return self.decision.around(self.scaled(inner)), fixed
 
     def build(self, n_features: int, n_classes: int = 0) -> Learner:
@@ -292,20 +273,17 @@ class LearnerSettings:
         scaled = decision_options.within(learner)
         if self.raw and (isinstance(scaled, Scaler) or inner.scales_itself):
             found.append(("standardized features", "--raw"))
-        stage = scaled.inner if isinstance(scaled, Scaler) else scaled
-        features = stage if is_a(stage, "FourierFeatures") else None
         for name, text in sorted(self.parameters.items()):
-            found += _differing(name, text, [inner] if features is None else [inner, features])
+            found += _differing(name, text, inner)
         has: dict[str, Any] = {
-            "fourier": features is not None,
             "classes": learner.n_classes_planned,
+            "multiclass": _many_kind(scaled),
+            "scale": _scale(scaled),
         }
-        has |= {"multiclass": _many_kind(scaled), "scale": _scale(scaled)}
         for name, held in has.items():
             asked = getattr(self, name)
             if asked and asked != held:
-                option = f"--{name}" if asked is True else f"--{name} {asked}"
-                found.append((f"--{name} {held}" if held else f"no --{name}", option))
+                found.append((f"--{name} {held}" if held else f"no --{name}", f"--{name} {asked}"))
         return found
 
 
@@ -323,11 +301,10 @@ def _parsed(kind: type, given: Mapping[str, str]) -> dict[str, object]:
     return {name: parameters.parsed(kind, name, text) for name, text in given.items()}
 
 
-def _differing(name: str, text: str, owners: list[Learner]) -> list[tuple[str, str]]:
-    """What the first of these learners that has this parameter has for it, if it is not `text`."""
+def _differing(name: str, text: str, owner: Learner) -> list[tuple[str, str]]:
+    """What this learner has for the parameter, if it is not `text`."""
     given = parameters.spelled(name, text)
-    owner = next((one for one in owners if name in parameters.types_of(type(one))), None)
-    if owner is None:
+    if name not in parameters.types_of(type(owner)):
         return [(f"no {parameters.spelled(name)}", given)]
     held = owner.get_params(deep=False)[name]
     if name in {"kernel", "gamma"} and hasattr(owner, "kernel"):

@@ -64,7 +64,7 @@ def act(options: argparse.Namespace) -> int:
 
 def table(asked: LearnerSettings, n_features: int, *, as_json: bool = False) -> int:
     """Print what fits of every kind of learner, with those parameters that it has."""
-    if given := [*(n for n in asked.parameters if n not in OF_ALL), *["fourier"] * asked.fourier]:
+    if given := [name for name in asked.parameters if name not in OF_ALL]:
         raise ValueError(f"{parameters.spelled(given[0])} needs a choice of --learner")
     budget = parse_bytes(asked.memory)
     rows = [_row(asked, n_features, name) for name in learner_options.KINDS]

@@ -67,9 +67,8 @@ def errors(s: dict[str, Any]) -> str:
     """Errors of `RegressionScore.summary`, with those of the answers that need no learner."""
     season = f", {s['season']:,} before {number(s['mae_season_before'])}" if s["season"] else ""
     r2 = "-" if s["r2"] is None else f"{s['r2']:.3f}"
-    before = "target before" if s["ahead"] == 1 else f"target {s['ahead']:,} before"
     told = (
-        f"MAE {number(s['mae'])} (mean so far {number(s['mae_mean_so_far'])}, {before} "
+        f"MAE {number(s['mae'])} (mean so far {number(s['mae_mean_so_far'])}, target before "
         f"{number(s['mae_value_before'])}{season}), RMSE {number(s['rmse'])}, R2 {r2}"
     )
     if s["coverage"] is None:

@@ -17,7 +17,7 @@ HEAD = [("n_added", "i8", ()), ("n_drifts", "i8", ()), ("before", "f8", ()), ("n
 
 @dataclass(kw_only=True, eq=False)
 class Detector:
-    """Base of drift detectors; see `PageHinkley` or `Adwin` for how to use one.
+    """Base of drift detectors; see `PageHinkley` for how to use one.
 
     The memory is taken when the detector is made, and nothing later. Its state is in one block of
     bytes; `pickle` and `copy` carry it on, bit for bit. It is no part of a learner's snapshot.

@@ -18,7 +18,6 @@ from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.learner import Learner
 from edgesvm.learners.multiclass import Multiclass, OneVsOne
 from edgesvm.learners.wrapper import Shell
-from edgesvm.preprocessing.fourier_features import FourierFeatures
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,7 @@ def parts(
         yield from parts(learner.inner, D, decides * n, learns * taught, scores * n)
     elif isinstance(learner, Shell):
         sizes: tuple[int, ...] = (1, D)
-        if isinstance(learner, FourierFeatures):
-            P = learner.n_directions
-            name += orthogonal(learner, D)
-            sizes = (1, P, P * D)
-        elif isinstance(learner, Calibrated):
+        if isinstance(learner, Calibrated):
             V = columns(learner)
             sizes = (1, V, V if V > 1 else 0)  # logarithms of shares, if it decides among several
         yield Part(name, sizes, decides, learns, scores)

@@ -52,8 +52,7 @@ class Unit:
 
     def stored(self, name: str) -> str:
         """The array of the plan that the C calls `name`."""
-        mapped = "features" if self.name == "FourierFeatures" else "scaled"
-        return mapped if name == "mapped" else name
+        return "scaled" if name == "mapped" else name
 
 
 def name_of(learner: Learner | RawFeatures) -> str:
@@ -224,7 +223,6 @@ MORE: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
     "FourierSVR": fourier_svr,
     "FourierRLS": fourier_rls,
     "AdaGradSVR": adagrad_svr,
-    "FourierFeatures": directions,
     "GaussianNovelty": lambda _, core: {
         "factor_length": packed_length(core.n_features),
         "factor_width": packed_length(core.n_features) + 1,

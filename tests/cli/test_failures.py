@@ -157,7 +157,6 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
         (["plan", "1KiB"], "--features"),
         (["plan", "1KiB", "--features", "0"], "--features"),
         (["plan", "1KiB", "--features", "3", "--set", "lookahead=4"], "--learner"),
-        (["plan", "1KiB", "--features", "3", "--learner", "twin", "--fourier"], "--fourier"),
         (
             ["plan", "1KiB", "--features", "3", "--learner", "stream", "--set", "directions=x"],
             "has no such",

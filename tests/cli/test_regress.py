@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm import Forecaster, FourierSVR, Standardized, load
+from edgesvm import FourierSVR, Standardized, load
 from edgesvm.cli import main
 from edgesvm.link import Recording
 from firmware_sim.harness import simulate
@@ -164,7 +164,7 @@ def test_missing_values_and_targets_of_a_csv_are_told(tmp_path, capsys):
         (["--sets", "0.9"], "--sets does not go with --regress: leave it out"),
         (["--probabilities"], "--probabilities does not go with --regress: leave it out"),
         (["--window", "16"], "--window does not go with --regress: leave it out"),
-        (["--drift", "adwin"], "--drift does not go with --regress: leave it out"),
+        (["--drift", "page-hinkley"], "--drift does not go with --regress: leave it out"),
         (["--positive", "1"], "--positive does not go with --regress: leave it out"),
     ],
 )
@@ -184,28 +184,6 @@ def test_targets_without_regress_are_refused_with_what_to_give(tmp_path, capsys)
     np.savez(path, X=np.eye(4), y=np.arange(4) % 2)
     assert main(["eval", str(path), "--season", "3"]) == 2
     assert "give --regress" in capsys.readouterr().err
-
-
-def test_forecasts_of_a_file_beside_the_last_target_and_the_season(tmp_path, capsys):
-    rows = PumpFlow(seed=1).read(1200)
-    X, y = np.asarray(rows.X), np.asarray(rows.y, np.float64)
-    np.savez(tmp_path / "flow.npz", X=X, y=y)
-    file, model = str(tmp_path / "flow.npz"), str(tmp_path / "model.esvm")
-    words = ["--regress", "--ahead", "3", "--season", "30", "--memory", "8KiB"]
-    assert main(["eval", file, *words, "--json", "--save", model]) == 0
-    told = json.loads(capsys.readouterr().out)
-    forecaster = Forecaster(
-        learner=Standardized(learner=FourierSVR(), missing="mean"), ahead=3, season=30
-    ).fitted_into("8KiB", 5)
-    said = np.array([forecaster.push(x, target) for x, target in zip(X, y, strict=True)])
-    value, low, high = said[3:-3].T
-    truth = y[6:]
-    assert told["predicted"] == len(truth) and told["ahead"] == 3
-    assert told["mae"] == pytest.approx(np.abs(truth - value).mean())
-    assert told["coverage"] == pytest.approx(np.mean((low <= truth) & (truth <= high)))
-    assert told["mae_value_before"] == pytest.approx(np.abs(y[9:] - y[6:-3]).mean())
-    assert told["mae_season_before"] == pytest.approx(np.abs(y[36:] - y[6:-30]).mean())
-    assert bytes(load(model).arena) == bytes(forecaster.arena)
 
 
 def test_a_picture_of_the_last_targets(tmp_path, capsys):

@@ -15,7 +15,7 @@ from each import each
 from edgesvm import (
     RBF,
     Calibrated,
-    FourierFeatures,
+    FourierSVM,
     GaussianNovelty,
     KernelStreamSVM,
     OneVsOne,
@@ -215,7 +215,7 @@ ROBUST = RobustStandardized(learner=StreamSVM(bound="lower"))
 PRICED = Calibrated(learner=STREAM, cost={1: 2.0})
 MANY = Standardized(learner=OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3))
 FEATURES = Standardized(
-    learner=FourierFeatures(learner=OneVsRest(learner=StreamSVM(), n_classes=3), n_directions=7)
+    learner=OneVsRest(learner=FourierSVM(n_directions=7, weigh_widths=False), n_classes=3)
 )
 
 
@@ -244,7 +244,6 @@ FEATURES = Standardized(
         (KERNEL, ["--kernel", "poly"], [("--kernel rbf", "--kernel poly")]),
         (KERNEL, ["--gamma", "0.5"], [("--gamma 0.25", "--gamma 0.5")]),
         (MANY, ["--classes", "4"], [("--classes 3", "--classes 4")]),
-        (STREAM, ["--fourier"], [("no --fourier", "--fourier")]),
         (
             FEATURES,
             ["--n-directions", "9", "--directions", "orthogonal"],
@@ -278,7 +277,7 @@ def test_options_that_a_model_contradicts(learner, words, told):
         (PRICED, ["--cost", "1=2", "--C", "1", "--scale", "deviation", "--classes", "2"]),
         (MANY, ["--classes", "3", "--multiclass", "one-vs-one"]),
         (TwinVectorMachine(max_twins=4), ["--learner", "twin"]),
-        (FEATURES, ["--fourier", "--learner", "stream", "--n-directions", "7", "--C", "1"]),
+        (FEATURES, ["--fourier", "--n-directions", "7"]),
         (FEATURES, ["--multiclass", "one-vs-rest", "--classes", "3"]),
     ],
 )

@@ -17,7 +17,6 @@ from edgesvm import (  # noqa: E402
     BatchSVM,
     ByteSVM,
     CoreVectorMachine,
-    FourierFeatures,
     FourierSVM,
     FourierSVR,
     KernelPerceptron,
@@ -39,7 +38,7 @@ from edgesvm.compat.onnx import export  # noqa: E402
 from edgesvm.contract.registry import LEARNERS  # noqa: E402
 
 REGRESSORS = {name for name, kind in LEARNERS.items() if kind.regresses is True}
-WITHOUT = {"Auto", "Calibrated", "FourierFeatures", "GaussianNovelty", "KernelNovelty"}
+WITHOUT = {"Auto", "Calibrated", "GaussianNovelty", "KernelNovelty"}
 WITHOUT |= {"OneVsOne", "WindowedSVM", "SharedTwinSVM", "IncrementalDecrementalSVR", "BatchSVR"}
 TOLERANCE = 5e-4  # relative to the largest score; angles of 16 bits are right to 1e-4
 OF_BYTES = 5e-3  # of cosines that are rounded to bytes
@@ -191,7 +190,6 @@ def test_what_cannot_be_exported_says_so_in_a_line(tmp_path):
     learners = [LEARNERS[name]() for name in sorted(WITHOUT)]
     scaled_parts = OneVsRest(learner=Standardized(learner=StreamSVM()))  # by different norms
     others = [scaled_parts, OneVsRest(learner=BatchSVM()), Standardized(learner=OneVsOne())]
-    others += [Standardized(learner=FourierFeatures(learner=StreamSVM()))]
     for learner in learners + others:
         with pytest.raises(ValueError, match="cannot be exported") as caught:
             export(learner.fit(X, y), tmp_path / "m.onnx")

@@ -36,7 +36,6 @@ from edgesvm import (
     ClockFeatures,
     CoreVectorMachine,
     Forgetron,
-    FourierFeatures,
     FourierRLS,
     FourierSVM,
     FourierSVR,
@@ -455,15 +454,6 @@ REGRESSION: dict[str, Any] = {"tuned": "learning_rate", "unread": ("epsilon", "q
 # Integers only: the twin has the same bytes, and samples are float32.
 BYTES: dict[str, Any] = {"tuned": "", "dtypes": ("float32",), "twin_rtol": {"float32": 0.0}}
 CALIBRATED_BYTES = BYTES | {"twin_rtol": {"float32": 1e-12}}
-
-
-def features(n_directions: int, **around: Any) -> dict[str, Any]:
-    """Random features in front of a learner."""
-    return {
-        "wrapper": FourierFeatures,
-        "around": {"n_directions": n_directions, **around},
-        "twin_rtol": WAVES["twin_rtol"],
-    }
 
 
 REGISTERED = [
@@ -946,32 +936,6 @@ REGISTERED = [
         tuned="learning_rate",
         unread=("n_classes",),
     ),
-    Registered("FourierFeatures", StreamSVM, {"bound": "lower"}, **features(70)),
-    Registered(
-        "FourierFeatures-AdaGradSVM",
-        AdaGradSVM,
-        {"n_classes": 3},
-        n_classes=3,
-        unread=("n_classes",),
-        **features(9, gamma=0.2),
-        tuned="learning_rate",
-    ),
-    Registered("FourierFeatures-Perceptron", Perceptron, **features(5), tuned=""),
-    Registered(
-        "FourierFeatures-orthogonal",
-        PassiveAggressive,
-        {"C": 0.3},
-        3,
-        **features(65, directions="orthogonal"),
-    ),
-    Registered(
-        "Standardized-FourierFeatures",
-        Pegasos,
-        {"lambda_": 0.05},
-        **features(7),
-        outer=Standardized,
-        tuned="lambda_",
-    ),
     Registered("Calibrated", StreamSVM, {"C": 10.0}, wrapper=Calibrated),
     Registered(
         "Calibrated-cost",
@@ -1109,7 +1073,6 @@ OWN_METHODS = (
     "Standardized",
     "FourierSVM-classes",
     "ByteSVM-fills",  # adds classes as they come
-    "FourierFeatures",
     "OneVsOne",
     "OneVsRest-BatchSVM",
     "Standardized-OneVsOne",
@@ -1162,7 +1125,6 @@ CHECKS = (
     "ByteSVM-grows",
     "ByteSVM-common",
     "Auto",
-    "FourierFeatures-orthogonal",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",
 )

@@ -45,7 +45,6 @@ def test_what_is_no_learner_has_names_of_its_own():
         "WindowFeatures": ["window", "hop", "rate", "bands", "features", "dtype"],
         "ClockFeatures": ["dtype"],
         "Chain": ["windows", "learner", "label"],
-        "Forecaster": ["learner", "ahead", "lags", "season"],
         "VirtualSensor": ["target", "regressor", "learner"],
     }
     assert all(kind_of(name) is kind for name, kind in OTHERS.items())

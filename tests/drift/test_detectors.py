@@ -1,4 +1,4 @@
-"""PageHinkley and Adwin: equal to their definitions, in fixed memory, however the stream is cut."""
+"""PageHinkley: equal to its definition, in fixed memory, however the stream is cut."""
 
 import copy
 import pickle
@@ -8,18 +8,11 @@ import pytest
 from each import each
 
 from edgesvm import CorruptModelError, MemoryBudgetError
-from edgesvm.drift.adwin import Adwin
 from edgesvm.drift.page_hinkley import PageHinkley
 from firmware_sim.limits.allocations import hook_calls, preload_calls
 
-KINDS = [PageHinkley, Adwin]
-
 
 class PageHinkleyInPython(PageHinkley):
-    _engine = "reference"
-
-
-class AdwinInPython(Adwin):
     _engine = "reference"
 
 
@@ -65,53 +58,9 @@ def test_no_drift_before_so_many_errors():
 
 
 @each("errors", [STEP, SMOOTH], ids=["0 or 1", "any loss"])
-@each("n_rows, per_row", [(14, 5), (4, 3), (2, 2)])
-def test_the_window_of_adwin_is_the_end_of_the_stream(errors, n_rows, per_row):
-    """Its buckets are the sums of its last errors; where the last row is full, the oldest go."""
-    detector = Adwin(n_rows=n_rows, per_row=per_row)
-    longest = per_row * (2**n_rows - 1)
-    for t, error in enumerate(errors, start=1):
-        detector.add(error)
-        view = detector._core.views
-        n = int(view["n_window"])
-        assert n <= min(t, longest)
-        buckets = [
-            (2**row, total)
-            for row in reversed(range(n_rows))
-            for total in view["sums"][row, : view["n_in_row"][row]]
-        ]
-        assert sum(size for size, _ in buckets) == n
-        if t % 97 == 0 or t == len(errors):
-            edges = t - n + np.cumsum([0] + [size for size, _ in buckets])
-            exact = np.add.reduceat(errors[:t], edges[:-1])
-            np.testing.assert_allclose([total for _, total in buckets], exact, atol=1e-9)
-    assert n > longest - 2**n_rows or longest > 5000
-
-
-def test_the_bound_of_adwin_by_hand():
-    """32 right, then wrong ones until the look after 64: n0 = n1 = 32 at best. With delta just so
-    that the bound is the difference, 1, or a hair more."""
-    n, m, v = 64, 16.0, 0.25
-    # sqrt(2/m v L) + 2/(3m) L = 1, L = ln(2 ln n / delta)
-    root = (-np.sqrt(2 / m * v) + np.sqrt(2 / m * v + 4 * 2 / (3 * m))) / (2 * 2 / (3 * m))
-    delta = 2 * np.log(n) / np.exp(root**2)
-    errors = np.repeat([0.0, 1.0], 32)
-    for factor, is_found in ((1.001, True), (0.999, False)):
-        detector = Adwin(delta=delta * factor, every=64, per_row=100)
-        assert detector.add_many(errors).any() == is_found
-    assert not Adwin(delta=0.5, every=65).add_many(errors).any()
-    easily = Adwin(delta=0.9, every=1, per_row=100)
-    assert easily.add_many(np.repeat([0.0, 1.0], [100, 3])).argmax() == 102
-    assert (easily.before_, easily.now_) == (0.0, 0.6)  # of five: no side has fewer
-
-
-@each("kind, twin", [(PageHinkley, PageHinkleyInPython), (Adwin, AdwinInPython)])
-@each("errors", [STEP, SMOOTH], ids=["0 or 1", "any loss"])
-def test_the_twin_finds_the_same(kind, twin, errors):
-    small = {"n_rows": 8, "per_row": 3} if kind is Adwin else {"threshold": 15.0}
-    easily = {"delta": 0.9, "every": 1} if kind is Adwin else {"threshold": 2.0}
-    for params in ({}, small, easily):
-        ours, theirs = kind(**params), twin(**params)
+def test_the_twin_finds_the_same(errors):
+    for params in ({}, {"threshold": 15.0}, {"threshold": 2.0}):
+        ours, theirs = PageHinkley(**params), PageHinkleyInPython(**params)
         np.testing.assert_array_equal(ours.add_many(errors), theirs.add_many(errors))
         assert ours.n_drifts_ == theirs.n_drifts_ > 0
         for name, array in ours._core.views.items():
@@ -121,12 +70,11 @@ def test_the_twin_finds_the_same(kind, twin, errors):
         assert not np.any(ours.reset()._core.views[name]) and ours.n_added_ == len(errors)
 
 
-@each("kind", KINDS)
 @each("cuts", [[], [1], [33, 34, 2100], list(range(7, 5000, 331))])
-def test_cut_copied_and_continued_anywhere_it_gives_the_same_bits(kind, cuts):
-    whole = kind()
+def test_cut_copied_and_continued_anywhere_it_gives_the_same_bits(cuts):
+    whole = PageHinkley()
     found = whole.add_many(STEP)
-    detector, parts = kind(), []
+    detector, parts = PageHinkley(), []
     for i, part in enumerate(np.split(STEP, cuts)):
         if i % 2:
             detector = pickle.loads(pickle.dumps(detector))
@@ -138,29 +86,26 @@ def test_cut_copied_and_continued_anywhere_it_gives_the_same_bits(kind, cuts):
     assert bytes(detector.arena) == bytes(whole.arena) and found.sum() == whole.n_drifts_
 
 
-@each("kind", KINDS)
-def test_more_errors_are_a_drift_and_fewer_are_not(kind):
+def test_more_errors_are_a_drift_and_fewer_are_not():
     now = []
     for seed in range(9):
-        worse = kind()
+        worse = PageHinkley()
         worse.add_many(rates((0.1, 2000), (0.4, 1000), seed=seed))
         assert worse.n_drifts_ == 1
         assert worse.before_ == pytest.approx(0.1, abs=0.05)
         now.append(worse.now_)
     assert np.mean(now) == pytest.approx(0.4, abs=0.1)
-    assert not kind().add_many(rates((0.5, 300), (0.2, 3000), (0.02, 3000))).any()
+    assert not PageHinkley().add_many(rates((0.5, 300), (0.2, 3000), (0.02, 3000))).any()
 
 
-@each("kind", KINDS)
 @each("rate", [0.005, 0.1, 0.5])
-def test_false_alarms_are_rare_at_any_rate(kind, rate):
-    found = kind().add_many(rates((rate, 300_000), seed=5))
+def test_false_alarms_are_rare_at_any_rate(rate):
+    found = PageHinkley().add_many(rates((rate, 300_000), seed=5))
     assert found.sum() <= 6
 
 
-@each("kind", KINDS)
-def test_what_is_no_error_is_refused_and_leaves_no_trace(kind):
-    detector = kind()
+def test_what_is_no_error_is_refused_and_leaves_no_trace():
+    detector = PageHinkley()
     detector.add_many(STEP[:100])
     before = bytes(detector.arena)
     for wrong in (np.nan, -0.001, 1.001, np.inf):
@@ -178,70 +123,57 @@ def test_what_is_no_error_is_refused_and_leaves_no_trace(kind):
 
 
 @each(
-    "kind, params, message",
+    "params, message",
     [
-        (PageHinkley, {"delta": -0.1}, "delta=-0.1: give"),
-        (PageHinkley, {"threshold": 0}, "threshold=0: give"),
-        (PageHinkley, {"min_samples": 0}, "min_samples=0: give"),
-        (Adwin, {"delta": 0.0}, "delta=0.0: give"),
-        (Adwin, {"delta": 1.0}, "delta=1.0: give a number below 1"),
-        (Adwin, {"every": 0}, "every=0: give"),
-        (Adwin, {"n_rows": 1}, "n_rows=1: give"),
-        (Adwin, {"per_row": 1}, "per_row=1: give"),
+        ({"delta": -0.1}, "delta=-0.1: give"),
+        ({"threshold": 0}, "threshold=0: give"),
+        ({"min_samples": 0}, "min_samples=0: give"),
     ],
 )
-def test_parameters_out_of_range(kind, params, message):
+def test_parameters_out_of_range(params, message):
     with pytest.raises(ValueError, match=message):
-        kind(**params)
+        PageHinkley(**params)
 
 
-def test_bytes_are_the_plan_and_the_formulas_of_the_docstrings():
-    for detector, expected in (
-        (PageHinkley(), 80),
-        (Adwin(), 824),
-        (Adwin(n_rows=20, per_row=3), 40 + 8 * 20 * 5),
-    ):
-        assert detector.nbytes == detector.plan().total == expected == len(bytes(detector.arena))
-        room = np.full(expected // 8 + 1, 7, np.int64)
-        detector.allocate(room).add_many(STEP)
-        assert bytes(detector.arena) == room.tobytes()[:expected] and room[-1] == 7
-        with pytest.raises(MemoryBudgetError) as refused:
-            detector.allocate(room[:5])
-        assert refused.value.required == expected
+def test_bytes_are_the_plan_and_those_of_the_docstring():
+    detector = PageHinkley()
+    assert detector.nbytes == detector.plan().total == 80 == len(bytes(detector.arena))
+    room = np.full(11, 7, np.int64)
+    detector.allocate(room).add_many(STEP)
+    assert bytes(detector.arena) == room.tobytes()[:80] and room[-1] == 7
+    with pytest.raises(MemoryBudgetError) as refused:
+        detector.allocate(room[:5])
+    assert refused.value.required == 80
 
 
 def test_no_allocator_call_a_sample(alloc_preload):
     setup = """
 import numpy as np
-from edgesvm.drift.adwin import Adwin
 from edgesvm.drift.page_hinkley import PageHinkley
 errors = [float(x) for x in np.random.default_rng(0).random(997) < 0.3]
-cases = {kind.__name__: (kind().add, [errors]) for kind in (Adwin, PageHinkley)}
-cases["bools"] = (Adwin().add, [[bool(x) for x in errors]])
+cases = {
+    "floats": (PageHinkley().add, [errors]),
+    "bools": (PageHinkley().add, [[bool(x) for x in errors]]),
+}
 """
     measured = hook_calls(setup, 20_000)
-    assert len(measured) == 3
+    assert len(measured) == 2
     assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
     beneath = preload_calls(setup, alloc_preload, 20_000, through_malloc=True)
     assert {c: calls for c, calls in beneath.items() if max(calls.excess) > calls.control} == {}
 
 
 def test_bytes_that_no_stream_can_have_left_are_not_taken_up():
-    for kind, name, at, value in (
-        (PageHinkley, "n_drifts", (), 5001),
-        (PageHinkley, "before", (), 1.5),
-        (PageHinkley, "state", 1, 2.0),
-        (PageHinkley, "state", 3, np.nan),
-        (PageHinkley, "state", 2, -1.0),
-        (PageHinkley, "state", 5, 1.1),
-        (Adwin, "n_in_row", 0, 6),
-        (Adwin, "n_in_row", 3, -1),
-        (Adwin, "n_window", (), 3),
-        (Adwin, "sums", (0, 5), 1.0),
-        (Adwin, "sums", (2, 0), 4.5),
-        (Adwin, "now", (), np.inf),
+    for name, at, value in (
+        ("n_drifts", (), 5001),
+        ("before", (), 1.5),
+        ("state", 1, 2.0),
+        ("state", 3, np.nan),
+        ("state", 2, -1.0),
+        ("state", 5, 1.1),
+        ("now", (), np.inf),
     ):
-        detector = kind()
+        detector = PageHinkley()
         detector.add_many(STEP)
         detector._core.views[name][at] = value
         with pytest.raises(CorruptModelError):

@@ -10,7 +10,6 @@ from edgesvm import (
     Calibrated,
     Chain,
     Forgetron,
-    FourierFeatures,
     FourierRLS,
     FourierSVM,
     FourierSVR,
@@ -55,10 +54,6 @@ def fourier(**params):
 
 def byte(**params):
     return lambda dtype: ByteSVM(**{"n_bytes": 600} | params)
-
-
-def behind_waves(make, **params):
-    return lambda dtype: FourierFeatures(learner=make(dtype), n_directions=40, **params)
 
 
 def gaussian(**params):
@@ -176,8 +171,6 @@ SETTINGS = {
     "byte, with a mean of four": (byte(n_bytes=8000, n_classes=4), 6, FOUR),
     "byte, calibrated": (calibrated(byte(n_classes=2)), 5, TWO),
     "byte, one vs one": (one_vs_one(byte(n_classes=2)), 4, FOUR),
-    "fourier features": (scaled(behind_waves(stream())), 5, TWO),
-    "fourier features, orthogonal": (behind_waves(stream(), directions="orthogonal"), 5, TWO),
     "gaussian novelty": (gaussian(), 6, NORMAL),
     "gaussian novelty, diagonal": (gaussian(covariance="diagonal", learn="all"), 6, NORMAL),
     "gaussian novelty, until": (gaussian(learn="until 400"), 6, NORMAL),
@@ -297,7 +290,6 @@ ATTACKED = {
         (scaled(fourier_rls(n_directions=5, directions="orthogonal")), 2, NUMBERS),
     ],
     "AdaGradSVR": [(adagrad_svr(), 3, NUMBERS)],
-    "FourierFeatures": [(behind_waves(stream()), 2, TWO)],
     "GaussianNovelty": [(gaussian(), 3, NORMAL), (gaussian(learn="until 200"), 3, NORMAL)],
     "KernelNovelty": [
         (kernel_novelty(max_vectors=5), 2, NORMAL),

@@ -30,7 +30,6 @@ from edgesvm import (
     Calibrated,
     CoreVectorMachine,
     Forgetron,
-    FourierFeatures,
     FourierSVM,
     FourierSVR,
     GaussianNovelty,
@@ -213,12 +212,6 @@ GOLDEN: dict[str, Learner] = {
     "one_vs_rest_weighed_f32": OneVsRest(learner=StreamSVM(), n_classes=3),
     "adagrad_f32": AdaGradSVM(),
     "adagrad_classes_f64": AdaGradSVM(loss="logistic", n_classes=3, dtype="float64"),
-    "fourier_features_f32": Standardized(
-        learner=FourierFeatures(
-            learner=StreamSVM(), n_directions=10, gamma=0.25, directions="independent"
-        ),
-        clip=None,
-    ),
     "fourier_orthogonal_f32": FourierSVM(
         n_directions=18, gamma=0.25, **EVEN | {"directions": "orthogonal"}
     ),

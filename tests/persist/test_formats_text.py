@@ -21,7 +21,6 @@ from edgesvm import (
     ClockFeatures,
     CoreVectorMachine,
     Forgetron,
-    FourierFeatures,
     FourierRLS,
     FourierSVM,
     FourierSVR,
@@ -154,11 +153,6 @@ SETTINGS = [
     (Standardized(learner=StreamSVM(average=False), until=9), {"W": D + 1, "H": 1}),
     (Standardized(learner=StreamSVM(average=False), clip=None), {"W": D + 1, "H": 1}),
     (RobustStandardized(learner=KernelStreamSVM(max_vectors=7)), {"M": 7, "P": 28}),
-    (FourierFeatures(learner=StreamSVM(), n_directions=70), {"E": 140 + D, "W": 141 + D, "H": 1}),
-    (
-        FourierFeatures(learner=Perceptron(dtype="float64"), directions="orthogonal"),
-        {"E": 256 + D, "W": 257 + D, "P": 128, "O": 16},
-    ),
     (Calibrated(learner=Perceptron()), {"V": 1, "W": D + 1}),
     (Calibrated(learner=Perceptron(), coverage=0.9), {"V": 1, "W": D + 1}),
     (
@@ -174,9 +168,7 @@ SETTINGS = [
     (OneVsRest(n_classes=4), {"K": 4, "Q": 4}),
 ]
 WRAPPED = {
-    **dict.fromkeys(
-        ("Standardized", "RobustStandardized", "FourierFeatures", "Calibrated"), "learner"
-    ),
+    **dict.fromkeys(("Standardized", "RobustStandardized", "Calibrated"), "learner"),
     "RandSVM": "solver",
 }
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edgesvm import Forecaster, GaussianNovelty, VirtualSensor, load
+from edgesvm import GaussianNovelty, VirtualSensor, load
 from edgesvm.cli import main
 from edgesvm.errors import SampleRefused
 
@@ -76,13 +76,10 @@ def test_a_channel_by_its_number_from_either_end():
 
 
 def test_inspect_says_what_is_in_the_file(tmp_path, capsys):
-    forecaster = Forecaster(ahead=2)
-    for x in channels(50):
-        forecaster.push(x[:3], x[3])
-    for model, named in ((taught(300), "VirtualSensor"), (forecaster, "Forecaster")):
-        model.save(tmp_path / "m.esvm")
-        assert main(["inspect", str(tmp_path / "m.esvm")]) == 0
-        told = capsys.readouterr().out
-        assert named in told and "labels" not in told and f"{model.nbytes:,} B" in told
-        assert main(["export", str(tmp_path / "m.esvm"), "--c", str(tmp_path / "c")]) == 2
-        assert f"a {named} cannot be exported to C" in capsys.readouterr().err
+    model = taught(300)
+    model.save(tmp_path / "m.esvm")
+    assert main(["inspect", str(tmp_path / "m.esvm")]) == 0
+    told = capsys.readouterr().out
+    assert "VirtualSensor" in told and "labels" not in told and f"{model.nbytes:,} B" in told
+    assert main(["export", str(tmp_path / "m.esvm"), "--c", str(tmp_path / "c")]) == 2
+    assert "a VirtualSensor cannot be exported to C" in capsys.readouterr().err

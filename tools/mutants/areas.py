@@ -80,7 +80,7 @@ AREAS = [
         "preprocessing",
         "preprocessing",
         "preprocessing conformance/test_raw.py",
-        "Standardized FourierFeatures WindowFeatures Chain",
+        "Standardized WindowFeatures Chain",
     ),
     area("calibration", "calibration", "calibration", "Calibrated"),
     area("drift", "drift", "drift"),

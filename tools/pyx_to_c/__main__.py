@@ -36,7 +36,6 @@ CLASSES = [
     ("edgesvm.learners.papers.online._online", "KernelPerceptronCore"),
     ("edgesvm.learners.papers.online._online", "ForgetronCore"),
     ("edgesvm.learners.papers.online._online", "LASVMCore"),
-    ("edgesvm.preprocessing._fourier_features", "FourierFeaturesCore"),
     ("edgesvm.calibration._calibrated", "CalibratedCore"),
     ("edgesvm.learners.regression._adagrad_svr", "AdaGradSVRCore"),
     ("edgesvm.learners.regression._fourier_svr", "FourierSVRCore"),

@@ -192,7 +192,7 @@ def _options(
         "key": not is_text and rng.random() < 0.25,
         "range": (-3.0, 3.0) if rng.random() < 0.2 else None,
         "max_labels": max(rate / 2, 0.1) if rng.random() < 0.1 else None,
-        "drift": rng.choice((None, None, "page-hinkley", "adwin")),
+        "drift": rng.choice((None, "page-hinkley")),
         "reset": rng.random() < 0.6,
         "second": rng.random() < 0.25,
         "answers": not is_text or rng.random() < 0.5,
