@@ -305,7 +305,7 @@ TABLE = (
         worse_than_larger_class,
         "worse than always answering the larger class ({share}): this model has learned nothing"
         " of use yet",
-        "wait for more samples, or try `edgesvm tune`",
+        "wait for more samples, or try another --learner",
     ),
     Remark(
         "worse_than_label_before",

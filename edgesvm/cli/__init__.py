@@ -9,8 +9,9 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
+from edgesvm.cli import options
 from edgesvm.errors import CorruptModelError, RecordingError, RowsError, SampleRefused
 
 DESCRIPTION = "Support vector machines that learn on the device, in a fixed number of bytes."
@@ -18,57 +19,57 @@ EXIT_CODES = """\
 `edgesvm COMMAND --help` has the options and examples of a command.
 Exit code: 0 done, 1 failed, 2 wrong use, 3 alarms (`watch`), 130 interrupted with nothing to save.
 """
-COMMANDS = {
-    "demo": ("edgesvm.cli.demo", "a tour on a simulated sensor, in half a minute"),
-    "ports": ("edgesvm.cli.ports", "list the serial ports, and which is probably the sensor"),
-    "plan": ("edgesvm.cli.plan", "list the learners that fit in N bytes"),
-    "run": ("edgesvm.cli.run", "learn from a sensor on a port"),
-    "watch": ("edgesvm.cli.watch", "learn what is normal without labels, then raise alarms"),
-    "eval": ("edgesvm.cli.evaluate", "predict, then learn, each row of a file"),
-    "tune": ("edgesvm.cli.tune", "choose C, gamma and the like on a file"),
-    "features": ("edgesvm.cli.features", "show the features of a file's windows of raw samples"),
-    "look": ("edgesvm.cli.look", "show raw channels, and propose windows for them"),
-    "record": ("edgesvm.cli.record", "record a sensor's samples in a file"),
-    "replay": ("edgesvm.cli.replay", "predict, then learn, each sample of a recording"),
-    "inspect": ("edgesvm.cli.inspection", "show what a snapshot holds"),
-    "plot": ("edgesvm.cli.plot", "draw a saved model"),
-    "merge": ("edgesvm.cli.merge", "make one model of those that several gateways learned"),
-    "export": ("edgesvm.cli.export", "write a saved model as C for a microcontroller"),
-    "example": ("edgesvm.cli.example", "write sketches and services to start from"),
-    "service": ("edgesvm.cli.unit", "run or watch from boot on, by systemd"),
-    "key": ("edgesvm.cli.key", "make a key for a node and its host"),
-    "simulate": ("edgesvm.cli.simulate", "run a simulated sensor and `run` together"),
-}
-# How --help shows them: in groups, each with what to type first.
+
+
+class Command(NamedTuple):
+    module: str
+    words: str  # what to type first after its name
+    summary: str
+
+
+# How --help shows them.
 GROUPS = {
     "Start here": {
-        "demo": "",
-        "ports": "",
-        "run": "/dev/ttyUSB0 --save m.esvm",
-        "eval": "room.csv",
+        "demo": Command("demo", "", "a tour on a simulated sensor, in half a minute"),
+        "ports": Command("ports", "", "list the serial ports, and which is probably the sensor"),
+        "run": Command("run", "/dev/ttyUSB0 --save m.esvm", "learn from a sensor on a port"),
+        "eval": Command("evaluate", "room.csv", "predict, then learn, each row of a file"),
     },
     "With a sensor": {
-        "look": "/dev/ttyUSB0",
-        "watch": "/dev/ttyUSB0 --learn 5m",
-        "record": "/dev/ttyUSB0 room.rec",
-        "example": "arduino",
-        "service": "install /dev/ttyUSB0",
-        "key": "node.key",
-        "simulate": "--signal rotating",
+        "look": Command("look", "/dev/ttyUSB0", "show raw channels, and propose windows for them"),
+        "watch": Command(
+            "watch",
+            "/dev/ttyUSB0 --learn 5m",
+            "learn what is normal without labels, then raise alarms",
+        ),
+        "record": Command("record", "/dev/ttyUSB0 room.rec", "record a sensor's samples in a file"),
+        "example": Command("example", "arduino", "write sketches and services to start from"),
+        "service": Command("unit", "install /dev/ttyUSB0", "run or watch from boot on, by systemd"),
+        "key": Command("key", "node.key", "make a key for a node and its host"),
+        "simulate": Command(
+            "simulate", "--signal rotating", "run a simulated sensor and `run` together"
+        ),
     },
     "With a file": {
-        "replay": "room.rec",
-        "tune": "room.csv --learner twin",
-        "features": "pump.csv --rate 1000",
+        "features": Command(
+            "features",
+            "pump.csv --rate 1000",
+            "show the features of a file's windows of raw samples",
+        ),
     },
     "With a model": {
-        "plan": "16KiB --features 8",
-        "inspect": "m.esvm",
-        "plot": "m.esvm -o m.png",
-        "merge": "a.esvm b.esvm -o all.esvm",
-        "export": "m.esvm --c pump",
+        "plan": Command("plan", "16KiB --features 8", "list the learners that fit in N bytes"),
+        "inspect": Command("inspection", "m.esvm", "show what a snapshot holds"),
+        "plot": Command("plot", "m.esvm -o m.png", "draw a saved model"),
+        "merge": Command(
+            "merge", "a.esvm b.esvm -o all.esvm", "make one model of those that several learned"
+        ),
+        "export": Command(
+            "export", "m.esvm --c pump", "write a saved model as C for a microcontroller"
+        ),
     },
 }
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,8 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str]) -> int:
     try:
-        options = _parse(argv)
-        code = options.act(options)
+        given = _parse(argv)
+        code = given.act(given)
         return code if _flushed() else 1
     except SystemExit:  # --help or a usage error was printed
         _flushed()
@@ -133,18 +134,29 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--version", action="version", version=f"edgesvm {_version()}")
     commands = parser.add_subparsers(dest="command", prog="edgesvm", help=argparse.SUPPRESS)
-    for name in COMMANDS:
-        if name in argv[:1]:
-            importlib.import_module(COMMANDS[name][0]).add_to(commands)
-    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
+    if argv and argv[0] in COMMANDS:
+        _add(commands, argv[0])
+    elif argv and not argv[0].startswith("-"):
         parser.error(f"there is no command {argv[0]!r}{_meant(argv[0])}")
-    options, unknown = parser.parse_known_args(argv)
-    if options.command is None:
+    given, unknown = parser.parse_known_args(argv)
+    if given.command is None:
         parser.error("give a COMMAND, such as `edgesvm demo`")
     if unknown:
-        parser.prog += f" {options.command}"
+        parser.prog += f" {given.command}"
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    return options
+    return given
+
+
+def _add(commands: argparse._SubParsersAction, name: str) -> None:
+    """Add a command, whose module has its `HELP`, its `Settings` and what it does with them."""
+    module = importlib.import_module(f"edgesvm.cli.{COMMANDS[name].module}")
+    if hasattr(module, "add_to"):
+        module.add_to(commands)
+        return
+    usage = f"edgesvm {name} {options.usage(module.Settings)}"
+    command = commands.add_parser(name, usage=usage, description=module.HELP)
+    options.add(command, module.Settings)
+    command.set_defaults(act=lambda given: module.act(options.read(module.Settings, given)))
 
 
 def _columns() -> int:
@@ -164,10 +176,10 @@ def _columns() -> int:
 def _overview() -> str:
     """The commands in their groups, and what to type first."""
     lines = []
-    for group, examples in GROUPS.items():
+    for group, commands in GROUPS.items():
         lines.append(f"{group}:")
-        for name, words in examples.items():
-            lines.append(f"  {f'edgesvm {name} {words}':<40}  {COMMANDS[name][1]}")
+        for name, command in commands.items():
+            lines.append(f"  {f'edgesvm {name} {command.words}':<40}  {command.summary}")
     return "\n".join(lines)
 
 

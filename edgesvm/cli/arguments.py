@@ -19,6 +19,10 @@ Found = TypeVar("Found")
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
+class Refused(ValueError, argparse.ArgumentTypeError):
+    """A text is no such value."""
+
+
 def read(settings: type[Settings], options: argparse.Namespace, **more: Any) -> Settings:
     """Settings, a dataclass, of the options of the same names as its fields, and `more`."""
     names = [field.name for field in fields(settings)]  # type: ignore[arg-type]
@@ -33,9 +37,9 @@ def _checked(
     try:
         number = kind(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text}: give {say}") from None
+        raise Refused(f"{text}: give {say}") from None
     if not fits(number):
-        raise argparse.ArgumentTypeError(f"{text}: give {say}")
+        raise Refused(f"{text}: give {say}")
     return number
 
 
@@ -44,45 +48,61 @@ def said(check: Callable[[str], Found], text: str) -> Found:
     try:
         return check(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        raise Refused(str(error)) from None
 
 
-def count(text: str) -> int:
-    """An integer >= 1."""
-    return _checked(int, text, lambda number: number >= 1, "an integer >= 1")
+def number(text: str) -> float:
+    """A number; NaN if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """A check: an integer >= `least`."""
+
+    def check(text: str) -> int:
+        return _checked(int, text, lambda value: value >= least, f"an integer >= {least}")
+
+    return check
+
+
+count = whole(1)
+seed = whole(0)
+
+
+def share(text: str) -> float:
+    """A number between 0 and 1."""
+    return _checked(float, text, lambda value: 0 < value < 1, "a share between 0 and 1, as 0.9")
 
 
 def seconds(text: str) -> float:
     """A time in seconds, > 0."""
-    return _checked(float, text, lambda number: 0 < number < 1e9, "a number of seconds > 0")
+    return _checked(float, text, lambda value: 0 < value < 1e9, "a number of seconds > 0")
 
 
 def duration(text: str) -> float:
     """``90s``, ``5m``, ``2h`` or ``1d``, in seconds, > 0."""
     found = re.fullmatch(r"(\d+\.?\d*)([smhd])", text)
-    number = float(found[1]) * SECONDS[found[2]] if found else 0.0
-    if not 0 < number < 1e9:
-        raise argparse.ArgumentTypeError(f"{text}: give a time, such as 90s or 5m (s, m, h or d)")
-    return number
+    found_s = float(found[1]) * SECONDS[found[2]] if found else 0.0
+    if not 0 < found_s < 1e9:
+        raise Refused(f"{text}: give a time, such as 90s or 5m (s, m, h or d)")
+    return found_s
 
 
 def rate(text: str) -> float:
     """A rate per second, > 0."""
     wanted = "a rate per second, > 0 and at most 1e6"
-    return _checked(float, text, lambda number: 0 < number <= 1e6, wanted)
+    return _checked(float, text, lambda value: 0 < value <= 1e6, wanted)
 
 
 def value_range(text: str) -> tuple[float, float]:
     """Two finite numbers LO,HI, the lower one first."""
-    low, comma, high = text.partition(",")
-    try:
-        ends = float(low), float(high) if comma else math.nan
-    except ValueError:
-        ends = math.nan, math.nan
+    low, _, high = text.partition(",")
+    ends = number(low), number(high)
     if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
-        raise argparse.ArgumentTypeError(
-            f"{text}: give two finite numbers LO,HI, the lower one first"
-        )
+        raise Refused(f"{text}: give two finite numbers LO,HI, the lower one first")
     return ends
 
 
@@ -90,9 +110,9 @@ def file_in_folder(text: str) -> str:
     """A file, there or not, whose folder exists."""
     folder = folder_of(text)
     if not os.path.isdir(folder):
-        raise argparse.ArgumentTypeError(f"{text}: the folder {folder} does not exist")
+        raise Refused(f"{text}: the folder {folder} does not exist")
     if os.path.exists(text) and not os.path.isfile(text):
-        raise argparse.ArgumentTypeError(f"{text} is not a regular file")
+        raise Refused(f"{text} is not a regular file")
     return text
 
 
@@ -101,7 +121,7 @@ def new_file(text: str) -> str:
     folder = folder_of(file_in_folder(text))
     if not os.access(folder, os.W_OK):
         whole = os.path.realpath(folder)
-        raise argparse.ArgumentTypeError(f"{text}: the folder {whole} is not writable")
+        raise Refused(f"{text}: the folder {whole} is not writable")
     return text
 
 
@@ -113,11 +133,6 @@ def different(files: Iterable[tuple[str, str]]) -> None:
         if real in named:
             raise ValueError(f"{named[real]} and {option} are both {path}: use two files")
         named[real] = option
-
-
-def seed(text: str) -> int:
-    """The seed of a random order, an integer >= 0."""
-    return _checked(int, text, lambda number: number >= 0, "an integer >= 0")
 
 
 def add_columns(command: argparse.ArgumentParser) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from edgesvm import load, remarks
 from edgesvm.budget import format_bytes
-from edgesvm.cli import learner_options, plan, score_words, simulate
-from edgesvm.cli.learner_options import LearnerSettings
+from edgesvm.cli import arguments, plan, score_words, simulate
+from edgesvm.cli.learner_settings import LearnerSettings
+from edgesvm.cli.options import option, section
+from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.status import StatusLine
 from edgesvm.evaluation import Prequential, percent
 from firmware_sim.harness import Memory, Report
@@ -29,62 +31,52 @@ COUNTED = 20_000  # calls of learn_one during which allocator calls are counted
 UNLABELLED = 2_000  # samples that the saved model predicts once labels have stopped
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("demo", usage="edgesvm demo [options]", description=HELP)
-    command.add_argument(
-        "--samples",
-        type=int,
-        default=6000,
-        metavar="N",
-        help="number of samples; default 6000, about 26 s",
-    )
-    command.add_argument(
-        "--seed", type=int, default=1, help="random seed of the simulated machine; default 1"
-    )
-    command.add_argument(
-        "--out",
-        default="demo-out",
-        metavar="FOLDER",
-        help="folder for the picture and the snapshot; default demo-out",
-    )
-    learner_options.add_to(command)
-    command.set_defaults(act=act)
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    samples: int = option(6000, "number of samples, 230 a second", unit="N", check=arguments.count)
+    seed: int = option(1, "random seed of the simulated machine", unit="SEED", check=arguments.seed)
+    out: str = option("demo-out", "folder for the picture and the snapshot", unit="FOLDER")
+    learner: LearnerSettings = section(LearnerSettings)
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.out)
+
+    @property
+    def model(self) -> str:
+        return str(self.folder / "model.esvm")
 
 
-def act(options: argparse.Namespace) -> int:
+def act(settings: Settings) -> int:
     device = profile("pi-zero")
-    machine = RotatingMachine(options.seed)
-    out = Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
-    options.save, options.text = str(out / "model.esvm"), False
-    print(f"1. Learners that fit in {options.memory}\n")
-    asked = LearnerSettings.of(options)
-    plan.table(LearnerSettings(memory=asked.memory), machine.n_features)
+    machine = RotatingMachine(settings.seed)
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    memory = settings.learner.memory
+    print(f"1. Learners that fit in {memory}\n")
+    plan.table(LearnerSettings(memory=memory), machine.n_features)
     print(
-        f"\n2. {options.samples:,} samples at {device.baud} baud,"
+        f"\n2. {settings.samples:,} samples at {device.baud} baud,"
         f" in a process limited like a {device.name}\n",
         flush=True,
     )
     watch = _Watch()
-    report = _run(options, machine, device, watch)
+    report = _run(settings, machine, device, watch)
     failed = simulate.exit_code(report)
     if failed:
         return failed
     watch.status.say(f"counting the allocator calls of {COUNTED:,} samples ...")
-    print(_report(report, options, machine))
-    print(_picture(watch, report.edge, options, out))
+    print(_report(report, settings, machine))
+    print(_picture(watch, report.edge, settings))
     return 0
 
 
-def _run(
-    options: argparse.Namespace, machine: RotatingMachine, device: Profile, watch: _Watch
-) -> Report:
-    Path(options.save).unlink(missing_ok=True)  # each demo starts with a new learner
+def _run(settings: Settings, machine: RotatingMachine, device: Profile, watch: _Watch) -> Report:
+    Path(settings.model).unlink(missing_ok=True)  # each demo starts with a new learner
     link = PtyLink()
     try:
-        node = FrameNode(machine, samples=options.samples, tx_bytes=device.tx_bytes)
+        node = FrameNode(machine, samples=settings.samples, tx_bytes=device.tx_bytes)
         report = run_simulation(
-            simulate.edge_command(options),
+            simulate.edge_command(settings.learner, SavingSettings(save=settings.model)),
             node,
             Line(link, baud=device.baud),
             profile=device,
@@ -119,23 +111,21 @@ class _Watch:
         )
 
 
-def _without_labels(options: argparse.Namespace, machine: RotatingMachine) -> dict[str, Any]:
+def _without_labels(settings: Settings, machine: RotatingMachine) -> dict[str, Any]:
     """Score of the saved model on the machine's next samples, none of which it learns."""
-    model, score = load(options.save), Prequential()
+    model, score = load(settings.model), Prequential()
     X, y = machine.read(UNLABELLED)
     for x, label in zip(X, y.tolist(), strict=True):
         score.add(label, model.predict_one(x))
     return score.summary() | {"remarks": remarks.lines(score=score, labels_stop=True)}
 
 
-def _report(report: Report, options: argparse.Namespace, machine: RotatingMachine) -> str:
+def _report(report: Report, settings: Settings, machine: RotatingMachine) -> str:
     edge: dict[str, Any] = report.edge
     c = edge["counters"]
     n_features = machine.n_features
-    calls, control = learner_calls(
-        LearnerSettings.of(options).build(n_features), n_features, COUNTED
-    )
-    frozen = _without_labels(options, machine)
+    calls, control = learner_calls(settings.learner.build(n_features), n_features, COUNTED)
+    frozen = _without_labels(settings, machine)
     lines = [
         "3. Report",
         "",
@@ -150,7 +140,7 @@ def _report(report: Report, options: argparse.Namespace, machine: RotatingMachin
         f"{score_words.accuracy(frozen)}",
         *(f"            {line}" for line in score_words.remarks(frozen)),
         f"bytes       planned {edge['bytes_planned']:,} = allocated {edge['bytes_allocated']:,} of "
-        f"{options.memory}; link {format_bytes(edge['link_bytes'])}",
+        f"{settings.learner.memory}; link {format_bytes(edge['link_bytes'])}",
         f"allocator   {(calls - control) / COUNTED:.6f} calls per sample over {COUNTED:,} samples "
         f"(CPython's hooks; control {control}, counted {calls})",
         f"process     {report.memory.text()}",
@@ -166,18 +156,18 @@ def _report(report: Report, options: argparse.Namespace, machine: RotatingMachin
             f"latency     sample to prediction p50 {at['p50'] / 1000:.1f} ms, "
             f"p99 {at['p99'] / 1000:.1f} ms"
         )
-    lines.append(f"snapshot    {options.save}: edgesvm inspect {options.save}")
+    lines.append(f"snapshot    {settings.model}: edgesvm inspect {settings.model}")
     return "\n".join(lines)
 
 
-def _picture(watch: _Watch, edge: dict[str, Any], options: argparse.Namespace, out: Path) -> str:
+def _picture(watch: _Watch, edge: dict[str, Any], settings: Settings) -> str:
     try:
         from edgesvm.cli import figures
     except RuntimeError as why:
         return f"picture     not drawn: {why}"
-    path = str(out / "demo.png")
+    path = str(settings.folder / "demo.png")
     n_samples = watch.accuracy[-1][0] if watch.accuracy else 0
-    title = f"Rotating machine, {options.memory} learner, {n_samples:,} samples"
+    title = f"Rotating machine, {settings.learner.memory} learner, {n_samples:,} samples"
     curve = [(*point, edge["majority"], edge["label_before"]) for point in watch.accuracy]
     figures.accuracy_and_memory(curve, watch.memory, path, title=title)
     return f"picture     {path}"

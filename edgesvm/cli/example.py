@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from edgesvm.cli.options import argument
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -28,16 +30,15 @@ Copy {folder}/edgesvm_node.py to the board; its first lines say how to read your
 }
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("example", description=HELP)
-    command.add_argument("name", choices=tuple(NEXT), help="which example")
-    command.add_argument("folder", nargs="?", metavar="DIR", help="default: the example's name")
-    command.set_defaults(act=act)
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    name: str = argument("which example", choices=tuple(NEXT))
+    folder: str | None = argument("default: the example's name", unit="DIR", default=None)
 
 
-def act(options: argparse.Namespace) -> int:
-    folder = Path(options.folder or options.name)
-    source = resources.files("edgesvm") / "examples" / options.name  # of the installed package
+def act(settings: Settings) -> int:
+    folder = Path(settings.folder or settings.name)
+    source = resources.files("edgesvm") / "examples" / settings.name  # of the installed package
     written = {folder / path: content for path, content in sorted(_files(source).items())}
     for path in written:
         if path.exists():
@@ -46,7 +47,7 @@ def act(options: argparse.Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         print(path)
-    print(f"\n{NEXT[options.name].format(folder=folder)}")
+    print(f"\n{NEXT[settings.name].format(folder=folder)}")
     return 0
 
 

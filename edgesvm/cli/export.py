@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
+from edgesvm.cli.options import argument, option
 from edgesvm.cli.snapshots import of_file
 from edgesvm.export.boards import BOARDS
 from edgesvm.export.folder import export
@@ -32,40 +33,35 @@ Exit code of --report --board: 0 if the model fits there, 2 if not.
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("export", description=HELP)
-    command.add_argument("model", metavar="MODEL.esvm", help="a saved model")
-    command.add_argument("--c", metavar="DIR", help="write C99 into this folder")
-    command.add_argument(
-        "--prefix", default="model", metavar="NAME", help="what all names begin with; model"
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    model: str = argument("a saved model", unit="MODEL.esvm")
+    c: str | None = option(None, "write C99 into this folder", unit="DIR")
+    prefix: str = option("model", "what all names begin with", unit="NAME")
+    inference: bool = option(False, "tables in flash that decide and learn no more")
+    report: bool = option(False, "flash, RAM and time a sample on boards")
+    board: str | None = option(
+        None, f"report on this one: {', '.join(BOARDS)}", unit="NAME", choices=BOARDS
     )
-    command.add_argument(
-        "--inference", action="store_true", help="tables in flash that decide and learn no more"
-    )
-    command.add_argument(
-        "--report", action="store_true", help="flash, RAM and time a sample on boards"
-    )
-    command.add_argument(
-        "--board", choices=BOARDS, metavar="NAME", help=f"report on this one: {', '.join(BOARDS)}"
-    )
-    command.add_argument("--json", action="store_true", help="report in one JSON line")
-    command.set_defaults(act=act)
+    json: bool = option(False, "report in one JSON line")
+
+    def __post_init__(self) -> None:
+        if (self.board or self.json) and not self.report:
+            raise ValueError(f"{'--board' if self.board else '--json'} needs --report")
+        if self.c is None and not self.report:
+            raise ValueError("give --c DIR, --report or both")
 
 
-def act(options: argparse.Namespace) -> int:
-    if (options.board or options.json) and not options.report:
-        raise ValueError(f"{'--board' if options.board else '--json'} needs --report")
-    if options.c is None and not options.report:
-        raise ValueError("give --c DIR, --report or both")
-    learner = loaded(options.model)
-    if options.c is not None:
-        check_folder(Path(options.c), options.prefix)
-        written = export(learner, options.c, options.prefix, inference=options.inference)
-        remove_left_over(Path(options.c), options.prefix, written)
-        if not options.json:
-            print(f"{options.model}: {learner!r}, {learner.nbytes} bytes here")
-            print(f"{options.c}: {len(written)} files; include {options.prefix}.h")
-    return report(options, learner) if options.report else 0
+def act(settings: Settings) -> int:
+    learner = loaded(settings.model)
+    if settings.c is not None:
+        check_folder(Path(settings.c), settings.prefix)
+        written = export(learner, settings.c, settings.prefix, inference=settings.inference)
+        remove_left_over(Path(settings.c), settings.prefix, written)
+        if not settings.json:
+            print(f"{settings.model}: {learner!r}, {learner.nbytes} bytes here")
+            print(f"{settings.c}: {len(written)} files; include {settings.prefix}.h")
+    return report(settings, learner) if settings.report else 0
 
 
 def check_folder(folder: Path, prefix: str) -> None:
@@ -92,24 +88,24 @@ def remove_left_over(folder: Path, prefix: str, written: list[Path]) -> None:
             path.unlink()
 
 
-def report(options: argparse.Namespace, learner: Learner | Chain) -> int:
+def report(settings: Settings, learner: Learner | Chain) -> int:
     """Print what the model needs; 2 if it does not fit on the board named."""
-    names = [options.board] if options.board else list(BOARDS)
-    found = needs(learner, names, inference=options.inference)
+    names = [settings.board] if settings.board else list(BOARDS)
+    found = needs(learner, names, inference=settings.inference)
     needed: dict[str, Need] = dict(zip(names, found, strict=True))
-    if options.json:
+    if settings.json:
         boards = [need.as_json(name) for name, need in needed.items()]
         print(json.dumps({"model": repr(learner), "arena": learner.nbytes, "boards": boards}))
-    elif options.board:
+    elif settings.board:
         print(f"{learner!r}, an arena of {learner.nbytes:,} bytes\n")
-        print(details(needed[options.board]))
+        print(details(needed[settings.board]))
     else:
         print(f"{learner!r}, an arena of {learner.nbytes:,} bytes\n")
         print(overview(needed))
         print("\n  ~: estimated, no compiler here. For one board in full: --board NAME")
-    if not options.board or needed[options.board].fits:
+    if not settings.board or needed[settings.board].fits:
         return 0
-    print(f"edgesvm: the model does not fit on {BOARDS[options.board].title}", file=sys.stderr)
+    print(f"edgesvm: the model does not fit on {BOARDS[settings.board].title}", file=sys.stderr)
     return 2
 
 

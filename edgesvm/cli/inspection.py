@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from edgesvm import remarks
 from edgesvm.budget import format_bytes
+from edgesvm.cli.options import AS_JSON, argument, option
 from edgesvm.cli.snapshots import Model, newest, of_file, snapshot
 from edgesvm.learner import Learner
 from edgesvm.link import Batch, Recording
@@ -38,21 +38,20 @@ of these.
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("inspect", description=HELP)
-    command.add_argument("file", metavar="FILE", help="a snapshot, a checkpoint or a recording")
-    command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
-    command.set_defaults(act=act)
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    file: str = argument("a snapshot, a checkpoint or a recording", unit="FILE")
+    json: bool = option(False, AS_JSON)
 
 
-def act(options: argparse.Namespace) -> int:
-    if is_recording(options.file):
-        return _of_recording(options)
-    with of_file(options.file):
-        slots = inspect_slots(options.file) if is_checkpoint(options.file) else []
-        data, model = newest(slots) if slots else snapshot(options.file)
-    report = _described(data, model, options.file) if model is not None else {}
-    if options.json:
+def act(settings: Settings) -> int:
+    if is_recording(settings.file):
+        return _of_recording(settings)
+    with of_file(settings.file):
+        slots = inspect_slots(settings.file) if is_checkpoint(settings.file) else []
+        data, model = newest(slots) if slots else snapshot(settings.file)
+    report = _described(data, model, settings.file) if model is not None else {}
+    if settings.json:
         if slots:
             report["slots"] = [_slot(slot) for slot in slots]
         print(json.dumps(report))
@@ -63,7 +62,7 @@ def act(options: argparse.Namespace) -> int:
         print("learner    none saved yet")
         return 0
     saved = unpack(data)
-    for name, text in [("format", _format(data, options.file)), *_lines(model, saved)]:
+    for name, text in [("format", _format(data, settings.file)), *_lines(model, saved)]:
         print(textwrap.fill(text, 100, initial_indent=f"{name:<11}", subsequent_indent=" " * 11))
     print(
         f"bytes      {format_bytes(report['bytes'])} of state, "
@@ -73,10 +72,10 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
-def _of_recording(options: argparse.Namespace) -> int:
+def _of_recording(settings: Settings) -> int:
     """Print what a recording holds; all of it is read once, and every CRC checked."""
     labels: Counter[Any] = Counter()
-    with Recording(options.file) as recording:
+    with Recording(settings.file) as recording:
         d, n = recording.n_features, 0
         low, high = np.full(d, np.inf), np.full(d, -np.inf)
         for part in recording.arrivals():
@@ -88,7 +87,7 @@ def _of_recording(options: argparse.Namespace) -> int:
             low, high = np.fmin(low, part.X.min(axis=0)), np.fmax(high, part.X.max(axis=0))
         schema, account = recording.schema, recording.account()
     report: dict[str, Any] = {
-        "recording": options.file,
+        "recording": settings.file,
         "samples": n,
         "n_features": d,
         "period_us": schema.period_us,
@@ -96,10 +95,10 @@ def _of_recording(options: argparse.Namespace) -> int:
         "targets": schema.targets,
         "labels": {} if schema.targets else {str(y): labels[y] for y in sorted(labels)},
         "ranges": [[float(a), float(b)] for a, b in zip(low, high, strict=True)] if n else [],
-        "file_bytes": os.path.getsize(options.file),
+        "file_bytes": os.path.getsize(settings.file),
         **account,
     }
-    if options.json:
+    if settings.json:
         print(json.dumps(report))
         return 0
     rate = f"{1e6 / schema.period_us:g} a second" if schema.period_us else "their rate is not known"
@@ -112,7 +111,7 @@ def _of_recording(options: argparse.Namespace) -> int:
         print(f"x{j:<9} {a:g} to {b:g}")
     torn = f"{account['torn_bytes']} incomplete bytes at the end"
     print(f"damaged    {account['damaged']:,} records; {torn}")
-    print(f"\nNext: edgesvm {'eval' if labels else 'watch'} {options.file}")
+    print(f"\nNext: edgesvm {'eval' if labels else 'watch'} {settings.file}")
     return 0
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 
 from edgesvm.cli import arguments
+from edgesvm.cli.options import argument
 from edgesvm.link.keys import write_new_key
 
 HELP = """\
@@ -18,13 +19,12 @@ It is printed as the bytes of a C array, for the node's program. An existing FIL
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("key", description=HELP)
-    command.add_argument("file", type=arguments.new_file, metavar="FILE")
-    command.set_defaults(act=act)
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    file: str = argument("file to write", unit="FILE", check=arguments.new_file)
 
 
-def act(options: argparse.Namespace) -> int:
-    key = write_new_key(options.file)
+def act(settings: Settings) -> int:
+    key = write_new_key(settings.file)
     print(", ".join(f"0x{byte:02x}" for byte in key))
     return 0

@@ -51,9 +51,6 @@ def add_to(
         help="the label's: last, first, none, a name or number from 0; default "
         + ("last" if labels else "none"),
     )
-    group.add_argument(
-        *("--unlabelled",), dest="label", action="store_const", const="none", help=argparse.SUPPRESS
-    )
     group.add_argument("--samples", type=arguments.count, metavar="N", help="stop after N samples")
     group.add_argument(
         "--once", action="store_true", help="stop when the port fails; do not open it again"
@@ -77,9 +74,6 @@ def add_to(
         type=arguments.seconds,
         metavar="S",
         help="no sample for S seconds is an alarm; default 10 periods",
-    )
-    group.add_argument(
-        "--silent-after", dest="stale", type=arguments.seconds, help=argparse.SUPPRESS
     )
     return group
 

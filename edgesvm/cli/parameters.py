@@ -5,22 +5,21 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
 # The parameters that have an option of their own.
 OPTIONS = ("C", "gamma", "kernel", "dtype")
-# Options of earlier versions, and the parameter that each of them sets.
-_SAME = (
-    *("average", "batch_size", "bound", "class_weight", "directions", "epsilon", "learning_rate"),
-    *("lookahead", "loss", "max_core", "max_samples", "max_twins", "max_vectors", "n_balls"),
-    *("n_directions", "scheme", "when_full"),
-)
-FORMER = {"batches": "window", **{name.replace("_", "-"): name for name in _SAME}}
-FORMER_FLAGS = {"average": "true", "no-average": "false"}
 A_KIND = {"int": "an integer", "float": "a number", "bool": "true or false", "None": "none"}
+
+
+def named(text: str) -> tuple[str, str]:
+    """Name and value of NAME=VALUE; ValueError if it is something else."""
+    name, equals, value = text.partition("=")
+    if not name.isidentifier() or not equals:
+        raise ValueError(f"{text}: give NAME=VALUE, such as max_vectors=100")
+    return name, value
 
 
 class _Set(argparse.Action):
@@ -37,10 +36,10 @@ class _Set(argparse.Action):
         namespace.set = {**(namespace.set or {}), name: value}
 
     def named(self, text: str, option: str) -> tuple[str, str]:
-        name, equals, value = text.partition("=")
-        if not name.isidentifier() or not equals:
-            raise argparse.ArgumentError(self, f"{text}: give NAME=VALUE, such as max_vectors=100")
-        return name, value
+        try:
+            return named(text)
+        except ValueError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
 
 
 class _OwnOption(_Set):
@@ -48,20 +47,6 @@ class _OwnOption(_Set):
 
     def named(self, text: str, option: str) -> tuple[str, str]:
         return option.lstrip("-"), text
-
-
-class _FormerOption(_Set):
-    """``--max-twins 100``: still understood, and the new way is told."""
-
-    def named(self, text: str, option: str) -> tuple[str, str]:
-        option = option.lstrip("-")
-        if option in FORMER_FLAGS:
-            name, text = "average", FORMER_FLAGS[option]
-        else:
-            name = FORMER[option]
-        with contextlib.suppress(OSError):  # it is only advice
-            print(f"note: --{option} is now --set {name}={text}", file=sys.stderr)
-        return name, text
 
 
 def add_set(group: argparse._ArgumentGroup) -> None:
@@ -75,7 +60,7 @@ def add_set(group: argparse._ArgumentGroup) -> None:
 
 
 def add_to(group: argparse._ArgumentGroup) -> None:
-    """Add ``--set``, the options of the parameters that most people set, and the former ones."""
+    """Add ``--set``, and the options of the parameters that most people set."""
     group.add_argument("--C", action=_OwnOption, help="penalty of margin violations")
     group.add_argument(
         "--kernel", action=_OwnOption, choices=("rbf", "poly", "linear"), help="default rbf"
@@ -88,11 +73,6 @@ def add_to(group: argparse._ArgumentGroup) -> None:
         help="of stored values; default float32",
     )
     add_set(group)
-    for option in {*FORMER, *FORMER_FLAGS}:
-        nargs = 0 if option in FORMER_FLAGS else None
-        group.add_argument(
-            f"--{option}", action=_FormerOption, nargs=nargs, dest="set", help=argparse.SUPPRESS
-        )
 
 
 def given(options: argparse.Namespace) -> dict[str, str]:
@@ -118,6 +98,11 @@ def types_of(kind: type) -> dict[str, list[str]]:
         field.name: [of.strip() for of in str(field.type).split("|")] for field in fields(kind)
     }
     return {name: of for name, of in types.items() if "Learner" not in of}
+
+
+def all_parsed(kind: type, given: Mapping[str, str]) -> dict[str, Any]:
+    """`parsed` of each of these."""
+    return {name: parsed(kind, name, text) for name, text in given.items()}
 
 
 def parsed(kind: type, name: str, text: str) -> Any:

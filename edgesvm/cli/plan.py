@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from edgesvm.budget import PARTS, MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
-from edgesvm.cli import arguments, learner_options, parameters
-from edgesvm.cli.learner_options import DEFAULT_KIND, LearnerSettings
+from edgesvm.cli import arguments, learner_settings, parameters
+from edgesvm.cli.learner_settings import DEFAULT_MEMORY, LearnerSettings
+from edgesvm.cli.options import AS_JSON, argument, option, section
 from edgesvm.learner import DTYPES
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.learners.wrapper import innermost
@@ -30,36 +30,35 @@ TOO_SMALL = (
 OF_ALL = ("C", "bound", "dtype")  # the others need a choice of a learner
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "plan", usage="edgesvm plan BYTES --features D [options]", description=HELP
-    )
-    command.add_argument(
-        "memory", nargs="?", metavar="BYTES", help="memory budget: 65536, 64KiB, 1MiB"
-    )
-    command.add_argument(
-        "--features", type=arguments.count, metavar="D", help="features per sample"
-    )
-    command.add_argument(
-        "--help-parameters",
-        action="store_true",
-        help="say what --set can set of this --learner, and what it is without",
-    )
-    command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
-    learner_options.add_to(command, memory=False)
-    command.set_defaults(act=act)
+@dataclass(frozen=True, kw_only=True)
+class Asked(LearnerSettings):
+    """The learner; the memory is an argument here."""
+
+    memory: str | int = DEFAULT_MEMORY
 
 
-def act(options: argparse.Namespace) -> int:
-    if options.help_parameters:
-        print(parameters.described(learner_options.class_of(options.learner or DEFAULT_KIND)))
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    memory: str | None = argument("memory budget: 65536, 64KiB, 1MiB", unit="BYTES", default=None)
+    features: int | None = option(None, "features per sample", unit="D", check=arguments.count)
+    help_parameters: bool = option(
+        False, "say what --set can set of this --learner, and what it is without"
+    )
+    json: bool = option(False, AS_JSON)
+    asked: Asked = section(Asked)
+
+
+def act(settings: Settings) -> int:
+    asked = settings.asked
+    if settings.help_parameters:
+        print(parameters.described(asked.kind))
         return 0
-    if options.memory is None or options.features is None:
+    if settings.memory is None or settings.features is None:
         raise ValueError("give BYTES and --features D (see edgesvm plan --help)")
-    asked = LearnerSettings.of(options)
-    if asked.learner is not None:
-        return _one(asked, options.features, as_json=options.json)
-    return table(asked, options.features, as_json=options.json)
+    asked = replace(asked, memory=settings.memory)
+    if asked.learner is not None or asked.fourier:
+        return _one(asked, settings.features, as_json=settings.json)
+    return table(asked, settings.features, as_json=settings.json)
 
 
 def table(asked: LearnerSettings, n_features: int, *, as_json: bool = False) -> int:
@@ -67,7 +66,7 @@ def table(asked: LearnerSettings, n_features: int, *, as_json: bool = False) -> 
     if given := [name for name in asked.parameters if name not in OF_ALL]:
         raise ValueError(f"{parameters.spelled(given[0])} needs a choice of --learner")
     budget = parse_bytes(asked.memory)
-    rows = [_row(asked, n_features, name) for name in learner_options.KINDS]
+    rows = [_row(asked, n_features, name) for name in learner_settings.KINDS]
     if as_json:
         print(json.dumps({"budget": budget, "features": n_features, "learners": rows}))
         return 0
@@ -113,12 +112,12 @@ def _arrays(plan: MemoryPlan) -> list[dict]:
 
 def _row(asked: LearnerSettings, n_features: int, name: str) -> dict:
     """Capacity and bytes of one learner, raw and standardized."""
-    kind = learner_options.class_of(name)
+    kind = learner_settings.class_of(name)
     own = parameters.types_of(kind)
     given = {name: text for name, text in asked.parameters.items() if name in own}
     if kind.scales_itself:
         given.pop("dtype", None)  # it has one only
-    one = replace(asked, learner=name, parameters=given)
+    one = replace(asked, learner=name).with_parameters(given)
     row: dict = {"learner": name}
     for how in ("raw", "standardized"):
         try:
@@ -140,7 +139,7 @@ def _row(asked: LearnerSettings, n_features: int, name: str) -> dict:
 
 
 def _parts(asked: LearnerSettings) -> str:
-    whole = asked.of_many(learner_options.of_kind("stream", {}))
+    whole = asked.of_many(learner_settings.of_kind("stream", {}))
     if not isinstance(whole, Multiclass):
         return ""
     return f", {whole._n_parts} parts for {whole.n_classes} classes, capacity per part"

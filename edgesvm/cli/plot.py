@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from edgesvm.cli import arguments
+from edgesvm.cli.options import argument, option, required
 from edgesvm.cli.snapshots import read_learner
 from edgesvm.contract.names import word_of
 from edgesvm.contract.sparse import SparseRows
@@ -32,69 +33,93 @@ model's points, or of the data, unless --at sets them.
 MAX_ROWS = 100_000  # read from the data
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("plot", description=HELP)
-    command.add_argument("models", metavar="MODEL", nargs="+", help="a snapshot or a checkpoint")
-    command.add_argument(
-        "-o",
-        "--out",
-        type=arguments.new_file,
-        required=True,
-        metavar="PNG",
-        help="output file: .png, .svg or .pdf",
-    )
-    command.add_argument(
-        "--data",
-        metavar="FILE",
-        help="rows to draw as dots: an .npz, a .csv with the label last, or a .rec",
-    )
-    command.add_argument(
-        "--range",
-        type=box,
-        metavar="LO,HI[,LO,HI]",
-        help="range of both features, or of each; default: around the points (write "
-        "--range=-1,1 for negative numbers)",
-    )
-    command.add_argument(
-        "--features",
-        type=pair,
-        metavar="I,J",
-        help="the two features to draw, by their names or counted from 0",
-    )
-    command.add_argument(
-        "--at",
-        type=setting,
-        action="append",
-        default=[],
-        metavar="I=VALUE",
-        help="value of feature I, which is not drawn; may be repeated",
-    )
-    command.set_defaults(act=act)
+def box(text: str) -> Box:
+    """LO,HI for both features, or LO,HI,LO,HI."""
+    numbers = [arguments.number(part) for part in text.split(",")]
+    if len(numbers) == 2:
+        numbers *= 2
+    if len(numbers) != 4 or not (
+        all(map(math.isfinite, numbers)) and numbers[0] < numbers[1] and numbers[2] < numbers[3]
+    ):
+        raise ValueError(
+            f"{text}: give two finite numbers LO,HI, the lower one first, or two for each feature"
+        )
+    return numbers[0], numbers[1], numbers[2], numbers[3]
 
 
-def act(options: argparse.Namespace) -> int:
+def pair(text: str) -> tuple[str, str]:
+    """Two different features."""
+    first, _, second = (part.strip() for part in text.partition(","))
+    if not first or not second or first == second:
+        raise ValueError(f"{text}: give two different features, such as 0,1")
+    return first, second
+
+
+def setting(text: str) -> tuple[str, float]:
+    """A feature and its value, I=VALUE."""
+    feature, _, number = text.rpartition("=")
+    value = arguments.number(number)
+    if not feature or not math.isfinite(value):
+        raise ValueError(f"{text}: give a feature and a finite number, such as 3=0.5")
+    return feature.strip(), value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    models: tuple[str, ...] = argument("a snapshot or a checkpoint", unit="MODEL", repeat=True)
+    out: str = required(
+        "output file: .png, .svg or .pdf", unit="PNG", short="-o", check=arguments.new_file
+    )
+    data: str | None = option(
+        None,
+        "rows to draw as dots: an .npz, a .csv with the label last, or a .rec",
+        unit="FILE",
+    )
+    range: Box | None = option(
+        None,
+        "range of both features, or of each; default: around the points (write --range=-1,1 for "
+        "negative numbers)",
+        unit="LO,HI[,LO,HI]",
+        check=box,
+    )
+    features: tuple[str, str] | None = option(
+        None,
+        "the two features to draw, by their names or counted from 0",
+        unit="I,J",
+        check=pair,
+    )
+    at: tuple[tuple[str, float], ...] = option(
+        (),
+        "value of feature I, which is not drawn; may be repeated",
+        unit="I=VALUE",
+        check=setting,
+        repeat=True,
+    )
+
+
+def act(settings: Settings) -> int:
     from edgesvm.cli import figures  # noqa: F401  (reports a missing matplotlib right away)
 
     panels = []
-    for path in options.models:
+    for path in settings.models:
         learner = read_learner(path)
         if learner is None or not learner.is_fitted:
             raise ValueError(f"{path} has not learned a sample yet: nothing to draw")
-        rows = None if options.data is None else _rows(options.data, learner)
+        rows = None if settings.data is None else _rows(settings.data, learner)
         try:
             panels.append(
                 panel_of(
                     learner,
-                    features=_drawn(options.features, learner),
-                    at={numbered(j, learner): value for j, value in options.at},
-                    box=options.range,
+                    features=_drawn(settings.features, learner),
+                    at={numbered(j, learner): value for j, value in settings.at},
+                    box=settings.range,
                     rows=rows,
                 )
             )
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
-    draw(panels, options.out)
-    print(options.out)
+    draw(panels, settings.out)
+    print(settings.out)
     return 0
 
 
@@ -136,42 +161,6 @@ def _rows(path: str, learner: Learner) -> Rows:
     if y is None:
         return X[finite], None
     return X[finite], np.array([word_of(source.class_names, k) for k in y[finite].tolist()])
-
-
-# -- values of options -----------------------------------------------------------------------------
-
-
-def box(text: str) -> Box:
-    """LO,HI for both features, or LO,HI,LO,HI."""
-    numbers = [float(part) for part in text.split(",")]
-    if len(numbers) == 2:
-        numbers *= 2
-    if len(numbers) != 4 or not (
-        all(map(math.isfinite, numbers)) and numbers[0] < numbers[1] and numbers[2] < numbers[3]
-    ):
-        raise argparse.ArgumentTypeError(
-            f"{text}: give two finite numbers LO,HI, the lower one first, or two for each feature"
-        )
-    return numbers[0], numbers[1], numbers[2], numbers[3]
-
-
-def pair(text: str) -> tuple[str, str]:
-    """Two different features."""
-    first, _, second = (part.strip() for part in text.partition(","))
-    if not first or not second or first == second:
-        raise argparse.ArgumentTypeError(f"{text}: give two different features, such as 0,1")
-    return first, second
-
-
-def setting(text: str) -> tuple[str, float]:
-    """A feature and its value, I=VALUE."""
-    feature, _, number = text.rpartition("=")
-    value = float(number or "nan")
-    if not feature or not math.isfinite(value):
-        raise argparse.ArgumentTypeError(
-            f"{text}: give a feature and a finite number, such as 3=0.5"
-        )
-    return feature.strip(), value
 
 
 def numbered(feature: str, learner: Learner) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from edgesvm.cli.options import AS_JSON, option
 
 HELP = """\
 List the serial ports of this machine, what is behind each, and which one is probably the sensor.
@@ -30,16 +32,15 @@ class FoundPort(NamedTuple):
     vendor: int | None  # of a USB device
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("ports", description=HELP)
-    command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
-    command.set_defaults(act=act)
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    json: bool = option(False, AS_JSON)
 
 
-def act(options: argparse.Namespace) -> int:
+def act(settings: Settings) -> int:
     ports = found()
     likely = probably(ports)
-    if options.json:
+    if settings.json:
         listed: list[dict[str, Any]] = [
             {"device": p.device, "description": p.description, "probably": p == likely}
             for p in ports

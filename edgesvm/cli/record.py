@@ -21,7 +21,7 @@ Append the samples that arrive on PORT to FILE. Nothing is learned and no predic
 
   edgesvm record /dev/ttyUSB0 room.rec             a node that sends frames (FORMATS.md)
   edgesvm record /dev/ttyACM0 room.rec --text      a sketch that prints numbers, the label last
-  edgesvm replay room.rec                          predict and learn the recorded samples
+  edgesvm eval room.rec                            predict and learn the recorded samples
   python -m firmware_sim serve --replay room.rec   play it back onto a link
 
 Samples are written as they arrive; the file is synced every --sync seconds and at the end. A power

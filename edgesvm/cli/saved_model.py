@@ -8,10 +8,11 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from edgesvm.budget import parse_bytes
-from edgesvm.cli import arguments
+from edgesvm.cli import arguments, options
+from edgesvm.cli.options import option, read
 from edgesvm.cli.snapshots import learner_of, of_file
 from edgesvm.learner import Learner, load
 from edgesvm.persist.exclusive import Claim
@@ -25,64 +26,51 @@ if TYPE_CHECKING:
 DEFAULT_EVERY = "60s"
 
 
-def add_save(group: argparse._ActionsContainer) -> None:
-    """Add the options of the snapshot."""
-    group.add_argument(
-        "--save",
-        type=arguments.new_file,
-        metavar="FILE",
-        help="loaded if it exists, written at the end",
-    )
-    group.add_argument("--fresh", action="store_true", help="start with a new model; load no file")
-
-
-def add_checkpoint(group: argparse._ActionsContainer) -> None:
-    """Add the options of the checkpoint."""
-    group.add_argument(
-        "--checkpoint",
-        type=arguments.file_in_folder,  # writable, or not yet: a medium may come back
-        metavar="FILE",
-        help="saved while learning too; continue from it",
-    )
-    group.add_argument(
-        "--every",
-        type=_interval,
-        metavar="60s|N",
-        help=f"time or samples between saves; default {DEFAULT_EVERY}",
-    )
-    group.add_argument(
-        "--checkpoint-second",
-        type=arguments.file_in_folder,  # writable, or not yet: a medium may come back
-        metavar="FILE",
-        help="a copy of each save on another medium",
-    )
-
-
 def _interval(text: str) -> Interval:
     from edgesvm.persist.checkpointing import Interval
 
-    return arguments.said(Interval.parse, text)
+    return Interval.parse(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SavingSettings:
     """The files of a learner, and how often it is saved while it learns."""
 
-    save: str | None = None
-    fresh: bool = False
-    checkpoint: str | None = None
-    checkpoint_second: str | None = None
-    every: Interval | None = None
+    TITLE: ClassVar[str] = "files"
+
+    save: str | None = option(
+        None, "loaded if it exists, written at the end", unit="FILE", check=arguments.new_file
+    )
+    fresh: bool = option(False, "start with a new model; load no file")
+    # Files that are writable, or not yet: a medium may come back.
+    checkpoint: str | None = option(
+        None,
+        "saved while learning too; continue from it",
+        unit="FILE",
+        check=arguments.file_in_folder,
+    )
+    checkpoint_second: str | None = option(
+        None,
+        "a copy of each save on another medium",
+        unit="FILE",
+        check=arguments.file_in_folder,
+    )
+    every: Interval | None = option(
+        None,
+        f"time or samples between saves; default {DEFAULT_EVERY}",
+        unit="60s|N",
+        check=_interval,
+    )
+
+    def __post_init__(self) -> None:
+        if self.checkpoint_second is not None and self.checkpoint is None:
+            raise ValueError("--checkpoint-second needs --checkpoint")
+        arguments.different(self.files)
 
     @classmethod
     def of(cls, options: argparse.Namespace, **files: str | None) -> SavingSettings:
-        """What the options say; `files` in place of theirs. Raises ValueError if they contradict
-        each other."""
-        settings = arguments.read(cls, options, **files)
-        if settings.checkpoint_second is not None and settings.checkpoint is None:
-            raise ValueError("--checkpoint-second needs --checkpoint")
-        arguments.different(settings.files)
-        return settings
+        """What the options say; `files` in place of theirs."""
+        return read(cls, options, **files)
 
     @property
     def files(self) -> list[tuple[str, str]]:
@@ -189,6 +177,16 @@ class SavingSettings:
 
         every = self.every or _interval(DEFAULT_EVERY)
         return Checkpointer(checkpoint, learner, every, report=report)
+
+
+def add_save(group: argparse._ActionsContainer) -> None:
+    """Add the options of the snapshot."""
+    options.add_fields(group, SavingSettings, "save", "fresh")
+
+
+def add_checkpoint(group: argparse._ActionsContainer) -> None:
+    """Add the options of the checkpoint."""
+    options.add_fields(group, SavingSettings, "checkpoint", "every", "checkpoint_second")
 
 
 def save_all(learned: Iterable[tuple[Any, SavingSettings, Checkpointer | None]]) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from dataclasses import dataclass, replace
 from typing import Any
 
-from edgesvm.cli import arguments, learner_options, saved_model, score_words
-from edgesvm.cli.learner_options import LearnerSettings
+from edgesvm.cli import arguments, score_words
+from edgesvm.cli.learner_settings import LearnerSettings
+from edgesvm.cli.options import add, option, read, section, words
+from edgesvm.cli.saved_model import SavingSettings
 from firmware_sim import options as sim_options
 from firmware_sim.harness import Report, simulate
 from firmware_sim.limits.profiles import profile
@@ -26,31 +29,36 @@ and what `run` counted.
 SAMPLES = 10_000
 
 
+@dataclass(frozen=True, kw_only=True)
+class OfProfile(LearnerSettings):
+    """The learner; its memory is that of the device unless it is given."""
+
+    memory: Any = option(None, "such as 65536 or 64KiB; default that of the profile", unit="BYTES")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostSettings:
+    """What the process at the host's end of the link is told."""
+
+    saving: SavingSettings = section(SavingSettings)
+    learner: LearnerSettings = section(OfProfile)
+    timeout: float = option(600.0, "time limit", unit="S", check=arguments.seconds)
+
+
 def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser("simulate", usage="edgesvm simulate [options]", description=HELP)
     sim_options.add_node_options(command, raw="--raw-signal")  # --raw is the learner's
     sim_options.add_link_options(command)
-    command.add_argument(
-        "--save", type=arguments.new_file, metavar="FILE", help="snapshot file, as for `run`"
-    )
-    command.add_argument(
-        "--timeout",
-        type=arguments.seconds,
-        default=600.0,
-        metavar="S",
-        help="time limit; default 600 s",
-    )
-    saved_model.add_checkpoint(command)
-    learner_options.add_to(command, memory_default="that of the profile")
-    command.set_defaults(act=act, samples=SAMPLES, profile="pi-zero", memory=None)
+    add(command, HostSettings)
+    command.set_defaults(act=act, samples=SAMPLES, profile="pi-zero")
 
 
 def act(options: argparse.Namespace) -> int:
     device = profile(options.profile)
-    if options.memory is None:
-        options.memory = str(device.learner_bytes)
     node = sim_options.make_node(options)
     options.regress = node.targets
+    host = read(HostSettings, options)
+    learner = replace(host.learner, memory=host.learner.memory or str(device.learner_bytes))
     with (
         sim_options.closing_source(node.source),
         contextlib.closing(sim_options.make_link(options)) as link,
@@ -58,11 +66,11 @@ def act(options: argparse.Namespace) -> int:
         line = sim_options.make_line(options, link)
         status = sim_options.NodeStatus()
         report = simulate(
-            edge_command(options),
+            edge_command(learner, host.saving, key=options.key, text=options.text),
             node,
             line,
             profile=device,
-            timeout_s=options.timeout,
+            timeout_s=host.timeout,
             on_progress=status,
         )
         status.end()
@@ -106,11 +114,11 @@ def exit_code(report: Report) -> int:
     return 1
 
 
-def edge_command(options: argparse.Namespace) -> list[str]:
-    """The command ``edgesvm run`` with the learner options of `options`."""
+def edge_command(
+    learner: LearnerSettings, saving: SavingSettings, *, key: str | None = None, text: bool = False
+) -> list[str]:
+    """The command ``edgesvm run`` with this learner and its files."""
     command = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--quiet"]
-    command += LearnerSettings.of(options).words()
-    for name in ("save", "checkpoint", "checkpoint_second", "every", "key"):
-        if (value := getattr(options, name, None)) is not None:
-            command += [f"--{name.replace('_', '-')}", str(value)]
-    return [*command, "--text"] if options.text else command
+    command += words(learner) + ["--regress"] * learner.regress + words(saving)
+    command += [] if key is None else ["--key", key]
+    return command + ["--text"] * text

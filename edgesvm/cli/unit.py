@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from edgesvm.cli.options import argument, option
 from edgesvm.outputs.names import port_name
 
 HELP = """\
@@ -33,23 +34,18 @@ NO_NETWORK = re.compile(r"# No network.*\n|(PrivateNetwork|IPAddressDeny|Restric
 NETWORK = "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n"
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "service",
-        usage="edgesvm service install [--dry-run] [watch] PORT [options]",
-        description=HELP,
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    what: str = argument("what to do", unit="install", choices=("install",))
+    dry_run: bool = option(False, "print the unit, change nothing")
+    words: list[str] = argument(
+        "as after `edgesvm run`, or after `edgesvm` if that is watch", unit="PORT ...", rest=True
     )
-    command.add_argument("what", choices=("install",), help="what to do")
-    command.add_argument("--dry-run", action="store_true", help="print the unit, change nothing")
-    command.add_argument(
-        "words", nargs=argparse.REMAINDER, metavar="PORT ...", help="as after `edgesvm run`"
-    )
-    command.set_defaults(act=act)
 
 
-def act(options: argparse.Namespace) -> int:
-    dry = options.dry_run or "--dry-run" in options.words
-    words = [word for word in options.words if word != "--dry-run"]
+def act(settings: Settings) -> int:
+    dry = settings.dry_run or "--dry-run" in settings.words
+    words = [word for word in settings.words if word != "--dry-run"]
     name, text = unit(words)
     if dry:
         print(f"# {UNITS / name}.service\n{text}", end="")
@@ -86,11 +82,11 @@ def unit(words: list[str]) -> tuple[str, str]:
     parsed = _parse(words)  # ends the program if they are wrong
     ports = [parsed.port] if isinstance(parsed.port, str) else parsed.port
     name = f"edgesvm-{'-'.join(map(port_name, ports))}"
-    for option in SAVES:
-        path = getattr(parsed, option.removeprefix("--")) or ""
+    for saves in SAVES:
+        path = getattr(parsed, saves.removeprefix("--")) or ""
         if os.path.dirname(path):
             kept = f"/var/lib/{name}"
-            raise ValueError(f"{option} {path}: the service writes to {kept} only; give a name")
+            raise ValueError(f"{saves} {path}: the service writes to {kept} only; give a name")
     if not (parsed.save or parsed.checkpoint):
         several = "{port}" if len(ports) > 1 else "model"
         words += ["--checkpoint", f"{several}.ckpt", "--every", "60s"]

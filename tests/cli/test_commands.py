@@ -21,8 +21,10 @@ from edgesvm import (
     WindowFeatures,
     load,
 )
-from edgesvm.cli import COMMANDS, _parse, learner_options, main, parameters
-from edgesvm.cli.simulate import edge_command
+from edgesvm.cli import COMMANDS, _parse, learner_settings, main, parameters
+from edgesvm.cli.options import read
+from edgesvm.cli.saved_model import SavingSettings
+from edgesvm.cli.simulate import HostSettings, OfProfile, edge_command
 from edgesvm.link import open_rows
 from edgesvm.persist import Checkpoint
 
@@ -65,7 +67,7 @@ def said_json(capsys, *argv):
 
 @each("command", COMMANDS)
 def test_the_lines_of_a_paragraph_of_help_are_filled(command):
-    module = importlib.import_module(COMMANDS[command][0])
+    module = importlib.import_module(f"edgesvm.cli.{COMMANDS[command].module}")
     for paragraph in module.HELP.strip().split("\n\n"):
         *lines, _ = paragraph.split("\n")
         assert all(len(line) > 70 for line in lines if not line.startswith(" ")), paragraph
@@ -76,8 +78,8 @@ def test_help_names_every_command(capsys):
         main(["--help"])
     text = capsys.readouterr().out
     assert done.value.code == 0
-    for name, (_, summary) in COMMANDS.items():
-        assert f"edgesvm {name}" in text and summary in text
+    for name, command in COMMANDS.items():
+        assert f"edgesvm {name}" in text and command.summary in text
 
 
 @each("name", sorted(set(COMMANDS) - {"demo"}))
@@ -122,15 +124,15 @@ def test_the_module_is_the_command():
 @each("budget", ["1400", "4KiB", "1MiB"])
 @each("dtype", ["float32", "float64"])
 def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
-    argv = ["plan", budget, "--features", 7, "--dtype", dtype, "--bound", "upper", "--C", 2]
+    argv = ["plan", budget, "--features", 7, "--dtype", dtype, "--set", "bound=upper", "--C", 2]
     told = said_json(capsys, *argv)
-    assert [row["learner"] for row in told["learners"]] == list(learner_options.KINDS)
+    assert [row["learner"] for row in told["learners"]] == list(learner_settings.KINDS)
     text = said(capsys, *argv)
     for row in told["learners"]:
-        kind = learner_options.class_of(row["learner"])
+        kind = learner_settings.class_of(row["learner"])
         asked = {"C": 2.0, "bound": "upper", "dtype": "float32" if kind.scales_itself else dtype}
         own = parameters.types_of(kind)
-        given = learner_options.DEFAULTS.get(row["learner"], {}) | {
+        given = learner_settings.DEFAULTS.get(row["learner"], {}) | {
             name: value for name, value in asked.items() if name in own
         }
         for how in ("raw", "standardized"):
@@ -189,22 +191,19 @@ def test_parts_too_small_to_be_of_use_are_marked(capsys):
     ]
 
 
-@pytest.mark.parametrize(
-    ("options", "capacity"),
-    [(["--lookahead", "3"], "lookahead=3"), (["--n-balls", "4"], "n_balls=4")],
-)
-def test_a_capacity_given_is_kept(options, capacity, capsys):
-    text = said(capsys, "plan", "64KiB", "--features", 3, "--learner", "stream", *options)
-    assert capacity in text
+@each("capacity", ["lookahead=3", "n_balls=4"])
+def test_a_capacity_given_is_kept(capacity, capsys):
+    argv = ["plan", "64KiB", "--features", 3, "--learner", "stream", "--set", capacity]
+    assert capacity in said(capsys, *argv)
 
 
 # Parameters of a learner.
 
 
 def test_every_parameter_is_explained(capsys):
-    for kind in learner_options.KINDS:
+    for kind in learner_settings.KINDS:
         text = said(capsys, "plan", "--learner", kind, "--help-parameters")
-        for name in parameters.types_of(learner_options.class_of(kind)):
+        for name in parameters.types_of(learner_settings.class_of(kind)):
             assert f"\n  {name}=" in text, (kind, name)
     assert "max_vectors=100\n      int, default 100\n" in said(
         capsys, "plan", "--learner", "kernel-stream", "--help-parameters"
@@ -226,7 +225,7 @@ def test_every_parameter_is_explained(capsys):
 )
 def test_a_parameter_has_the_type_of_its_field(text, value):
     name, _, text_of_value = text.partition("=")
-    got = parameters.parsed(learner_options.class_of("twin"), name, text_of_value)
+    got = parameters.parsed(learner_settings.class_of("twin"), name, text_of_value)
     assert got == value and type(got) is type(value)
 
 
@@ -250,15 +249,6 @@ def test_a_parameter_that_cannot_be_is_one_line(words, told, capsys):
         code = done.code
     err = capsys.readouterr().err
     assert code == 2 and told in err and err.count("\n") == 1
-
-
-@pytest.mark.parametrize("option", [*parameters.FORMER, *parameters.FORMER_FLAGS])
-def test_an_option_of_earlier_versions_says_its_new_spelling(option, capsys):
-    values = [] if option in parameters.FORMER_FLAGS else ["5"]
-    options = _parse(["eval", "x.csv", "--C", "2", f"--{option}", *values])
-    assert options.set.pop("C") == "2"
-    ((name, value),) = options.set.items()
-    assert capsys.readouterr().err == f"note: --{option} is now --set {name}={value}\n"
 
 
 # eval
@@ -297,21 +287,6 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     assert told["window"] == 50 and told["us_per_sample"] > 0 and told["learner"] == repr(plain)
     assert 0.5 <= told["majority"] < 0.7 and told["balanced_accuracy"] > 0.8
     assert bytes(load(save).arena) == bytes(plain.arena)
-
-
-def test_the_stream_learner_averages_unless_told_not_to(table, capsys):
-    argv = ["eval", table, "--drop-column", "date", "--learner", "fourier", "--raw"]
-    argv += ["--learner", "stream", "--n-balls", 2]
-    for options, learner in (
-        ([], "StreamSVM(n_balls=2)"),
-        (["--average"], "StreamSVM(n_balls=2)"),
-        (["--no-average"], "StreamSVM(n_balls=2, average=False)"),
-        (
-            ["--class-weight", "balanced"],
-            "StreamSVM(n_balls=2, class_weight='balanced')",
-        ),
-    ):
-        assert said_json(capsys, *argv, *options)["learner"] == learner
 
 
 def test_fourier_is_a_short_name_of_its_learner(table, tmp_path, capsys):
@@ -376,12 +351,22 @@ def test_all_labels_at_once(options, kind, digits, tmp_path, capsys):
     assert kind in shown and "parts" in shown and len(shown.splitlines()) < 50
 
 
-def test_simulate_hands_on_how_many_classes():
-    options = ["--classes", "3", "--multiclass", "one-vs-rest"]
-    told = edge_command(_parse(["simulate", *options, "--fourier"]))
-    assert told[told.index("--learner") + 1] == "fourier"
-    assert [told[told.index(name) + 1] for name in options[::2]] == options[1::2]
-    assert "--classes" not in edge_command(_parse(["simulate"]))
+@each(
+    "words",
+    [
+        [],
+        ["--classes", "3", "--multiclass", "one-vs-rest", "--fourier"],
+        ["--cost", "1=20.0,0=0.5", "--probabilities"],
+        ["--min-recall", "1=0.9", "--C", "2", "--set", "n_balls=3", "--learner", "stream"],
+        ["--checkpoint", "m.ckpt", "--every", "500", "--raw", "--memory", "3KiB"],
+    ],
+)
+def test_simulate_hands_on_what_the_learner_is(words):
+    host = read(HostSettings, _parse(["simulate", *words]))
+    told = edge_command(host.learner, host.saving, text=True)
+    *_, quiet = start = edge_command(OfProfile(), SavingSettings())
+    assert quiet == "--quiet" and told[: len(start)] == start
+    assert sorted(told[len(start) :]) == sorted([*words, "--text"])
 
 
 def test_words_as_labels_of_many(tmp_path, capsys):
@@ -414,14 +399,14 @@ def test_a_plan_for_many_classes(capsys):
 @pytest.mark.parametrize("name", ["incremental", "windowed"])
 def test_a_learner_that_trains_by_the_batch(name, digits, capsys):
     argv = ["eval", digits, "--positive", 2, "--learner", name, "--memory", "32KiB"]
-    argv += ["--batch-size", 25, "--scheme", "exceeding_margin_errors"]
-    told = said_json(capsys, *argv, *(["--batches", 4] if name == "windowed" else []))
+    argv += ["--set", "batch_size=25", "--set", "scheme=exceeding_margin_errors"]
+    told = said_json(capsys, *argv, *(["--set", "window=4"] if name == "windowed" else []))
     assert told["accuracy"] > 0.8 and "batch_size=25" in told["learner"]
     assert ("window=4" in told["learner"]) == (name == "windowed")
 
 
 def test_support_vectors_that_found_no_room_are_told(digits, capsys):
-    argv = ["eval", digits, "--positive", 2, "--learner", "incremental", "--max-vectors", 5]
+    argv = ["eval", digits, "--positive", 2, "--learner", "incremental", "--set", "max_vectors=5"]
     argv += ["--C", 0.1, "--memory", "64KiB"]
     given_up = said_json(capsys, *argv)["n_given_up"]
     assert given_up > 0
@@ -443,7 +428,7 @@ def test_a_value_far_out_is_told(tmp_path, capsys):
 
 
 def test_batches_are_of_the_windowed_learner(digits, capsys):
-    argv = [str(a) for a in ("eval", digits, "--learner", "incremental", "--batches", 3)]
+    argv = [str(a) for a in ("eval", digits, "--learner", "incremental", "--set", "window=3")]
     assert main(argv) == 2
     assert "--set window=3: IncrementalSVM has no such parameter" in capsys.readouterr().err
 
@@ -587,13 +572,6 @@ def test_prices_that_cannot_be_read(text, table, capsys):
     with pytest.raises(SystemExit) as done:
         main(["eval", str(table), "--cost", text])
     assert done.value.code == 2 and "give LABEL=NUMBER" in capsys.readouterr().err
-
-
-def test_simulate_hands_on_the_price_of_errors():
-    told = edge_command(_parse(["simulate", "--cost", "1=20,0=0.5", "--probabilities"]))
-    assert told[told.index("--cost") + 1] == "1=20.0,0=0.5" and "--probabilities" in told
-    told = edge_command(_parse(["simulate", "--min-recall", "1=0.9"]))
-    assert told[told.index("--min-recall") + 1] == "1=0.9" and "--probabilities" not in told
 
 
 # simulate

@@ -319,7 +319,7 @@ def test_the_time_of_a_silence_reaches_the_link(tmp_path, monkeypatch, capsys, c
         raise LinkDown("no port here")
 
     monkeypatch.setattr(link_options, "open_link", open_link)
-    for given in ([], ["--silent-after", "30"], ["--stale", "2"]):
+    for given in ([], ["--stale", "30"], ["--stale", "2"]):
         complaint(capsys, 1, *command, *given)
     assert asked == [(5.0, None), (30.0, 30.0), (5.0, 2.0)]
     complaint(capsys, 2, *command, "--stale", "0")

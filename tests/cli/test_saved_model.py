@@ -27,7 +27,9 @@ from edgesvm import (
     TwinVectorMachine,
     load,
 )
-from edgesvm.cli import learner_options, main, parameters
+from edgesvm.cli import learner_settings, main, parameters
+from edgesvm.cli.learner_settings import LearnerSettings
+from edgesvm.cli.options import add, read
 from edgesvm.link import Recording, RecordingSchema, RecordingWriter
 from edgesvm.persist import Checkpoint
 from firmware_sim.harness import simulate
@@ -92,7 +94,7 @@ def held(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option", ["--checkpoint", "--checkpoint-second", "--save", "--out", "record", "eval", "replay"]
+    "option", ["--checkpoint", "--checkpoint-second", "--save", "--out", "record", "eval"]
 )
 def test_the_holder_is_named_before_the_port_is_opened(tmp_path, capsys, held, option):
     path = tmp_path / "m.rec"
@@ -100,11 +102,10 @@ def test_the_holder_is_named_before_the_port_is_opened(tmp_path, capsys, held, o
         "--checkpoint-second": ["run", NO_PORT, "--checkpoint", str(tmp_path / "first")],
         "record": ["record", NO_PORT, str(path)],
         "eval": ["eval", str(ROWS), "--save", str(path)],
-        "replay": ["replay", str(ROWS), "--save", str(path)],
     }.get(option, ["run", NO_PORT])
     if option.startswith("--"):
         words += [option, f"jsonl:{path}" if option == "--out" else str(path)]
-    pid = held(f"{path}.lock" if option in ("--save", "--out", "eval", "replay") else path)
+    pid = held(f"{path}.lock" if option in ("--save", "--out", "eval") else path)
     before = sorted(os.listdir(tmp_path))
     assert main(words) == 1
     said = capsys.readouterr().err
@@ -205,8 +206,8 @@ def test_a_model_beyond_the_budget_is_refused_with_both_numbers(tmp_path, option
 
 def options(*words):
     parser = argparse.ArgumentParser()
-    learner_options.add_to(parser)
-    return learner_options.LearnerSettings.of(parser.parse_args(list(words)))
+    add(parser, LearnerSettings)
+    return read(LearnerSettings, parser.parse_args(list(words)))
 
 
 STREAM = Standardized(learner=StreamSVM(bound="lower", lookahead=3))
@@ -230,12 +231,12 @@ FEATURES = Standardized(
         (STREAM, ["--scale", "robust"], [("--scale deviation", "--scale robust")]),
         (KERNEL, ["--scale", "robust"], [("no --scale", "--scale robust")]),
         (STREAM, ["--dtype", "float64"], [("--dtype float32", "--dtype float64")]),
-        (STREAM, ["--lookahead", "4"], [("--set lookahead=3", "--set lookahead=4")]),
-        (STREAM, ["--max-twins", "4"], [("no max_twins", "--set max_twins=4")]),
+        (STREAM, ["--set", "lookahead=4"], [("--set lookahead=3", "--set lookahead=4")]),
+        (STREAM, ["--set", "max_twins=4"], [("no max_twins", "--set max_twins=4")]),
         (STREAM, ["--classes", "3"], [("--classes 2", "--classes 3")]),
         (
             STREAM,
-            ["--bound", "upper", "--multiclass", "one-vs-one"],
+            ["--set", "bound=upper", "--multiclass", "one-vs-one"],
             [
                 ("--set bound=lower", "--set bound=upper"),
                 ("no --multiclass", "--multiclass one-vs-one"),
@@ -246,12 +247,13 @@ FEATURES = Standardized(
         (MANY, ["--classes", "4"], [("--classes 3", "--classes 4")]),
         (
             FEATURES,
-            ["--n-directions", "9", "--directions", "orthogonal"],
+            ["--set", "n_directions=9", "--set", "directions=orthogonal"],
             [
                 ("--set directions=auto", "--set directions=orthogonal"),
                 ("--set n_directions=7", "--set n_directions=9"),
             ],
         ),
+        (STREAM, ["--fourier"], [("--learner stream", "--learner fourier")]),
         (STREAM, ["--cost", "1=2"], [("no --cost", "--cost 1=2.0")]),
         (STREAM, ["--probabilities"], [("no --probabilities", "--probabilities")]),
         (PRICED, ["--cost", "1=3,0=1"], [("--cost 1=2.0", "--cost 1=3.0,0=1.0")]),
@@ -270,14 +272,17 @@ def test_options_that_a_model_contradicts(learner, words, told):
         (STREAM, ["--scale", "deviation"]),
         (ROBUST, ["--scale", "robust", "--C", "1"]),
         (STREAM, []),
-        (STREAM, ["--C", "1", "--learner", "stream", "--bound", "lower", "--lookahead", "3"]),
+        (
+            STREAM,
+            ["--C", "1", "--learner", "stream", "--set", "bound=lower", "--set", "lookahead=3"],
+        ),
         (STREAM, ["--classes", "2", "--dtype", "float32", "--memory", "1MiB"]),
-        (KERNEL, ["--raw", "--kernel", "rbf", "--gamma", "0.25", "--max-vectors", "5"]),
+        (KERNEL, ["--raw", "--kernel", "rbf", "--gamma", "0.25", "--set", "max_vectors=5"]),
         (KernelStreamSVM(max_vectors=5), ["--gamma", "0.25"]),  # the default, of 4 features
         (PRICED, ["--cost", "1=2", "--C", "1", "--scale", "deviation", "--classes", "2"]),
         (MANY, ["--classes", "3", "--multiclass", "one-vs-one"]),
         (TwinVectorMachine(max_twins=4), ["--learner", "twin"]),
-        (FEATURES, ["--fourier", "--n-directions", "7"]),
+        (FEATURES, ["--fourier", "--set", "n_directions=7"]),
         (FEATURES, ["--multiclass", "one-vs-rest", "--classes", "3"]),
     ],
 )
@@ -286,20 +291,20 @@ def test_options_that_a_model_has(learner, words):
     assert options(*words).contradicted(model) == []
 
 
-@each("kind", learner_options.KINDS)
+@each("kind", learner_settings.KINDS)
 def test_a_model_has_the_options_it_was_built_with(kind):
     values = [("C", "3", "4"), ("epsilon", "0.01", "4"), ("dtype", "float64", "float32")]
-    own = parameters.types_of(learner_options.class_of(kind))
-    if learner_options.class_of(kind).scales_itself:  # float32 only
+    own = parameters.types_of(learner_settings.class_of(kind))
+    if learner_settings.class_of(kind).scales_itself:  # float32 only
         values.pop()
     values = [value for value in values if value[0] in own]
     words = ["--learner", kind]
     for name, has, _ in values:
-        words += [f"--{name}", has]
+        words += parameters.spelled(name, has).split()
     model = options(*words).build(4).allocate(4)
     assert options(*words).contradicted(model) == []
     for name, _, other in values:  # of an option that is there twice, the last counts
-        changed = options(*words, f"--{name}", other)
+        changed = options(*words, *parameters.spelled(name, other).split())
         assert len(changed.contradicted(model)) == 1, name
 
 

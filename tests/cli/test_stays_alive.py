@@ -161,7 +161,7 @@ def test_a_full_disk_under_the_log_does_not_end_an_evaluation(tmp_path, capsys, 
         writer.append(Batch(X, y, ones.astype(bool), ones, np.arange(200, dtype=np.uint32)))
     monkeypatch.setattr(status, "LOG_EVERY_S", 0.0)
     monkeypatch.setattr(sys.stderr, "write", full)
-    for command in (["eval", str(csv)], ["replay", str(rec)]):
+    for command in (["eval", str(csv)], ["eval", str(rec)]):
         assert main(command) == 0
         said = capsys.readouterr().out
         assert "199 rows predicted" in said

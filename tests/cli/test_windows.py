@@ -68,7 +68,7 @@ def test_eval_and_replay_equal_the_chain(here, capsys):
         (["eval", "raw.npz", *ARGV, "--label-of", "last"], (), "last", y.tolist()),
         (["eval", "words.npz", *ARGV, "--positive", "worn"], (), "majority", y.tolist()),
         (["eval", "raw.rec", *ARGV], MISSING, "majority", y.tolist()),
-        (["replay", "raw.rec", *ARGV[:4], *ARGV[6:]], MISSING, "majority", y.tolist()),
+        (["eval", "raw.rec", *ARGV[:4], *ARGV[6:]], MISSING, "majority", y.tolist()),
     ):
         assert main([*argv, *STREAM, "--json", "--save", "m.esvm"]) == 0
         told = json.loads(capsys.readouterr().out)
@@ -117,7 +117,7 @@ def test_labels_that_came_late_are_refused(here, capsys):
     schema = RecordingSchema(2, late=True)
     with RecordingWriter("late.rec", schema):
         pass
-    assert main(["replay", "late.rec", "--window", "40"]) == 2
+    assert main(["eval", "late.rec", "--window", "40"]) == 2
     assert "came after their samples" in capsys.readouterr().err
 
 

@@ -14,7 +14,6 @@ da = pytest.importorskip("dask.array", reason="the extra `fleet` is not installe
 from distributed import Client, LocalCluster  # noqa: E402
 
 from edgesvm import RBF, BatchSVM, RandSVM, Standardized, StreamSVM  # noqa: E402
-from edgesvm.cli import main  # noqa: E402
 from edgesvm.fleet import PartitionError, fit, merged, start  # noqa: E402
 from edgesvm.fleet.cluster import Cluster  # noqa: E402
 from edgesvm.learners import (  # noqa: E402
@@ -227,16 +226,6 @@ def test_what_is_no_data_in_partitions(client):
             fit(rand_svm(), wrong, labels, client)
     with pytest.raises(PartitionError, match=r"gone\.npz: .*No such file"):
         fit(rand_svm(), ["gone.npz"], client=client)
-
-
-def test_candidates_are_tried_on_the_workers(client, tmp_path, capsys):
-    np.savez(tmp_path / "board.npz", X=X[:600], y=(y[:600] == "odd").astype(int))
-    argv = ["tune", str(tmp_path / "board.npz"), "--learner", "twin", "--C", "10", "--json"]
-    told = []
-    for extra in ([], ["--dask", client.scheduler.address]):
-        assert main([*argv, *extra]) == 0
-        told.append(capsys.readouterr().out)
-    assert told[0] == told[1]
 
 
 def test_rounds_begin_at_the_merged_model_whatever_the_workers(client):

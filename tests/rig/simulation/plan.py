@@ -220,7 +220,7 @@ def _words(
         words += ["--drift", told["drift"], *(["--on-drift", "reset"] * told["reset"])]
     if told["text"]:
         words += ["--text", "--n-features", str(n_features), *(["--answers"] * told["answers"])]
-        words += ["--unlabelled"] if told["labels"] == "none" else []
+        words += ["--label", "none"] if told["labels"] == "none" else []
     return tuple(words)
 
 

@@ -1,0 +1,354 @@
+"""Options that choose a learner, and the largest such learner that fits the memory."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from edgesvm import catalogue, learners
+from edgesvm.cli import arguments, parameters
+from edgesvm.cli.options import option
+from edgesvm.contract.registry import is_a, kind_of
+from edgesvm.kernels import RBF, Linear, Polynomial
+from edgesvm.learner import DTYPES, Learner
+from edgesvm.learners.gradient.gradient_learner import GradientLearner
+from edgesvm.learners.wrapper import innermost
+from edgesvm.preprocessing.scaler import Scaler
+from edgesvm.preprocessing.stage import Stage
+
+# The class of each, which is imported once it is asked for.
+KINDS = catalogue.commands(*catalogue.LEARNERS)
+REGRESSORS = catalogue.commands("regressor")
+OF_MANY = catalogue.commands("multiclass")
+SCALERS = catalogue.commands("scaler")
+DEFAULT_SCALE = "deviation"  # of a learner that does not scale its samples itself
+DEFAULT_KIND = "byte"
+DEFAULT_REGRESSOR = "fourier"
+DEFAULT_MEMORY = "16KiB"
+# Samples of a day of which the targets are kept, to compare with those of the day before.
+MOST_OF_A_DAY = 1440
+DAY_US = 86_400_000_000
+KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Linear}
+
+
+# Where a command's default is not the class's: a stream has no end, so a store must not refuse.
+DEFAULTS: dict[str, dict[str, object]] = {"batch": {"when_full": "oldest"}}
+CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins")
+CAPACITIES += ("n_directions", "n_bytes")
+
+ByLabel = dict[int | str, float]
+
+
+def by_label(text: str) -> ByLabel:
+    """LABEL=NUMBER,LABEL=NUMBER; a label that is an integer is one."""
+    numbers: ByLabel = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if not equals or not name.strip() or math.isnan(value):
+            raise ValueError(f"{text}: give LABEL=NUMBER, or several with commas between them")
+        numbers[_label(name.strip())] = value
+    return numbers
+
+
+def _label(name: str) -> int | str:
+    try:
+        return int(name)
+    except ValueError:
+        return name
+
+
+def as_text(numbers: ByLabel) -> str:
+    """The option's value of which `by_label` makes these numbers."""
+    return ",".join(f"{label}={number!r}" for label, number in numbers.items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerSettings:
+    """The learner that is asked for; what its parameters mean is for its class to say."""
+
+    TITLE: ClassVar[str] = "learner (`edgesvm plan` lists them, and the parameters of each)"
+
+    memory: str | int = option(DEFAULT_MEMORY, "such as 65536 or 64KiB", unit="BYTES")
+    learner: str | None = option(
+        None,
+        f"{DEFAULT_KIND} (default), stream, twin, fourier, ...",
+        unit="NAME",
+        choices={**KINDS, **REGRESSORS},
+    )
+    C: str | None = option(None, "penalty of margin violations", unit="C")
+    kernel: str | None = option(None, "default rbf", choices=KERNELS)
+    gamma: str | None = option(None, "width of the kernel; larger is narrower", unit="GAMMA")
+    dtype: str | None = option(None, f"of stored values; default {DTYPES[0]}", choices=DTYPES)
+    set: tuple[tuple[str, str], ...] = option(
+        (),
+        "a parameter, such as max_vectors=64; repeatable",
+        unit="NAME=VALUE",
+        check=parameters.named,
+        text="=".join,
+        repeat=True,
+    )
+    classes: int | None = option(
+        None, "number of classes, if more than 2", unit="K", check=arguments.whole(2)
+    )
+    multiclass: str | None = option(
+        None, "one-vs-one (default) or one-vs-rest", unit="HOW", choices=OF_MANY
+    )
+    scale: str | None = option(None, "standardize by mean (default) or median", choices=SCALERS)
+    raw: bool = option(False, "do not standardize the features")
+    fourier: bool = option(False, "a kernel machine on random features: --learner fourier")
+    probabilities: bool = option(False, "fit probabilities and report their log loss")
+    sets: float | None = option(
+        None,
+        "give a set of labels that holds the right one in this share of samples",
+        unit="SHARE",
+        check=arguments.share,
+    )
+    cost: ByLabel | None = option(
+        None,
+        "what missing a class costs: fault=20; default 1",
+        unit="LABEL=X,...",
+        check=by_label,
+        text=as_text,
+    )
+    min_recall: ByLabel | None = option(
+        None,
+        "share of a class to recognise: fault=0.9",
+        unit="LABEL=SHARE",
+        check=by_label,
+        text=as_text,
+    )
+    regress: bool = False
+
+    def __post_init__(self) -> None:
+        if self.raw and self.scale is not None:
+            raise ValueError(f"--scale {self.scale} contradicts --raw: give one of them")
+        if self.cost is not None and self.min_recall is not None:
+            raise ValueError("--cost and --min-recall both move the decision: give one of them")
+        if self.fourier and self.learner not in (None, "fourier"):
+            raise ValueError(f"--fourier does not apply to --learner {self.learner}")
+        if self.regress:
+            self._check_regressor()
+        elif self.chosen not in KINDS:
+            raise ValueError(f"--learner {self.chosen} predicts numbers: give --regress")
+
+    def _check_regressor(self) -> None:
+        """Raise ValueError for what means nothing where numbers are predicted."""
+        if self.chosen not in REGRESSORS:
+            *names, last = REGRESSORS
+            raise ValueError(
+                f"--learner {self.chosen} tells classes apart: with --regress give "
+                f"--learner {', '.join(names)} or {last}"
+            )
+        for name in ("classes", "multiclass", "probabilities", "sets", "cost", "min_recall"):
+            if getattr(self, name):
+                option = f"--{name.replace('_', '-')}"
+                raise ValueError(f"{option} does not go with --regress: leave it out")
+
+    @property
+    def chosen(self) -> str:
+        """The kind of the learner."""
+        default = DEFAULT_REGRESSOR if self.regress else DEFAULT_KIND
+        return self.learner or ("fourier" if self.fourier else default)
+
+    @property
+    def kind(self) -> type[Learner]:
+        """The class of the learner."""
+        return class_of(self.chosen, regress=self.regress)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Those given, as text, by name."""
+        own = {name: getattr(self, name) for name in parameters.OPTIONS}
+        return dict(self.set) | {name: text for name, text in own.items() if text is not None}
+
+    def with_parameters(self, given: Mapping[str, str]) -> LearnerSettings:
+        """The same with these parameters only."""
+        none = dict.fromkeys(parameters.OPTIONS)
+        return replace(self, **none, set=tuple(given.items()))  # type: ignore[arg-type]
+
+    def of_two(self) -> Learner:
+        """The learner of two classes, or of targets, alone, not allocated. Raises ValueError for a
+        parameter that it does not have, or that is out of range."""
+        given = parameters.all_parsed(self.kind, self.parameters)
+        learner = self.kind(**given) if self.regress else of_kind(self.chosen, given)
+        learner.plan(1)  # checks the parameters
+        return learner
+
+    def requested(self, n_classes: int = 0) -> tuple[Learner, bool]:
+        """The learner, not allocated, and whether its capacity was given; `n_classes` is the number
+        of classes that the source reports, 0 if unknown. Raises as `of_two` does."""
+        inner = self.of_many(self.of_two(), n_classes)
+        fixed = any(name in CAPACITIES for name in self.parameters)
+        return self._decided(self.scaled(inner)), fixed
+
+    def build(self, n_features: int, n_classes: int = 0) -> Learner:
+        """The learner with the given capacity or the largest that fits the memory. Raises as
+        `requested` does, and `MemoryBudgetError` if it does not fit."""
+        learner, fixed = self.requested(n_classes)
+        with said():
+            return learner.fitted_into(self.memory, n_features, fixed=fixed)
+
+    def of_many(self, inner: Learner, n_classes: int = 0) -> Learner:
+        """`inner` for the requested number of classes; `n_classes` is the source's."""
+        asked = self.classes
+        if self.regress:
+            return inner
+        of_any = isinstance(inner, GradientLearner) or is_a(inner, "SharedTwinSVM")
+        if self.multiclass is None and of_any:
+            return inner.set_params(n_classes=asked or max(n_classes, 2))
+        if self.multiclass is None and is_a(inner, "ByteSVM"):
+            return inner.set_params(n_classes=asked or (n_classes if n_classes > 2 else None))
+        if self.multiclass is None and asked in {None, 2}:
+            return inner
+        if asked is None and n_classes < 2:
+            raise ValueError(
+                f"--multiclass {self.multiclass}: give the number of classes with --classes K"
+            )
+        kind = kind_of(OF_MANY[self.multiclass or "one-vs-one"])
+        return kind(learner=inner, n_classes=n_classes if asked is None else asked)
+
+    def scaled(self, inner: Learner) -> Learner:
+        """`inner` behind the requested scaler, or itself with ``--raw`` and where it scales its
+        samples itself."""
+        scales_itself = innermost(inner).scales_itself
+        if self.raw and scales_itself:
+            raise ValueError(f"--raw: {self.chosen} scales its samples; name another --learner")
+        if self.raw or (self.scale is None and scales_itself):
+            return inner
+        scale = self.scale or DEFAULT_SCALE
+        fills = {"missing": "mean"} if self.regress and scale == DEFAULT_SCALE else {}
+        return kind_of(SCALERS[scale])(learner=inner, **fills)
+
+    def _decided(self, learner: Learner) -> Learner:
+        """`learner`, within `Calibrated` if that is asked for. Raises ValueError for a number that
+        is out of range."""
+        if not (self.probabilities or self.sets or self.cost or self.min_recall):
+            return learner
+        return kind_of("Calibrated")(
+            learner=learner, cost=self.cost, min_recall=self.min_recall, coverage=self.sets
+        )
+
+    def contradicted(self, learner: Learner) -> list[tuple[str, str]]:
+        """The options given that `learner`, which was loaded, does not have.
+
+        Returns
+        -------
+        list of (str, str)
+            What the learner has, and the option as it was given.
+        """
+        inner = innermost(learner)
+        if learner.regresses != self.regress:
+            return [("--regress", "classes") if learner.regresses else ("classes", "--regress")]
+        named = {of: name for name, of in (REGRESSORS if self.regress else KINDS).items()}
+        kind = named.get(type(inner).__name__, type(inner).__name__)
+        chosen = "fourier" if self.fourier else self.learner
+        if chosen not in (None, kind):
+            return [(f"--learner {kind}", f"--learner {chosen}")]
+        decided = learner.get_params(deep=False) if is_a(learner, "Calibrated") else {}
+        scaled = learner.inner if decided else learner
+        found = [("no --probabilities", "--probabilities")] * (self.probabilities and not decided)
+        if self.raw and (isinstance(scaled, Scaler) or inner.scales_itself):
+            found.append(("standardized features", "--raw"))
+        for name, text in sorted(self.parameters.items()):
+            found += _differing(name, text, inner)
+        has = {
+            "sets": decided.get("coverage"),
+            "cost": decided.get("cost"),
+            "min_recall": decided.get("min_recall"),
+            "classes": learner.n_classes_planned,
+            "multiclass": _many_kind(scaled),
+            "scale": _scale(scaled),
+        }
+        for name, held in has.items():
+            asked = getattr(self, name)
+            if asked is not None and asked != held:
+                found.append((_told(name, held), _told(name, asked)))
+        return found
+
+
+def _told(name: str, value: Any) -> str:
+    """An option with its value, or that there is none."""
+    option = f"--{name.replace('_', '-')}"
+    if value is None:
+        return f"no {option}"
+    return f"{option} {as_text(value) if isinstance(value, dict) else value}"
+
+
+def _differing(name: str, text: str, owner: Learner) -> list[tuple[str, str]]:
+    """What this learner has for a parameter, if that is not `text`."""
+    given = parameters.spelled(name, text)
+    if name not in parameters.types_of(type(owner)):
+        return [(f"no {parameters.spelled(name)}", given)]
+    held = owner.get_params(deep=False)[name]
+    if name in {"kernel", "gamma"} and hasattr(owner, "kernel"):
+        kernel = owner.kernel_for(owner.n_features_in_)  # type: ignore[attr-defined]
+        names = [of for of, kind in KERNELS.items() if isinstance(kernel, kind)]
+        held = names[0] if name == "kernel" else getattr(kernel, "gamma", None)
+    if held == parameters.parsed(type(owner), name, text):
+        return []
+    has = f"no {parameters.spelled(name)}" if held is None else parameters.spelled(name, held)
+    return [(has, given)]
+
+
+@contextlib.contextmanager
+def said() -> Iterator[None]:
+    """Warnings within become lines on stderr."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        print(f"edgesvm: {warning.message}", file=sys.stderr)
+
+
+def class_of(kind: str, *, regress: bool = False) -> type[Learner]:
+    """The class that a name of ``--learner`` stands for, with ``--regress`` or without."""
+    return getattr(learners, (REGRESSORS if regress else KINDS)[kind])
+
+
+def of_kind(kind: str, given: Mapping[str, object]) -> Learner:
+    """A learner of this kind with these parameters."""
+    return class_of(kind)(**{**DEFAULTS.get(kind, {}), **given})
+
+
+def _many_kind(learner: Learner) -> str | None:
+    """The name of ``--multiclass`` that stands for this learner's class, if there is one."""
+    while isinstance(learner, Stage):
+        learner = learner.inner
+    return next((name for name, of in OF_MANY.items() if is_a(learner, of)), None)
+
+
+def _scale(learner: Learner) -> str | None:
+    """The name of ``--scale`` that stands for this learner's class, if there is one."""
+    return next((name for name, kind in SCALERS.items() if is_a(learner, kind)), None)
+
+
+def check_labels(learner: Learner) -> bool:
+    """Whether each label of --cost or --min-recall has been seen.
+
+    Raises
+    ------
+    ValueError
+        One has not, and there is no room for another label.
+    """
+    if not is_a(learner, "Calibrated") or not (unseen := learner.unseen_labels_):
+        return True
+    known = learner.classes_.tolist()
+    if len(known) == learner.n_classes_allocated:
+        option = "--cost" if learner.cost else "--min-recall"
+        raise ValueError(f"{option}: no sample has the label {unseen[0]!r}; the labels are {known}")
+    return False
+
+
+def season_of_day(period_us: float) -> int:
+    """Samples of a day, if these are known and few; else 0."""
+    of_a_day = round(DAY_US / period_us) if period_us else 0
+    return of_a_day if of_a_day <= MOST_OF_A_DAY else 0

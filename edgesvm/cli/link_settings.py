@@ -1,0 +1,167 @@
+"""Options of the commands that read a port: what speaks on it, and when to stop."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from edgesvm.cli import arguments, ports
+from edgesvm.cli.file_settings import SUFFIXES, ColumnSettings, say_notes
+from edgesvm.cli.options import option, section
+from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.link import Link, open_link
+from edgesvm.link.keys import read_key
+from edgesvm.link.link import SILENT_AFTER
+
+PORT = "such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"
+LABEL = "the label's column: last, first, none, a name or number from 0"
+REGRESS = "labels are numbers to predict, not classes"
+
+
+def column(text: str) -> str | int:
+    """A column: a number from 0, or as it is."""
+    return int(text) if text.isdecimal() else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkSettings:
+    """A port, what speaks on it, and when to stop."""
+
+    TITLE: ClassVar[str] = "link"
+
+    text: bool = option(False, "text lines, not binary frames")
+    baud: int = option(115200, "speed of a serial port", unit="B", check=arguments.count)
+    label: str | int = option("last", LABEL, unit="COLUMN", check=column)
+    samples: int | None = option(None, "stop after N samples", unit="N", check=arguments.count)
+    once: bool = option(False, "stop when the port fails; do not open it again")
+    key: str | None = option(None, "refuse frames without a tag of this key", unit="FILE")
+    n_features: int | None = option(
+        None,
+        "numbers in a sample; default: found on the link",
+        unit="D",
+        check=arguments.count,
+    )
+    wait: float = option(10.0, "seconds to wait for the node", unit="S", check=arguments.seconds)
+    stale: float | None = option(
+        None,
+        "no sample for S seconds is an alarm; default 10 periods",
+        unit="S",
+        check=arguments.seconds,
+    )
+
+    url: str = ""
+    # Of some commands, which make an option of it.
+    auto: bool = False
+    regress: bool | None = False  # None: either
+    ring: int = 256
+    full: str = "drop_oldest"
+    late_labels: int | None = 0
+    range: tuple[float, float] | None = None
+    clip: bool = False
+    set_rate: float | None = None
+    columns: ColumnSettings = field(default_factory=ColumnSettings)  # of a CSV
+
+    def __post_init__(self) -> None:
+        if self.auto and self.text:
+            raise ValueError("--auto and --text: give one of them")
+
+    @property
+    def mode(self) -> str:
+        """What is spoken, as `open_link` has it."""
+        return "text" if self.text else "auto" if self.auto else "binary"
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the port is a file of rows, which ends."""
+        return self.url.lower().endswith(SUFFIXES) and os.path.isfile(self.url)
+
+    def open(self, sleep: Callable[[float], None] = time.sleep) -> Link:
+        """Open the link. `sleep` waits between attempts to open it again, later.
+
+        Raises
+        ------
+        LinkDown
+            The port cannot be opened; the message says what may help.
+        NoSchema
+            Nothing that is understood came in time.
+        """
+        if self.is_file:
+            from edgesvm.link.playback import FileLink
+
+            link = FileLink(
+                self.url,
+                label=self.label,
+                targets=self.regress,
+                columns=self.columns.told(regress=self.regress),
+                ring=self.ring,
+                late_labels=self.late_labels,
+            )
+            link.open()
+            say_notes(self.url, link.notes)
+            return link
+        try:
+            return open_link(
+                self.url,
+                mode=self.mode,
+                baud=self.baud,
+                n_features=self.n_features,
+                ring=self.ring,
+                late_labels=self.late_labels,
+                clip=self.clip,
+                allow_commands=self.set_rate is not None,
+                policy=self.full,
+                silent_after=max(self.stale or 0.0, SILENT_AFTER),
+                stale_after=self.stale,
+                value_range=self.range,
+                label=self.label,
+                targets=self.regress,
+                handshake_timeout=self.wait,
+                key=None if self.key is None else read_key(self.key),
+                sleep=sleep,
+            )
+        except LinkDown as error:
+            advice = ports.advice(self.url)
+            raise LinkDown(f"{error}{'; ' if advice else ''}{advice}") from error
+        except NoSchema as error:
+            hint = "" if "could not be read" in str(error) else "; see --baud and --text"
+            raise NoSchema(f"{error}{hint}") from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlabelledLink(LinkSettings):
+    """That of a command without labels: all columns are features."""
+
+    label: str | int = option("none", LABEL, unit="COLUMN", check=column)
+    auto: bool = option(False, "text or frames: the first byte decides")
+    regress: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningLink(LinkSettings):
+    """That of a command that learns labels and answers."""
+
+    auto: bool = option(False, "text or frames: the first byte decides")
+    ring: int = option(256, "samples between link and learner", unit="ROWS", check=arguments.count)
+    full: str = option(
+        "drop_oldest",
+        "what a full ring drops: drop_oldest or drop_newest",
+        unit="WHICH",
+        choices=("drop_oldest", "drop_newest"),
+    )
+    late_labels: int | None = option(
+        None, "samples that wait for a late label; default 256", unit="W", check=arguments.count
+    )
+    range: tuple[float, float] | None = option(
+        None,
+        "refuse samples with other values: --range=-1,1",
+        unit="LO,HI",
+        check=arguments.value_range,
+    )
+    clip: bool = option(False, "move values into --range instead")
+    set_rate: float | None = option(
+        None, "ask the node for this rate", unit="HZ", check=arguments.rate
+    )
+    columns: ColumnSettings = section(ColumnSettings, hidden=True)

@@ -1,0 +1,139 @@
+"""Options of a learner without labels: how long it learns, and what is an alarm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from edgesvm import catalogue
+from edgesvm.cli import arguments, parameters
+from edgesvm.cli.options import option
+from edgesvm.contract.registry import kind_of
+from edgesvm.learners.novelty.alarm_rate import alarm_rate_of, read
+from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner, k_of_n
+
+KINDS = catalogue.commands("novelty")
+DEFAULT_KIND = "gaussian"
+SMALLER_KIND = "kernel"  # where the usual one does not fit
+
+
+class Learning(NamedTuple):
+    """How long to learn: so many samples (windows), or so many seconds."""
+
+    samples: int | None
+    seconds: float | None
+
+
+def learning(text: str) -> Learning:
+    """``5m``, ``90s``, ``2h``, ``1d``, or a number of samples."""
+    try:
+        if text.isdecimal() and 0 < int(text) <= MOST_WARM_UP:
+            return Learning(int(text), None)
+        return Learning(None, arguments.duration(text))
+    except ValueError:
+        raise ValueError(
+            f"{text}: give a time, such as 5m (s, m, h or d), or a number of samples"
+        ) from None
+
+
+def checked_alarm_rate(text: str) -> str:
+    """``1/day`` or a share; what share the first is depends on the samples a second."""
+    read(text)
+    return text
+
+
+def checked_alarm(text: str) -> str:
+    """``K/N``: strange samples of the last N that begin an alarm."""
+    k_of_n(text)
+    return text
+
+
+def channel(text: str) -> int:
+    """The number of a channel."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(
+            f"{text}: give the number of a channel, from 0, or -1 for the last"
+        ) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoveltySettings:
+    """The learner without labels that is asked for, and what is an alarm."""
+
+    TITLE: ClassVar[str] = "what is normal, and what is an alarm"
+
+    learn: Learning = option(
+        learning("5m"),
+        "learn for so long (s, m, h, d), or from N samples or windows; default 5m",
+        unit="5m|N",
+        check=learning,
+    )
+    alarm_rate: str = option(
+        "1/day",
+        "alarms expected of a machine that runs well: 1/day, 2/hour, or a share of the samples "
+        "(windows) such as 0.001; the threshold follows, so that it holds",
+        unit="1/day",
+        check=checked_alarm_rate,
+    )
+    alarm: str = option(
+        "3/5",
+        "an alarm begins when K of the last N are strange, and ends when none of a good many is",
+        unit="K/N",
+        check=checked_alarm,
+    )
+    then: str = option(
+        "nothing",
+        "what to learn while watching: nothing; normal: what is not strange, which follows a "
+        "machine that changes, and a fault that grows slowly too; or all",
+        choices=("normal", "all", "nothing"),
+    )
+    memory: str = option("64KiB", "such as 16384 or 16KiB, windows included", unit="BYTES")
+    learner: str | None = option(
+        None, f"default {DEFAULT_KIND}; {catalogue.help_of('novelty')}", choices=KINDS
+    )
+    residual: int | None = option(
+        None,
+        "watch channel N against what the other channels say of it, counted from 0, -1 the last: "
+        "finds a fault that moves it within its usual range",
+        unit="N",
+        check=channel,
+    )
+    clock: str | None = option(
+        None,
+        "look at samples by the hour of the week, in this computer's local time; sample: in that "
+        "of the last number of each sample, in seconds since Monday 0:00, as in a replay",
+        choices=("host", "sample"),
+        without="host",
+    )
+    set: tuple[tuple[str, str], ...] = option(
+        (),
+        "a parameter of the learner, such as max_vectors=64; repeatable",
+        unit="NAME=VALUE",
+        check=parameters.named,
+        text="=".join,
+        repeat=True,
+    )
+
+    @property
+    def needs_rate(self) -> bool:
+        """Whether ``--alarm-rate`` is alarms in a time."""
+        return read(self.alarm_rate)[1] is not None
+
+    def new_learner(
+        self, samples_per_second: float | None, usual: str = DEFAULT_KIND
+    ) -> NoveltyLearner:
+        """The learner, not allocated. Raises ValueError for a parameter that it does not have."""
+        kind: type[NoveltyLearner] = kind_of(KINDS[self.learner or usual])
+        own: dict[str, Any] = {
+            "alarm_rate": alarm_rate_of(self.alarm_rate, samples_per_second),
+            "learn": "all" if self.then == "all" else "normal",
+            "warm_up": self.learn.samples or MOST_WARM_UP,
+            "alarm": self.alarm,
+        }
+        for name, text in self.set:
+            if name in own:
+                raise ValueError(f"--set {name}: give --learn, --alarm-rate, --alarm or --then")
+            own[name] = parameters.parsed(kind, name, text)
+        return kind(**own)

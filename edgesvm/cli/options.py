@@ -1,0 +1,217 @@
+"""Options of a command: each is declared once, as a field of the command's settings.
+
+    @dataclass(frozen=True, kw_only=True)
+    class Settings:
+        file: str = argument("a .csv or a .rec", unit="FILE")
+        baud: int = option(115200, "speed of a serial port", unit="B", check=arguments.count)
+        link: Link = section(Link)  # the options of another such class
+
+`add` gives a parser these options, and `read` makes the settings of what was parsed. The help, the
+documentation and the names on the command line (``--drop-column`` of ``drop_column``) follow from
+the fields. A subclass may give a field another default or help. What options contradict each other
+is checked in ``__post_init__``, which raises ValueError.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+AS_JSON = "print one JSON line instead of text"
+T = TypeVar("T")
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """What is known of an option besides its name and its default.
+
+    Attributes
+    ----------
+    help : str
+        One line; the default is added to it.
+    unit : str
+        What stands for the value in help: its unit, its form or what it names.
+    check : callable or None
+        Makes the value of a text; what its ValueError says is what the user is told.
+    text : callable
+        Makes the text of a value again.
+    choices : collection of str
+        The only values, if there are some.
+    repeat : bool
+        It may be given several times; the values are a tuple.
+    rest : bool
+        It is an argument that takes all words that are left.
+    without : object
+        The value of the option without one, if it may be given so.
+    hidden : bool
+        It is not in the help, but in the documents.
+    short : str
+        A second name, such as ``-o``.
+    is_argument : bool
+        It is given by its place, not by its name.
+    is_required : bool
+    """
+
+    help: str
+    unit: str = ""
+    check: Callable[[str], Any] | None = None
+    text: Callable[[Any], str] = str
+    choices: Collection[str] = ()
+    repeat: bool = False
+    rest: bool = False
+    without: object = None
+    hidden: bool = False
+    short: str = ""
+    is_argument: bool = False
+    is_required: bool = False
+
+
+def option(default: T, help: str, **more: Any) -> T:
+    """A field that is an option; False as a default makes it a flag. `more`: see `Option`."""
+    return field(default=default, metadata={"option": Option(help=help, **more)})  # type: ignore[return-value]
+
+
+def required(help: str, **more: Any) -> Any:
+    """A field that is an option which must be given."""
+    return field(metadata={"option": Option(help=help, is_required=True, **more)})
+
+
+def argument(help: str, **more: Any) -> Any:
+    """A field that is an argument; with `repeat` there are one or more, and with ``default=None``
+    it may be left out."""
+    given = {"default": more.pop("default")} if "default" in more else {}
+    return field(**given, metadata={"option": Option(help=help, is_argument=True, **more)})
+
+
+def section(of: type[T], *, hidden: bool = False) -> T:
+    """A field that holds the settings of other options; `hidden`: they are not in the help."""
+    return field(default_factory=of, metadata={"section": of, "hidden": hidden})  # type: ignore[return-value]
+
+
+def options_of(settings: type) -> Iterator[tuple[str, dataclasses.Field[Any], Option]]:
+    """The title of the group, the field and the option of each, in the order of the help."""
+    title = getattr(settings, "TITLE", "")
+    for one in dataclasses.fields(settings):
+        if within := one.metadata.get("section"):
+            for group, inner, found in options_of(within):
+                hidden = found.hidden or one.metadata["hidden"]
+                yield group or title, inner, dataclasses.replace(found, hidden=hidden)
+        elif found := one.metadata.get("option"):
+            yield title, one, found
+
+
+def add(parser: argparse.ArgumentParser, settings: type) -> None:
+    """Give the parser the options of these settings; those of a class that has a ``TITLE`` are a
+    group."""
+    groups: dict[str, argparse._ActionsContainer] = {"": parser}
+    for title, of, found in options_of(settings):
+        if title not in groups:
+            groups[title] = parser.add_argument_group(title)
+        _add_one(groups["" if found.is_argument else title], of, found)
+
+
+def add_fields(group: argparse._ActionsContainer, settings: type, *names: str) -> None:
+    """Give a group these options of the settings only."""
+    for _, of, found in options_of(settings):
+        if of.name in names:
+            _add_one(group, of, found)
+
+
+def _add_one(group: argparse._ActionsContainer, of: dataclasses.Field[Any], found: Option) -> None:
+    has_default = of.default is not dataclasses.MISSING
+    told: dict[str, Any] = {"help": described(of, found).replace("%", "%%")}
+    if found.hidden:
+        told["help"] = argparse.SUPPRESS
+    if has_default:
+        told["default"] = of.default
+    if found.is_argument:
+        count = "+" if found.repeat else "?" if has_default else None
+        count = argparse.REMAINDER if found.rest else count
+        group.add_argument(of.name, metavar=found.unit or None, nargs=count, **told, **_kind(found))
+        return
+    names = [found.short] * bool(found.short) + [option_name(of.name)]
+    told["dest"] = of.name
+    if of.default is False:
+        group.add_argument(*names, action="store_true", **told)
+        return
+    if found.repeat:
+        told |= {"action": "append", "default": None}
+    if found.without is not None:
+        told |= {"nargs": "?", "const": found.without}
+    unit = found.unit or (None if found.choices else "VALUE")
+    group.add_argument(*names, metavar=unit, required=found.is_required, **told, **_kind(found))
+
+
+def _kind(found: Option) -> dict[str, Any]:
+    kind: dict[str, Any] = {"choices": found.choices} if found.choices else {}
+    return kind if found.check is None else kind | {"type": checked(found.check)}
+
+
+def checked(check: Callable[[str], T]) -> Callable[[str], T]:
+    """`check`, with what its ValueError says told to the user."""
+
+    def parsed(text: str) -> T:
+        try:
+            return check(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return parsed
+
+
+def described(of: dataclasses.Field[Any], found: Option) -> str:
+    """The help of an option, with its default."""
+    default = f"{of.default:g}" if isinstance(of.default, float) else of.default
+    is_told = isinstance(default, (int, str)) and default not in (False, "")
+    return f"{found.help}; default {default}" if is_told else found.help
+
+
+def option_name(name: str) -> str:
+    """How the option of a field is given."""
+    return f"--{name.replace('_', '-')}"
+
+
+def usage(settings: type) -> str:
+    """The arguments, for the line of usage."""
+    words = []
+    for _, of, found in options_of(settings):
+        if found.is_required:
+            words.append(f"{found.short or option_name(of.name)} {found.unit}")
+        elif found.is_argument:
+            word = f"{found.unit} [{found.unit} ...]" if found.repeat else found.unit
+            words.append(f"[{word}]" if of.default is not dataclasses.MISSING else word)
+    return " ".join([*words, "[options]"])
+
+
+def read(settings: type[Settings], options: argparse.Namespace, **more: Any) -> Settings:
+    """The settings of the options that were parsed; `more` is in place of theirs."""
+    given: dict[str, Any] = {}
+    for one in dataclasses.fields(settings):  # type: ignore[arg-type]
+        if one.name in more:
+            continue
+        if within := one.metadata.get("section"):
+            given[one.name] = read(within, options)
+        elif hasattr(options, one.name):
+            value = getattr(options, one.name)
+            found = one.metadata.get("option")
+            repeats = found is not None and found.repeat
+            given[one.name] = tuple(value or ()) if repeats else value
+    return settings(**given, **more)
+
+
+def words(settings: Any) -> list[str]:
+    """The words of a command line that give these settings, but for those that are as without."""
+    told: list[str] = []
+    for one in dataclasses.fields(settings):
+        value, found = getattr(settings, one.name), one.metadata.get("option")
+        if "section" in one.metadata:
+            told += words(value)
+        elif found is not None and value != one.default:
+            for each in value if found.repeat else [value]:
+                text = [] if each is True else [found.text(each)]
+                told += [*([] if found.is_argument else [option_name(one.name)]), *text]
+    return told

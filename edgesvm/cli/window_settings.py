@@ -1,0 +1,175 @@
+"""Options that cut raw samples into windows, and the learner behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from edgesvm.cli import arguments
+from edgesvm.cli.learner_settings import said
+from edgesvm.cli.options import option, option_name
+from edgesvm.contract.registry import kind_of
+from edgesvm.learner import Learner
+from edgesvm.preprocessing.bands import as_bands
+
+if TYPE_CHECKING:
+    from edgesvm.preprocessing.chain import Chain
+    from edgesvm.preprocessing.window_features import WindowFeatures
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowSettings:
+    """How raw samples are cut into windows; without `window` they are not."""
+
+    TITLE: ClassVar[str] = "windows of raw samples"
+    WITHOUT_WINDOWS: ClassVar[tuple[str, ...]] = ()  # what means something without them too
+
+    window: int | None = option(
+        None, "samples in a window; default no windows", unit="N", check=arguments.count
+    )
+    hop: int | None = option(
+        None, "samples from window to window; default N/2", unit="N", check=arguments.count
+    )
+    rate: float | None = option(
+        None, "samples a second; default: as the source says", unit="HZ", check=arguments.rate
+    )
+    bands: str | None = option(None, "bands in Hz, such as 10-50,50-200", unit="LO-HI,...")
+    features: str | None = option(
+        None, "default, all, rocket, or names: std,crest,power", unit="NAMES"
+    )
+    label_of: str | None = option(
+        None, "whose label is a window's; default majority", choices=("majority", "last")
+    )
+
+    def __post_init__(self) -> None:
+        for name in self.given():
+            if self.window is None and name not in self.WITHOUT_WINDOWS:
+                raise ValueError(
+                    f"{option_name(name)} {getattr(self, name)} is for windows of raw samples: "
+                    "give --window N"
+                )
+
+    def given(self) -> list[str]:
+        """The names of the options given."""
+        return [one.name for one in fields(self) if getattr(self, one.name) is not None]
+
+    @property
+    def rows_apart(self) -> int:
+        """Raw samples from one row of the learner to the next; 1 without windows."""
+        return 1 if self.window is None else self.hop or max(self.window // 2, 1)
+
+    def windows(self, period_us: float = 0, dtype: str = "float32") -> WindowFeatures | None:
+        """The windows; None without them.
+
+        Parameters
+        ----------
+        period_us : float
+            Microseconds between raw samples, as their source says; 0 if it does not.
+        dtype : str
+            That of the learner.
+
+        Raises
+        ------
+        ValueError
+            A value is out of range.
+        """
+        if self.window is None:
+            return None
+        cut: WindowFeatures = kind_of("WindowFeatures")(
+            window=self.window,
+            hop=self.rows_apart,
+            rate=self.rate or (1e6 / period_us if period_us else 1.0),
+            bands=self.bands or "",
+            features=self.features or "default",
+            dtype=dtype,
+        )
+        return cut
+
+    def chain(
+        self,
+        learner: Learner,
+        n_channels: int,
+        memory: int | str,
+        *,
+        period_us: float = 0,
+        fixed: bool = False,
+    ) -> Chain | Learner:
+        """`learner` behind the windows, as large as the memory allows; just the learner without
+        windows.
+
+        Parameters
+        ----------
+        learner : Learner
+            Not allocated, and neither is what is returned: call ``allocate(n_channels)``.
+        n_channels : int
+            Numbers in a raw sample.
+        memory : int or str
+            Bytes, windows included.
+        period_us : float
+            As for `windows`.
+        fixed : bool
+            Keep the learner's own capacity.
+
+        Raises
+        ------
+        MemoryBudgetError
+            It does not fit.
+        ValueError
+            A value is out of range.
+        """
+        cut = self.windows(period_us, learner.dtype)
+        if cut is None:
+            with said():
+                return learner.fitted_into(memory, n_channels, fixed=fixed)
+        label = self.label_of or "majority"
+        whole: Chain = kind_of("Chain")(windows=cut, learner=learner, label=label)
+        with said():
+            return whole.fitted_into(memory, n_channels, fixed=fixed)
+
+    def contradicted(self, model: Chain | Learner) -> list[tuple[str, str]]:
+        """The options given that `model`, which was loaded, does not have.
+
+        Returns
+        -------
+        list of (str, str)
+            What the model has, and the option as it was given.
+        """
+        found = []
+        for name in self.given():
+            has, told = option_name(name), f"{option_name(name)} {getattr(self, name)}"
+            if isinstance(model, Learner) or not hasattr(model.windows_, "bands"):
+                found.append((f"no {has}", told))
+            elif not _same(model, name, getattr(self, name)):
+                found.append((f"{has} {_held(model, name)}", told))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlabelledWindows(WindowSettings):
+    """Those of a command without labels, where single samples have a rate too."""
+
+    WITHOUT_WINDOWS: ClassVar[tuple[str, ...]] = ("rate",)
+    label_of: str | None = None
+
+
+def _held(chain: Chain, name: str) -> object:
+    """The value of an option, as one would give it."""
+    windows: Any = chain.windows_
+    if name == "bands":
+        pairs = as_bands(windows.bands, windows.rate)
+        return ",".join(f"{lo:g}-{hi:g}" for lo, hi in pairs)
+    return chain.label if name == "label_of" else getattr(windows, name)
+
+
+def _same(chain: Chain, name: str, value: Any) -> bool:
+    """Whether this value of an option gives the windows that `chain` has."""
+    if name == "label_of":
+        return bool(value == chain.label)
+    held: Any = chain.windows_
+    return _cut(replace(held, **{name: value})) == _cut(held)
+
+
+def _cut(windows: WindowFeatures) -> tuple[Any, ...]:
+    """All that tells windows apart, whatever way they were asked for."""
+    bands = as_bands(windows.bands, windows.rate)
+    return windows.window, windows.hop, windows.rate, bands, windows.names(2)
