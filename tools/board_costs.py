@@ -45,7 +45,6 @@ from edgesvm import (  # noqa: E402
     SimpleSVM,
     Standardized,
     StreamSVM,
-    TwinDictionarySVM,
     TwinVectorMachine,
     WindowFeatures,
 )
@@ -135,9 +134,6 @@ def settings(dtype):
         "TwinVectorMachine": stores(lambda M: TwinVectorMachine(max_twins=M, **KERNEL, **of)),
         "IncrementalDecrementalSVM": stores(
             lambda M: IncrementalDecrementalSVM(max_vectors=M, **KERNEL, **of)
-        ),
-        "TwinDictionarySVM, settled": stores(
-            lambda M: TwinDictionarySVM(max_twins=M, settle_after=FILLED // 2, **KERNEL, **of)
         ),
         "SimpleSVM": stores(lambda M: SimpleSVM(max_vectors=M, **KERNEL, **of)),
         "BallVectorMachine": stores(

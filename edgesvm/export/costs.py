@@ -100,7 +100,6 @@ def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
     elif type(learner)._capacity:  # it stores vectors
         M = getattr(learner, type(learner)._capacity)
         sizes = (1, M, M * D) if name in ("KernelPerceptron", "Forgetron") else (1, M, M * D, M * M)
-        kind += ", settled" if name == "TwinDictionarySVM" else ""
     return kind, sizes
 
 

@@ -58,7 +58,6 @@ from edgesvm import (
     SimpleSVM,
     Standardized,
     StreamSVM,
-    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
     WindowFeatures,
@@ -599,21 +598,6 @@ REGISTERED = [
     Registered(
         "TwinVectorMachine", TwinVectorMachine, {"max_twins": 9, "gamma": 0.3}, unread=("degree",)
     ),
-    Registered(
-        "TwinDictionarySVM",
-        TwinDictionarySVM,
-        {"max_twins": 9, "gamma": 0.3, "settle_after": 70},
-        unread=("degree",),
-    ),
-    Registered(
-        "TwinDictionarySVM-poly",
-        TwinDictionarySVM,
-        {
-            **{"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3},
-            **{"C": 10.0, "settle_after": 50, "m1": 1.5, "r": 2.0},
-            "forgetting": 20,
-        },
-    ),
     Registered("SharedTwinSVM", SharedTwinSVM, SETTLES, tuned="r", unread=("degree",)),
     Registered(
         "SharedTwinSVM-classes",
@@ -1097,7 +1081,6 @@ CHECKS = (
     "IncrementalSVM-active",
     "WindowedSVM",
     "TwinVectorMachine",
-    "TwinDictionarySVM",
     "SharedTwinSVM-classes",
     "IncrementalDecrementalSVM",
     "SimpleSVM",

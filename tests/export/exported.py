@@ -30,7 +30,6 @@ from edgesvm import (
     SimpleSVM,
     Standardized,
     StreamSVM,
-    TwinDictionarySVM,
     TwinVectorMachine,
     WindowFeatures,
 )
@@ -86,10 +85,6 @@ def one_vs_rest(make):
 
 def robust(make, **params):
     return lambda dtype: RobustStandardized(learner=make(dtype), **params)
-
-
-def dictionary(**params):
-    return lambda dtype: TwinDictionarySVM(dtype=dtype, settle_after=500, **params)
 
 
 def ball(**params):
@@ -212,7 +207,6 @@ SETTINGS = {
     "forgetron": (scaled(of(Forgetron, max_vectors=12, gamma=0.3)), 5, TWO),
     "lasvm": (scaled(of(LASVM, max_vectors=20, gamma=0.3)), 5, TWO),
     "lasvm, linear": (scaled(of(LASVM, max_vectors=9, kernel="linear", C=3.0)), 9, TWO),
-    "twin dictionary": (scaled(dictionary(max_twins=16, gamma=0.3)), 5, TWO),
     "shared twins": (
         scaled(of(SharedTwinSVM, max_twins=20, n_classes=4, kernel="poly", settle_after=300)),
         6,
@@ -296,9 +290,6 @@ ATTACKED = {
         (kernel_novelty(max_vectors=5, storage="exact"), 2, NORMAL),
     ],
     "TwinVectorMachine": [(twins(max_twins=6, gamma=0.3), 2, TWO)],
-    "TwinDictionarySVM": [
-        (lambda dtype: TwinDictionarySVM(dtype=dtype, max_twins=6, settle_after=90), 2, TWO)
-    ],
     "SharedTwinSVM": [
         (of(SharedTwinSVM, max_twins=6, settle_after=90), 2, TWO),
         (of(SharedTwinSVM, max_twins=6, n_classes=4), 2, FOUR),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from on_host import Compiled, differences
 
-from edgesvm import KernelStreamSVM, TwinDictionarySVM, TwinVectorMachine
+from edgesvm import KernelStreamSVM, TwinVectorMachine
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
@@ -16,11 +16,10 @@ pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on t
     "learner",
     [
         TwinVectorMachine(max_twins=12, gamma=0.5),
-        TwinDictionarySVM(max_twins=12, gamma=0.5, settle_after=200),
         KernelStreamSVM(max_vectors=12, gamma=0.5),
         KernelStreamSVM(max_vectors=12, gamma=0.5, class_weight="balanced"),
     ],
-    ids=["twins", "dictionary", "kernel stream", "balanced"],
+    ids=["twins", "kernel stream", "balanced"],
 )
 def test_forgets_as_the_host(learner, forgetting, tmp_path):
     X = np.random.default_rng(0).standard_normal((1_200, 2)).astype(np.float32)

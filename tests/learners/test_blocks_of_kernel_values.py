@@ -13,7 +13,6 @@ from edgesvm import (
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
-    TwinDictionarySVM,
     TwinVectorMachine,
 )
 
@@ -29,7 +28,6 @@ TWO = {
     "poly": Forgetron(max_vectors=9, kernel="poly"),
     "lasvm": LASVM(max_vectors=30),
     "twins": TwinVectorMachine(max_twins=20),
-    "dictionary": TwinDictionarySVM(max_twins=9, settle_after=40),
     "decremental": IncrementalDecrementalSVM(max_vectors=40),
 }
 MANY = {

@@ -5,11 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from edgesvm import KernelStreamSVM, TwinDictionarySVM, TwinVectorMachine
+from edgesvm import KernelStreamSVM, TwinVectorMachine
 
 LEARNERS = {
     "twins": TwinVectorMachine(max_twins=30, gamma=0.5),
-    "dictionary": TwinDictionarySVM(max_twins=30, gamma=0.5, settle_after=300),
     "kernel stream": KernelStreamSVM(max_vectors=30, gamma=0.5),
     "balanced": KernelStreamSVM(max_vectors=30, gamma=0.5, class_weight="balanced"),
 }

@@ -31,7 +31,6 @@ from edgesvm import (
     TwinVectorMachine,
 )
 from edgesvm.data import Rows
-from edgesvm.learners.multiclass import LEAST
 from edgesvm.persist.format import pack, unpack
 from edgesvm.persist.store import describe, restore
 
@@ -511,18 +510,6 @@ def test_parts_said_to_be_too_small_are_no_better_than_chance(kind):
         for n in (2, 3)
     ]
     assert right[0] < 0.4 and right[1] > 0.6
-
-
-def test_the_least_a_part_must_hold_is_what_was_measured():
-    """From it on, a third of the way from the largest class to the default learner or more."""
-    report = Path(edgesvm.__file__).parents[1] / "benchmarks/results/rivals_parts.md"
-    lines = [line for line in report.read_text().splitlines() if line.startswith("| ")]
-    (_, _, *sizes), *rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
-    found = {}
-    for name, many, *ways in rows:
-        little = [int(n) for n, way in zip(sizes, ways, strict=True) if way and int(way) * 3 < 100]
-        found.setdefault(name, {})[many] = max(little) + 1
-    assert {name: (of["OneVsOne"], of["OneVsRest"]) for name, of in found.items()} == LEAST
 
 
 def test_within_looks_no_further_than_any_machine():

@@ -54,7 +54,6 @@ from edgesvm import (
     SimpleSVM,
     Standardized,
     StreamSVM,
-    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
     __version__,
@@ -169,9 +168,6 @@ GOLDEN: dict[str, Learner] = {
     "twins_forget_f32": TwinVectorMachine(max_twins=7, kernel=RBF(0.25)),
     "twins_fixed_C_sides_f32": TwinVectorMachine(
         max_twins=7, kernel=RBF(0.25), C=2.0, control_C=False, forgetting=None
-    ),
-    "settled_twins_sides_f64": TwinDictionarySVM(
-        max_twins=7, kernel=RBF(0.25), settle_after=60, dtype="float64", forgetting=None
     ),
     "shared_twins_f32": SharedTwinSVM(max_twins=7, kernel=RBF(0.25)),
     "shared_twins_classes_f64": SharedTwinSVM(

@@ -46,7 +46,6 @@ from edgesvm import (
     SimpleSVM,
     Standardized,
     StreamSVM,
-    TwinDictionarySVM,
     TwinVectorMachine,
     WindowedSVM,
     WindowFeatures,
@@ -109,7 +108,6 @@ SETTINGS = [
         TwinVectorMachine(max_twins=7, max_margin=4, dtype="float64", forgetting=None),
         {"M": 9, "P": 4 * 9 + 10},
     ),
-    (TwinDictionarySVM(max_twins=7, max_margin=2), {"M": 9, "P": 28}),
     (SharedTwinSVM(max_twins=7), {"K": 2, "V": 1, "M": 7, "P": 28}),
     (SharedTwinSVM(max_twins=7, n_classes=3), {"K": 3, "V": 3, "M": 7, "P": 28}),
     (IncrementalDecrementalSVM(max_vectors=7), {"M": 8, "P": 36}),
@@ -372,7 +370,6 @@ SCORED = [
     (IncrementalDecrementalSVM(kernel=KERNEL, C=3.0), samples),
     (IncrementalDecrementalSVR(kernel=KERNEL, C=3.0), samples_of_nu),
     (SimpleSVM(kernel=KERNEL, C=3.0, max_vectors=40), samples),
-    (TwinDictionarySVM(kernel=KERNEL, max_twins=9, settle_after=60), samples),
     (SharedTwinSVM(kernel=KERNEL, max_twins=9, settle_after=60), shared_twins),
     (SharedTwinSVM(kernel=KERNEL, max_twins=9), shared_twins),
 ]

@@ -61,7 +61,7 @@ AREAS = [
     ),
     learner(
         "twin",
-        "TwinVectorMachine TwinDictionarySVM SharedTwinSVM IncrementalDecrementalSVM SimpleSVM",
+        "TwinVectorMachine SharedTwinSVM IncrementalDecrementalSVM SimpleSVM",
     ),
     learner("byte", "ByteSVM"),
     learner("batch", "BatchSVM ReservoirSVM"),

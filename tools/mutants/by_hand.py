@@ -161,12 +161,6 @@ BY_HAND = [
         "a start does not sum to zero",
     ),
     (
-        "edgesvm/learners/twin/_twin_dictionary_svm.pyx",
-        "if y * f >= 1.0 or not (fabs(f) <= self.m1 * (1.0 + EDGE) or self.is_open(y * f)):",
-        "if y * f >= 1.0:",
-        "settled twins learn from samples far on the wrong side",
-    ),
-    (
         "edgesvm/learners/twin/_incremental_decremental_svm.pyx",
         "moves[0].slot = 0 if self.when_full == OLDEST else self.least_needed()",
         "moves[0].slot = self.least_needed() if self.when_full == OLDEST else 0",

@@ -22,7 +22,6 @@ CLASSES = [
     ("edgesvm.learners.novelty._kernel_novelty", "KernelNoveltyCore"),
     ("edgesvm.learners.twin._twin_vector_machine", "TwinVectorMachineCore"),
     ("edgesvm.learners.twin._incremental_decremental_svm", "IncrementalDecrementalSVMCore"),
-    ("edgesvm.learners.twin._twin_dictionary_svm", "TwinDictionarySVMCore"),
     ("edgesvm.learners.twin._shared_twin_svm", "SharedTwinSVMCore"),
     ("edgesvm.learners.twin._simple_svm", "SimpleSVMCore"),
     ("edgesvm.learners.papers.enclosing._ball_vector_machine", "BallVectorMachineCore"),

@@ -8,7 +8,7 @@ and a new sample, the two of one class with the least distortion
 become one. Until `settle_after` samples are learned, the nearest twin's class is the answer.
 
 Then the twins stand still, and f_k(x) = c_k.v with v_i(x) = k(q_i, x) + lift; the lift stands for
-the intercept. c is learned by AROW (Crammer, Kulesza & Dredze 2009) as in TwinDictionarySVM, one
+the intercept. c is learned by AROW (Crammer, Kulesza & Dredze 2009), one
 class against the rest, with y_k = 1 for the sample's class and -1 for others. All classes share one
 precision of c_k, P = K + lift + RIDGE at first. Where the sample's class is ahead of another by
 less than 1, each k with y_k f_k(x) < 1 leads to

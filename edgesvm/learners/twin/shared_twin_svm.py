@@ -15,9 +15,10 @@ from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.kernel_learner import KERNEL, KernelMethod
 from edgesvm.learners.twin._shared_twin_svm import SharedTwinSVMCore
 from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS
-from edgesvm.learners.twin.twin_dictionary_svm import MOST_SAMPLES
 
 __all__ = ["SharedTwinSVM"]
+
+MOST_SAMPLES = 1 << 31  # before the twins stand still
 
 
 @registered
@@ -61,8 +62,7 @@ class SharedTwinSVM(KernelMethod):
     two of one class whose merge moves the samples least become their mean. Until they settle, the
     class of the nearest twin is the answer. Then Crammer, Kulesza & Dredze 2009 (AROW), Figure 1,
     learns the coefficients of each class against the rest, with one precision for all, from the
-    samples whose class is not ahead by 1. `TwinDictionarySVM` learns likewise, on twins that lie
-    near the boundary of two classes. A sample of weight s has the variance r / s.
+    samples whose class is not ahead by 1. A sample of weight s has the variance r / s.
 
     Bytes: see ``plan``; with M = max_twins, V = n_classes, or 1 with two classes, s = 4 or 8:
     80 + 16 V + M (D s + 8 V + 33) + 4 M (M + 1), and padding. Time: M kernel values and O(M^2) for
