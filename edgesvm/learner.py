@@ -199,7 +199,12 @@ class Learner(Estimator, Saved):
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         """The core's own parameters, besides its `Place`."""
-        return self._checked()
+        fields = getattr(type(self), "__dataclass_fields__", {})
+        return {
+            name: value
+            for name, value in self._checked().items()
+            if "of_plan" not in fields[name].metadata
+        }
 
     def _build(self, engine: str, place: Place) -> Any:
         """Build the core for an engine. A wrapper builds the inner learner's core with it."""

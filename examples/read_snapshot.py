@@ -137,8 +137,8 @@ def stream_svm(arena, params, width, n):
         (s,) = arena.scalars("q")
         b = (n - s) * (n + s + 1) / (n * (n + 1))
         average = arena.array(real(params)[0], len(w))
-        lapses = arena.array("d", 2)
-        if lapses[1] <= lapses[0]:
+        error_rates = arena.array("d", 2)
+        if error_rates[1] <= error_rates[0]:
             w = [(1 - b) * u + b * last for u, last in zip(average, w, strict=True)]
 
     def score(x):

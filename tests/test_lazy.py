@@ -58,7 +58,7 @@ def test_a_stub_has_every_public_name(package):
     given = {alias.asname for node in ast.parse(text).body[1:-1] for alias in node.names}
     public = sys.modules[package.replace("/", ".")].__all__
     assert set(public) <= {"LEARNERS", *given}
-    assert "from edgesvm.learners.stream.stream_svm import StreamSVM as StreamSVM" in text
+    assert "from edgesvm.learners.stream.stream import StreamSVM as StreamSVM" in text
 
 
 def test_a_source_tree_that_is_not_built_says_what_to_type(tmp_path):

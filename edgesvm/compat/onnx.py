@@ -26,7 +26,7 @@ from edgesvm.learners.multiclass import OneVsRest
 from edgesvm.learners.papers.incremental.windowed_svm import WindowedSVM
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
 from edgesvm.learners.regression.stream_regressor import StreamRegressor
-from edgesvm.learners.twin.shared_twin_svm import SharedTwinSVM
+from edgesvm.learners.twin.twins import SharedTwinSVM
 from edgesvm.preprocessing.robust_standardized import RobustStandardized
 from edgesvm.preprocessing.standardized import Standardized
 

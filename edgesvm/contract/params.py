@@ -20,6 +20,17 @@ def param(default: T, check: Check) -> T:
     return field(default=default, metadata={"check": check})
 
 
+def size(default: T, check: Check) -> T:
+    """`param`, of a field that only the plan depends on: a core finds it in the shapes of its
+    arrays."""
+    return field(default=default, metadata={"check": check, "of_plan": True})  # type: ignore[return-value]
+
+
+def optional(check: Check) -> Check:
+    """`check`, or None."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
 def within(least: int, most: int) -> Check:
     """`whole`, as a check."""
     return lambda name, value: whole(name, value, least, most)

@@ -25,8 +25,6 @@ cdef void factor_append(
     const PackedFactor *f, double delta, const double *row, int64_t n) noexcept nogil
 cdef int64_t factor_remove(const PackedFactor *f, int64_t p) noexcept nogil
 cdef void factor_add_outer(const PackedFactor *f, double rho) noexcept nogil
-cdef void factor_square(const PackedFactor *f) noexcept nogil
-cdef void factor_root(const PackedFactor *f) noexcept nogil
 cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil
 cdef bint factor_is_sound(const PackedFactor *f) noexcept nogil
 

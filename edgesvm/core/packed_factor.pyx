@@ -143,27 +143,6 @@ cdef void factor_add_outer(const PackedFactor *f, double rho) noexcept nogil:
             below += tau * z[k]
 
 
-cdef void factor_square(const PackedFactor *f) noexcept nogil:
-    """L becomes the lower triangle of P = L L^T, in its place."""
-    cdef int64_t i, j
-    cdef double *row
-    for i in range(f.order[0] - 1, -1, -1):
-        row = f.pool + packed(i)
-        for j in range(i, -1, -1):
-            row[j] = dot(row, f.pool + packed(j), j + 1)
-
-
-cdef void factor_root(const PackedFactor *f) noexcept nogil:
-    """The inverse of `factor_square`"""
-    cdef int64_t i, j
-    cdef double *row
-    for i in range(f.order[0]):
-        row = f.pool + packed(i)
-        for j in range(i):
-            row[j] = (row[j] - dot(row, f.pool + packed(j), j)) / f.pool[packed(j) + j]
-        row[i] = sqrt(row[i] - dot(row, row, i))
-
-
 cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexcept nogil:
     """Remove entry i from the stored rows of K, of length n; i is not in S."""
     cdef int64_t p

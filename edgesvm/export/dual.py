@@ -22,9 +22,9 @@ from edgesvm.learners.papers.online.constants import MOST as ONLINE_MOST
 from edgesvm.learners.papers.online.online import ExpansionLearner
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.constants import MAX_SQUARE
-from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
-from edgesvm.learners.twin.adiabatic_learner import MarginSetLearner
+from edgesvm.learners.stream.stream import KernelStreamSVM
 from edgesvm.learners.twin.constants import LARGEST_NORM
+from edgesvm.learners.twin.exact import MarginSetLearner
 
 Views = Mapping[str, np.ndarray]
 SUMS = ("tiles", "twins", "rows", "lanes")  # of floor/dual.h

@@ -32,7 +32,7 @@ def averaged(pair: Pair, scales: Scales | None = None) -> dict[str, Any]:
 
     arrays = {
         "G": mine["G"] + _in_slots(pair, theirs["G"]),
-        "lapses": between(mine["lapses"], theirs["lapses"]),
+        "error_rates": between(mine["error_rates"], theirs["error_rates"]),
     }
     if "tilt" in mine:
         tilt = between(mine["tilt"], theirs["tilt"])

@@ -21,7 +21,7 @@ from edgesvm.fleet.scales import Statistics, inner_of
 from edgesvm.fleet.starting import started
 from edgesvm.learner import Learner
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
-from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.learners.stream.stream import StreamSVM
 from edgesvm.preprocessing.standardized import Standardized
 
 MOST_ROUNDS = 10_000

@@ -15,7 +15,7 @@ from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
-from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.learners.stream.stream import StreamSVM
 from edgesvm.preprocessing.standardized import Standardized
 
 __all__ = ["MergeError", "merged"]

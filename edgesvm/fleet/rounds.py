@@ -27,7 +27,7 @@ from edgesvm.fleet.pairs import MergeError, holding
 from edgesvm.fleet.scales import inner_of
 from edgesvm.learner import Learner
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
-from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.learners.stream.stream import StreamSVM
 
 COUNTERS = ("n_seen", "n_updates", "n_per_class", "far_out")
 SQUARES = ("G", "tilt_squares")

@@ -22,7 +22,7 @@ from edgesvm.fleet.scales import Scale
 from edgesvm.learner import Learner
 from edgesvm.learners.batch.batch_svm import BatchSVM
 from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
-from edgesvm.learners.twin.twin_vector_machine import TwinVectorMachine
+from edgesvm.learners.twin.twins import TwinVectorMachine
 
 
 class Vectors(NamedTuple):

@@ -1,9 +1,13 @@
-"""The kernel among a learner's parameters."""
+"""Parameters that kernel learners share: the kernel, C, and when samples lose weight."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
+from numbers import Real
+from typing import Any
 
+from edgesvm.contract.params import param
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 from edgesvm.learner import Learner
 
@@ -34,6 +38,13 @@ class KernelMethod(Learner):
     coef0: float = 1.0
     dtype: str = "float32"
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        self.kernel_for(1)
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | {"kernel": self.kernel_for(n_features)}
+
     def kernel_for(self, n_features: int) -> Kernel:
         """The kernel object; ValueError for an unknown name or a number out of range."""
         kernel = self.kernel
@@ -63,3 +74,41 @@ class KernelLearner(KernelMethod):
     """
 
     C: float = 1.0
+
+
+def half_life(name: str, value: object) -> float:
+    """`forgetting`, as the core takes it: 0 where drifts say when to forget, below 0 where nothing
+    is forgotten."""
+    if value is None:
+        return -1.0
+    if value == "drift":
+        return 0.0
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 1.0 <= float(value) < inf:  # type: ignore[arg-type]
+        raise ValueError(f"{name}={value!r}: give 'drift', None, or a number of samples >= 1")
+    return float(value)  # type: ignore[arg-type]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForgettingLearner(KernelLearner):
+    """Base of `TwinVectorMachine` and `KernelStreamSVM`.
+
+    Parameters
+    ----------
+    forgetting : "drift", float or None, default "drift"
+        When all that was learned loses weight. "drift": where errors become more, and for a while
+        after it. A number: by half every so many samples, >= 1. None: never.
+    """
+
+    forgetting: float | str | None = param("drift", half_life)
+
+    def _forgetting_arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        if self.forgetting is None:
+            return []
+        numbers = [("since", "f8", ()), ("due", "f8", ()), ("errors", "f8", (6,))]
+        return [("n_drifts", "i8", ()), *numbers]
+
+    @property
+    def n_drifts_(self) -> int:
+        """Drifts found so far."""
+        return int(self.core.views.get("n_drifts", 0))

@@ -30,8 +30,8 @@ Progress = Callable[[int, int], Any]
 Sides = tuple[list[int], list[int]]
 Self = TypeVar("Self", bound="Multiclass")
 
-# How many vectors a part of OneVsOne, and one of OneVsRest, must hold. With fewer, answers were less
-# than a third of the way from the largest class to the default learner.
+# How many vectors a part of OneVsOne, and one of OneVsRest, must hold. With fewer, answers were
+# less than a third of the way from the largest class to the default learner.
 LEAST = {
     "TwinVectorMachine": (3, 3),
     "KernelStreamSVM": (2, 2),

@@ -113,10 +113,10 @@ static void read_model(size_t length) {
   take(&at, 32);
   memcpy(model.w, take(&at, 4 * n_weights), 4 * n_weights);
   if (!is_true(parameter(params, end, "average"))) return;
-  double s = (double)number(take(&at, 8), 8), lapses[2];
+  double s = (double)number(take(&at, 8), 8), error_rates[2];
   const uint8_t *average = take(&at, 4 * n_weights);
-  memcpy(lapses, take(&at, 16), 16);
-  if (lapses[1] > lapses[0]) return;
+  memcpy(error_rates, take(&at, 16), 16);
+  if (error_rates[1] > error_rates[0]) return;
   double b = (n - s) * (n + s + 1) / (n * (n + 1));
   for (size_t j = 0; j < n_weights; j++) {
     float mean;

@@ -69,9 +69,9 @@ const SCORERS = {
     let w = arena.array(real(params), width + constant.length);
     if (params.average) {
       const [s] = arena.array("i64", 1);
-      const average = arena.array(real(params), w.length), lapses = arena.array("f64", 2);
+      const average = arena.array(real(params), w.length), error_rates = arena.array("f64", 2);
       const b = ((n - s) * (n + s + 1)) / (n * (n + 1));
-      if (lapses[1] <= lapses[0]) w = w.map((last, i) => (1 - b) * average[i] + b * last);
+      if (error_rates[1] <= error_rates[0]) w = w.map((last, i) => (1 - b) * average[i] + b * last);
     }
     return (x) => {
       const z = [...x.map(round(params)), ...constant];

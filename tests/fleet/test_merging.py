@@ -43,7 +43,7 @@ def test_averaged_decision_values_are_the_mean_of_theirs_by_samples():
         parts = apart(learner, X if scaled else Z, 3)
         parts[0].partial_fit((X if scaled else Z)[:90], y[:90])  # weighs more
         for part in parts:  # the mean answers in all
-            part.core.views["lapses"][:] = 1, 0
+            part.core.views["error_rates"][:] = 1, 0
         rows = (X if scaled else Z).astype(float)
         expected = np.average(
             [part.decision_function(rows) for part in parts],

@@ -128,9 +128,3 @@ def test_the_reference_forgets_alike(learner):
     )
     for name in ("since", "due", "errors"):
         np.testing.assert_allclose(fast.core.views[name], plain.core.views[name], rtol=1e-12)
-
-
-@pytest.mark.parametrize("value", [0.5, -1, "always", True, float("inf")])
-def test_values_that_are_refused(value):
-    with pytest.raises(ValueError, match="forgetting="):
-        TwinVectorMachine(forgetting=value).plan(2)

@@ -9,13 +9,12 @@ included, without a look at what the learner caches.
 import numpy as np
 import pytest
 from each import each
-from geometry import MARK, gram_of, smallest_ball
+from geometry import MARK, smallest_ball
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from streams import ENGINES, STREAMS, gaussian, make
 
-from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, ReservoirSVM, StreamSVM, load
-from edgesvm.data import Checkerboard
+from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, StreamSVM, load
 from edgesvm.learners.stream.constants import RIDGE
 
 KERNELS = (Linear(), RBF(0.5), RBF(20.0), Polynomial(2, 0.5, 1.0))
@@ -106,15 +105,6 @@ def test_linear_kernel_with_room_for_all_is_stream_svm(bound, engine):
             )
 
 
-def test_the_tag_is_not_felt():
-    X, y = gaussian(np.random.default_rng(1), 100, 4)
-    for kernel in KERNELS:
-        bare = learner(max_vectors=6, kernel=kernel, C=5.0).partial_fit(X, y)
-        seen = learner(max_vectors=6, kernel=kernel, C=5.0).partial_fit(tagged(X), y)
-        for name in ("share", "sign", "norm", "own", "R", "ww", "xi2", "q"):
-            assert bare.core.views[name].tobytes() == seen.core.views[name].tobytes(), name
-
-
 @engines
 @kernels
 @streams
@@ -174,17 +164,6 @@ def test_cache_is_right_after_every_sample(bound, engine):
 
 
 @engines
-@bounds
-def test_cache_with_weights(bound, engine):
-    rng = np.random.default_rng(5)
-    X, y = gaussian(rng, 80, 3)
-    weights = rng.uniform(0.2, 5.0, 80)
-    model = learner(engine, max_vectors=7, kernel=RBF(1.0), C=10.0, bound=bound)
-    model.partial_fit(tagged(X), y, classes=[-1, 1], sample_weight=weights)
-    check_cache(model, X, y, weights)
-
-
-@engines
 @each("max_vectors", [1, 4, 60])
 def test_ball_encloses_heavier_samples(max_vectors, engine):
     rng = np.random.default_rng(5)
@@ -197,30 +176,6 @@ def test_ball_encloses_heavier_samples(max_vectors, engine):
         K = RBF(1.0)(X, X) * np.outer(y, y) + np.diag(1 / (C * weights))
         farthest = np.sqrt(a @ K @ a - 2 * K @ a + 1.0 + 1 / C).max()
         assert farthest <= model.radius_ * (1 + 1e-9)
-
-
-@engines
-def test_weight_zero_is_as_if_absent(engine):
-    X, y = gaussian(np.random.default_rng(5), 60, 3)
-    weights = np.random.default_rng(6).choice([0.0, 2.0], 60)
-    every, present = (learner(engine, max_vectors=5, kernel=RBF(1.0)) for _ in range(2))
-    every.partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
-    present.partial_fit(
-        X[weights > 0], y[weights > 0], classes=[-1, 1], sample_weight=weights[weights > 0]
-    )
-    for name, array in every.core.views.items():
-        if name not in ("n_seen", "row"):  # row is scratch
-            assert array.tobytes() == present.core.views[name].tobytes(), name
-
-
-@engines
-@kernels
-def test_one_ball_is_at_most_three_halves_of_the_smallest(kernel, engine):
-    for seed in range(4):
-        X, y = gaussian(np.random.default_rng(seed), 12, 3)
-        below, above = smallest_ball(gram(kernel, X, y, 3.0))
-        R = learner(engine, max_vectors=12, kernel=kernel, C=3.0).partial_fit(X, y).radius_
-        assert below * (1 - 1e-9) <= R <= 1.5 * above * (1 + 1e-9)
 
 
 @settings(max_examples=100, derandomize=True)
@@ -377,23 +332,3 @@ def test_a_label_that_comes_late_has_a_vector(engine):
     model = newton(engine, max_vectors=6, kernel=RBF(0.5)).partial_fit(X, y, classes=[-1, 1])
     assert sorted(np.sign(model.support_vectors_[:, 0])) == [-1] * 5 + [1]
     assert (model.predict(X) == y).mean() > 0.95
-
-
-def test_newton_is_ahead_of_the_shares_and_of_a_reservoir_at_equal_bytes():
-    X, y = Checkerboard(1, flip=0.15).read(6000)
-    X_test, y_test = Checkerboard(2).read(2000)
-    right = {}
-    for kind, params in (
-        (KernelStreamSVM, {}),
-        (KernelStreamSVM, {"when_full": "share"}),
-        (ReservoirSVM, {"C": 10.0}),
-    ):
-        model = kind.within("16KiB", 2, kernel=RBF(1.35), **params)
-        model.partial_fit(X.astype(np.float32), y)
-        right[kind, bool(params)] = (model.predict(X_test.astype(np.float32)) == y_test).mean()
-    assert right.pop((KernelStreamSVM, False)) > max(right.values()) + 0.05
-
-
-def test_gram_helpers_agree():
-    X, y = gaussian(np.random.default_rng(0), 9, 3)
-    np.testing.assert_allclose(gram(Linear(), X, y, 2.0), gram_of(X, y, 2.0), rtol=1e-12)

@@ -140,22 +140,6 @@ def test_two_classes_are_decided_as_the_learner_decides_them(kind, engine):
     assert isinstance(model.decision_one(X[0]), float)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@each("kind", KINDS)
-def test_of_equal_values_the_class_that_sorts_first(kind, engine):
-    """All parts hold a ball around one point, and the origin is on no side."""
-    model = make(kind, engine, learner=StreamSVM(fit_intercept=False), n_classes=4)
-    X = np.eye(3, dtype=np.float32)
-    for label in ("d", "b", "c", "a"):
-        model.learn_one(X[0], label)
-    zero = np.zeros(3, np.float32)
-    assert len(set(model.decision_one(zero).tolist())) <= (4 if kind is OneVsOne else 1)
-    values = model.decision_one(zero)
-    assert model.predict_one(zero) == model.classes_[int(values.argmax())]
-    tied = model.classes_[values == values.max()]
-    assert model.predict_one(zero) == tied[0] == model.predict([zero])[0]
-
-
 # -- classes that are late, or never come ----------------------------------------------------------
 
 
@@ -179,40 +163,6 @@ def test_classes_without_a_sample_do_not_compete(kind, engine):
             model.reset()
     with pytest.raises(ValueError, match="'f'"):
         model.learn_one(X[0], "f")
-
-
-@each("kind", KINDS)
-def test_columns_come_with_the_labels(kind):
-    X, y = clouds(200)
-    model = kind(learner=LOWER, n_classes=4)
-    shapes = []
-    for k in range(4):
-        model.partial_fit(X[y == k], y[y == k])
-        shapes.append(model.decision_function(X).shape)
-    assert shapes == [(200,), (200,), (200, 3), (200, 4)]
-    assert model.classes_.tolist() == [0, 1, 2, 3]
-    before = bytes(model.arena)
-    with pytest.raises(ValueError, match=r"4.*\(0, 1, 2, 3\)"):
-        model.learn_one(X[0], 4)
-    assert bytes(model.arena) == before
-
-
-def test_a_class_that_comes_late_meets_those_that_were_there():
-    X, y = clouds(400)
-    late = np.argsort(y == 3, kind="stable")
-    model = OneVsOne(learner=LOWER, n_classes=4).partial_fit(X[late], y[late])
-    assert model.score(X, y) > 0.5 and set(model.predict(X)) == {0, 1, 2, 3}
-    assert [part.n_seen_ for part in model.parts_] == [200] * 6
-
-
-def test_fewer_classes_than_there_is_room_for_may_be_named():
-    model = OneVsOne(learner=LOWER, n_classes=6).allocate(3, classes=["x", "z", "y"])
-    assert model.classes_.tolist() == ["x", "y", "z"]
-    with pytest.raises(ValueError, match="'w'"):
-        model.learn_one(np.ones(3), "w")
-    for wrong in (["x"], ["x", "x"], list(range(7))):
-        with pytest.raises(ValueError, match="two to 6"):
-            OneVsOne(learner=LOWER, n_classes=6).allocate(3, classes=wrong)
 
 
 # -- all or nothing --------------------------------------------------------------------------------
@@ -500,53 +450,12 @@ def test_parts_too_small_to_be_of_use_are_named_when_they_are_planned():
     OneVsOne.within("64KiB", 64, learner=StreamSVM(), n_classes=10)  # it needs no vectors
 
 
-@each("kind", KINDS)
-def test_parts_said_to_be_too_small_are_no_better_than_chance(kind):
-    X, y = clouds(1200)
-    right = [
-        kind(learner=TwinVectorMachine(max_twins=n, dtype="float64"), n_classes=4)
-        .partial_fit(X[:800], y[:800])
-        .score(X[800:], y[800:])
-        for n in (2, 3)
-    ]
-    assert right[0] < 0.4 and right[1] > 0.6
-
-
-def test_within_looks_no_further_than_any_machine():
-    """127 classes are 8,001 parts: of the largest capacities there is no plan."""
-    learner = BatchSVM(cache="1GiB")
-    model = OneVsOne.within("4GiB", n_features=8, learner=learner, n_classes=127)
-    assert model.learner.max_samples > 16 and model.plan(8).total <= 2**32
-
-
-def test_three_hundred_and_twenty_five_parts():
-    rng = np.random.default_rng(0)
-    centres = 3 * rng.standard_normal((26, 8))
-    y = rng.integers(0, 26, 4000)
-    X = (rng.standard_normal((4000, 8)) + centres[y]).astype(np.float32)
-    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))[y]
-    model = OneVsOne(learner=StreamSVM(bound="lower"), n_classes=26).partial_fit(X, letters)
-    assert len(model.parts_) == 325 and model.score(X, letters) > 0.9
-    again = restore(packed(model))
-    assert again.decision_function(X[:50]).tolist() == model.decision_function(X[:50]).tolist()
-
-
 def packed(model):
     body = describe(model) + bytes(model.arena)
     return body + struct.pack("<I", zlib.crc32(body))
 
 
 # -- parameters ------------------------------------------------------------------------------------
-
-
-@each("kind", KINDS)
-@each("n_classes", [1, 0, -3, 128, 2.0, "3", None, 2**40])
-def test_classes_out_of_range_are_named(kind, n_classes):
-    model = kind(n_classes=n_classes)
-    with pytest.raises(ValueError, match=rf"n_classes={n_classes!r}"):
-        model.plan(3)
-    with pytest.raises(ValueError, match=rf"n_classes={n_classes!r}"):
-        model.learn_one(np.ones(3), 1)
 
 
 @each("kind", KINDS)
@@ -558,46 +467,7 @@ def test_what_cannot_be_a_part(kind, learner):
         kind(learner=learner).plan(3)
 
 
-def test_parameters_two_deep():
-    model = OneVsOne(learner=Standardized(learner=StreamSVM(C=2.0)), n_classes=3)
-    assert model.get_params()["learner__learner__C"] == 2.0
-    model.set_params(learner__learner__C=5.0, n_classes=4)
-    assert model.learner.learner.C == 5.0 and model.plan(3).arrays[2].shape == (4,)
-    assert OneVsRest().get_params() == {"learner": None, "n_classes": 10}
-
-
-def test_another_number_of_classes_begins_anew():
-    X, y = clouds(40)
-    model = OneVsOne(learner=LOWER, n_classes=4).partial_fit(X, y)
-    model.n_classes = 5
-    model.reset()
-    assert model.partial_fit(X, (y + 1) * (np.arange(40) > 8)).classes_.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_scikit_learn_is_told():
-    pytest.importorskip("sklearn")
-    assert OneVsOne(n_classes=3).__sklearn_tags__().classifier_tags.multi_class
-    assert (
-        Standardized(learner=OneVsRest(n_classes=3)).__sklearn_tags__().classifier_tags.multi_class
-    )
-    assert not StreamSVM().__sklearn_tags__().classifier_tags.multi_class
-
-
 # -- snapshots -------------------------------------------------------------------------------------
-
-
-@each(
-    "model",
-    [
-        OneVsOne(learner=Standardized(learner=RAND), n_classes=3),
-        Standardized(learner=OneVsOne(learner=Standardized(learner=RAND), n_classes=3)),
-    ],
-)
-def test_a_snapshot_of_learners_within_learners(model, tmp_path):
-    X, y = clouds(50, 3, dtype=np.float32)
-    model.partial_fit(X, y).save(tmp_path / "m.esvm")
-    again = edgesvm.load(tmp_path / "m.esvm")
-    assert repr(again) == repr(model) and bytes(again.arena) == bytes(model.arena)
 
 
 def test_scratch_that_a_part_left_behind_is_refused():

@@ -23,7 +23,6 @@ KEPT = (
 )
 WIDTH = 4  # with up to 8 features and the markers behind, no sum of float64 lanes changes its order
 PLAIN = {"normalize": False, "fit_intercept": False}
-SCALED = {"normalize": True, "fit_intercept": True}
 
 engines = pytest.mark.parametrize("engine", ENGINES)
 kept_ones = each(
@@ -90,16 +89,6 @@ def test_every_sample_seen_lies_in_the_ball(stream, kept, engine):
 
 @engines
 @kept_ones
-def test_every_sample_lies_in_the_ball_when_scaled(kept, engine):
-    X, y = gaussian(np.random.default_rng(5), 80, WIDTH)
-    model = learned_marked(X, y, engine, C=10.0, **SCALED, **kept)
-    ball = look(model, X, y)
-    check_ball(ball, model)
-    assert ball.distances().max() <= ball.R * (1 + 1e-9)
-
-
-@engines
-@kept_ones
 @each("stream", [s for s in STREAMS if not s.__name__.startswith("far_off")])
 def test_every_sample_lies_in_the_ball_in_float32(stream, kept, engine):
     X, y = stream(np.random.default_rng(2), 40, WIDTH)
@@ -131,22 +120,6 @@ def test_one_ball_is_at_most_three_halves_of_the_smallest(stream, C, engine):
         below, above = smallest_ball(gram_of(X, y, C))
         R = learned(X, y, engine, C=C).radius_
         assert below * (1 - 1e-9) <= R <= 1.5 * above * (1 + 1e-9)
-
-
-def test_a_stream_that_turns_away_reaches_the_bound():
-    """Rows of a sphere, from one pole to the other, each in a direction of its own: the centre lags
-    behind. Eight balls reach it too; only a store of samples does better."""
-    angle = np.linspace(0.0, np.pi, 60)
-    X = np.column_stack([-np.cos(angle), np.diag(np.sin(angle))])
-    y = np.ones(60, int)
-    below, above = smallest_ball(gram_of(X, y, 1e6), gap=1e-5)
-    for kept, least, most in (
-        ({}, 1.47, 1.5),
-        ({"n_balls": 8, "join": "reach"}, 1.47, 1.5),
-        ({"lookahead": 8}, (1 + np.sqrt(2)) / 2, 1.35),
-    ):
-        R = learned(X, y, C=1e6, **kept).radius_
-        assert least * above < R < most * below
 
 
 @each("kept", [{"lookahead": 6}, {"lookahead": 16}])

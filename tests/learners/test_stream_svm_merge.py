@@ -46,18 +46,6 @@ def test_merged_ball_encloses_both_streams(kept, engine):
 
 
 @engines
-@kept_ones
-def test_and_goes_on_enclosing(kept, engine):
-    X, y = gaussian(np.random.default_rng(8), 60, 4)
-    rows = marked(X)
-    here, there = (make(StreamSVM, engine, C=4.0, **PLAIN, **kept) for _ in range(2))
-    here.partial_fit(rows[:20], y[:20], classes=[-1, 1])
-    there.partial_fit(rows[20:40], y[20:40], classes=[-1, 1])
-    ball = look(here.merge(there).partial_fit(rows[40:], y[40:]), X, y)
-    assert ball.distances().max() <= ball.R * (1 + 1e-9)
-
-
-@engines
 def test_of_one_ball_is_the_closed_form(engine):
     here, there, X, y = halves(engine, C=4.0)
     a, b = look(here, X, y), look(there, X, y)
@@ -128,33 +116,6 @@ def test_twin_merges_alike(kept, bound, dtype):
     np.testing.assert_allclose(merged[0].radius_, merged[1].radius_, rtol=rtol)
 
 
-@engines
-@bounds
-@kept_ones
-def test_lower_merge_never_falls(kept, bound, engine):
-    here, there, *_ = halves(engine, C=4.0, bound="lower", **kept)
-    before = here.radius_
-    assert here.merge(there).radius_ >= before * (1 - 1e-9)
-
-
-@engines
-def test_counts_add_up(engine):
-    here, there, *_ = halves(engine, n=50)
-    seen, updates = here.n_seen_ + there.n_seen_, here.n_updates_ + there.n_updates_
-    per_class = here.core.views["n_per_class"] + there.core.views["n_per_class"]
-    here.merge(there)
-    assert (here.n_seen_, here.n_updates_) == (seen, updates) == (50, updates)
-    np.testing.assert_array_equal(here.core.views["n_per_class"], per_class)
-
-
-@engines
-def test_the_other_is_untouched(engine):
-    here, there, *_ = halves(engine)
-    before = bytes(there.arena)
-    here.merge(there)
-    assert bytes(there.arena) == before
-
-
 # -- labels ----------------------------------------------------------------------------------------
 
 
@@ -186,16 +147,6 @@ def test_labels_met_in_another_order(words, kept, engine):
 
 
 @engines
-def test_learners_of_one_label_each(engine):
-    X = np.array([[1.0, 0.0], [1.1, 0.1], [-1.0, 0.0], [-1.1, 0.1]])
-    here = make(StreamSVM, engine, **PLAIN).partial_fit(X[:2], ["a", "a"])
-    there = make(StreamSVM, engine, **PLAIN).partial_fit(X[2:], ["b", "b"])
-    here.merge(there)
-    assert here.classes_.tolist() == ["a", "b"]
-    assert here.predict(X).tolist() == ["a", "a", "b", "b"]
-
-
-@engines
 def test_into_a_learner_that_knows_nothing(engine):
     _, there, X, _ = halves(engine, bound="lower")
     empty = make(StreamSVM, engine, bound="lower", **PLAIN)
@@ -221,18 +172,6 @@ def test_other_parameters_are_refused(different, engine):
     here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
     there = make(StreamSVM, engine, **{**PLAIN, **different}).partial_fit(X, y)
     refused(here, there, ValueError, "equal parameters")
-
-
-@engines
-def test_other_width_is_refused(engine):
-    X, y = gaussian(np.random.default_rng(3), 30, 4)
-    here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
-    refused(
-        here,
-        make(StreamSVM, engine, **PLAIN).partial_fit(X[:, :3], y),
-        ValueError,
-        "3 features, this one 4",
-    )
 
 
 @engines

@@ -6,7 +6,7 @@ from each import each
 from geometry import look, marked
 from streams import ENGINES, STREAMS, gaussian, make, zero_rows
 
-from edgesvm import KernelStreamSVM, StreamSVM
+from edgesvm import StreamSVM
 
 PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
 KEPT = ({}, {"n_balls": 3}, {"lookahead": 5})
@@ -19,68 +19,7 @@ bounds = each("bound", ["upper", "lower"])
 # -- parameters ------------------------------------------------------------------------------------
 
 
-@each("name, value", [("n_balls", 2.5), ("n_balls", 0), ("lookahead", -1), ("lookahead", 2.5)])
-def test_counts_are_whole_numbers(name, value):
-    with pytest.raises(ValueError, match=f"{name}={value}: give an integer"):
-        StreamSVM(**{name: value}).plan(3)
-
-
-def test_max_vectors_is_a_whole_number():
-    with pytest.raises(ValueError, match=r"max_vectors=2.5: give an integer"):
-        KernelStreamSVM(max_vectors=2.5).plan(3)
-
-
-def test_a_narrow_integer_plans_as_any_other():
-    """np.int8(100) squared is 16 in its own arithmetic; the plan must not be."""
-    assert StreamSVM(lookahead=np.int8(100)).plan(3) == StreamSVM(lookahead=100).plan(3)
-    assert KernelStreamSVM(max_vectors=np.int8(127)).plan(3) == KernelStreamSVM(
-        max_vectors=127
-    ).plan(3)
-
-
 # -- weights ---------------------------------------------------------------------------------------
-
-
-@engines
-@bounds
-@kept_ones
-def test_weight_zero_is_as_if_absent(kept, bound, engine):
-    X, y = gaussian(np.random.default_rng(1), 60, 4)
-    weights = np.random.default_rng(2).choice([0.0, 1.0, 2.5], 60)
-    every, present = (make(StreamSVM, engine, bound=bound, **PLAIN, **kept) for _ in range(2))
-    every.partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
-    present.partial_fit(
-        X[weights > 0], y[weights > 0], classes=[-1, 1], sample_weight=weights[weights > 0]
-    )
-    for name, array in every.core.views.items():
-        if name != "n_seen":
-            assert array.tobytes() == present.core.views[name].tobytes(), name
-    assert every.n_seen_ == 60
-
-
-@engines
-@bounds
-@kept_ones
-@each("slack", ["exact", "paper"])
-def test_weight_one_is_no_weight(slack, kept, bound, engine):
-    X, y = gaussian(np.random.default_rng(1), 60, 4)
-    a, b = (
-        make(StreamSVM, engine, bound=bound, slack=slack, C=3.0, **PLAIN, **kept) for _ in range(2)
-    )
-    a.partial_fit(X, y, sample_weight=np.ones(60))
-    b.partial_fit(X, y)
-    assert bytes(a.arena) == bytes(b.arena)
-
-
-@engines
-def test_heavier_weight_shorter_own_axis(engine):
-    """The first sample is the centre, so xi2 is its own axis: 1 / (C weight)."""
-    lengths = []
-    for weight in (0.5, 1.0, 4.0):
-        model = make(StreamSVM, engine, C=2.0, **PLAIN)
-        model.partial_fit(np.ones((1, 3)), [1], sample_weight=[weight])
-        lengths.append(float(model.core.views["xi2"]))
-    assert lengths == [1.0, 0.5, 0.125]
 
 
 @engines
@@ -132,19 +71,6 @@ def test_a_heavy_newcomer_is_enclosed_by_hand(engine):
     assert model.radius_ == pytest.approx(1.0, abs=1e-12)
 
 
-@engines
-def test_weight_pulls_the_decision(engine):
-    """Two samples that contradict one another: the heavier is believed, after enough of the dual's
-    steps.
-    """
-    X = np.tile([[1.0, 0.0]], (400, 1)) + 1e-3 * np.random.default_rng(0).standard_normal((400, 2))
-    y = np.tile([1, -1], 200)
-    for heavy in (1, -1):
-        model = make(StreamSVM, engine, bound="lower", C=0.1, **PLAIN)
-        model.partial_fit(X, y, classes=[-1, 1], sample_weight=np.where(y == heavy, 10.0, 0.1))
-        assert model.predict_one(np.array([1.0, 0.0])) == heavy
-
-
 # -- unit norm and the constant feature ------------------------------------------------------------
 
 
@@ -184,19 +110,6 @@ def test_equal_to_doing_it_outside(dtype, scaling, kept, bound, engine):
         by_hand.decision_function(outside.astype(dtype)),
         rtol=rtol,
         atol=rtol,
-    )
-
-
-@engines
-def test_unit_norm_forgets_length(engine):
-    X, y = gaussian(np.random.default_rng(4), 80, 4)
-    lengths = 2.0 ** np.random.default_rng(5).integers(-20, 20, (80, 1))  # exact in binary
-    a, b = (
-        make(StreamSVM, engine, normalize=True, fit_intercept=False, dtype="float64")
-        for _ in range(2)
-    )
-    np.testing.assert_allclose(
-        a.partial_fit(X, y).coef_, b.partial_fit(X * lengths, y).coef_, rtol=1e-12
     )
 
 

@@ -214,15 +214,15 @@ def test_a_model_that_could_not_be_loaded_is_told_once_and_never_saved():
     for n in (100, 200):
         learn(learner, saver, n - 100, n)
         wait_idle(saver)
-    learner.core.views["lapses"][...] = np.nan
+    learner.core.views["error_rates"][...] = np.nan
     for n in (300, 400):
         learn(learner, saver, n - 100, n)
         wait_idle(saver)
     saver.step()
     assert (saver.counters["save_failed"], saver.counters["saves"]) == (2, 2)
-    assert len(told) == 1 and "could not be loaded again" in told[0] and "'lapses'" in told[0]
+    assert len(told) == 1 and "could not be loaded again" in told[0] and "'error_rates'" in told[0]
     assert loaded(disk).n_seen_ == 200
-    learner.core.views["lapses"][...] = 0.0
+    learner.core.views["error_rates"][...] = 0.0
     saver.close()
     assert len(told) == 2 and "can be written again" in told[1]
     assert loaded(disk).n_seen_ == 400

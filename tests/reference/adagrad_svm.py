@@ -6,12 +6,11 @@ import numpy as np
 
 from edgesvm.core.status import Status
 from edgesvm.learners.gradient.constants import RECENT
-from edgesvm.learners.lapses import mean_decides, note_lapses
-from reference.core import ReferenceCore
+from reference.core import ReferenceCore, mean_decides, note_errors
 
 
 class AdaGradSVMCoreRef(ReferenceCore):
-    """The arena's arrays by name: G, lapses, w, w_mean."""
+    """The arena's arrays by name: G, error_rates, w, w_mean."""
 
     def __init__(self, *common, rate, is_hinge):
         super().__init__(*common)
@@ -33,7 +32,7 @@ class AdaGradSVMCoreRef(ReferenceCore):
         t = int(v["n_per_class"].sum()) + 1
         last = v["w"] @ f
         wrong = [self.is_wrong(scores, y) for scores in (last, v["w_mean"] @ f)]
-        note_lapses(v["lapses"], wrong, t, RECENT)
+        note_errors(v["error_rates"], wrong, t, RECENT)
         side = np.where(np.arange(len(last)) == y, 1.0, -1.0) if self.is_multiclass else y
         g = weight * self.slope(side * last)
         v["G"] += g**2 * square / len(f)
@@ -67,6 +66,6 @@ class AdaGradSVMCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return np.nan
         v = self.views
-        weights = v["w_mean"] if mean_decides(v["lapses"]) else v["w"]
+        weights = v["w_mean"] if mean_decides(v["error_rates"]) else v["w"]
         scores = (weights @ self.features(x)).astype(float)
         return self.unseen_last(scores) if self.is_multiclass else scores[0]

@@ -7,8 +7,7 @@ import math
 from edgesvm.core.status import Status
 from edgesvm.learners.auto._auto import FOURIER
 from edgesvm.learners.auto.constants import CLEARLY, RECENT, UNCOUNTED
-from edgesvm.learners.lapses import note_lapses
-from reference.core import ReferenceCore
+from reference.core import ReferenceCore, note_errors
 
 
 class AutoCoreRef(ReferenceCore):
@@ -56,7 +55,7 @@ class AutoCoreRef(ReferenceCore):
         v = self.views
         n = int(v["n_per_class"].sum()) + 1
         for c, is_wrong in wrong.items():
-            note_lapses(v["candidate_lapses"][c : c + 1], [is_wrong], n, RECENT)
+            note_errors(v["candidate_lapses"][c : c + 1], [is_wrong], n, RECENT)
             v["n_wrong"][c] += is_wrong
         if n % UNCOUNTED == 0 and (n // UNCOUNTED).bit_count() == 1:
             if n > UNCOUNTED:

@@ -278,3 +278,14 @@ class ReferenceCore:
 
     def check(self):
         """Does nothing: the compiled core checks snapshots, the reference is for tests."""
+
+
+def note_errors(rates, is_wrong, n, recent):
+    """The shares among n samples, this one included; over about the last `recent`."""
+    rates += (np.array(is_wrong, float) - rates) / min(n, recent)
+
+
+def mean_decides(rates):
+    """Whether the mean was wrong no more often than the last weights."""
+    last, mean = rates
+    return bool(mean <= last)

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgesvm.core.packed_factor import packed_length
 from edgesvm.core.status import Status
 from edgesvm.learners.twin.constants import LARGEST_NORM, LARGEST_SQUARE, RIDGE, TIE
 from reference.kernel_core import KernelCoreRef
-from reference.packed_precision import PackedPrecision
 
 
-class SharedTwinSVMCoreRef(PackedPrecision, KernelCoreRef):
+class SharedTwinSVMCoreRef(KernelCoreRef):
     """The arena's arrays by name; the pool holds the factor of `precision` only."""
 
     def __init__(self, *common, settle_after, r, kernel):
@@ -26,6 +26,18 @@ class SharedTwinSVMCoreRef(PackedPrecision, KernelCoreRef):
 
     def held(self, name):
         return self.views[name][: self.n]
+
+    @property
+    def precision(self):
+        """P, (n, n); the arena holds its factor, packed by rows."""
+        L = np.zeros((self.n, self.n))
+        L[np.tril_indices(self.n)] = self.views["pool"][: packed_length(self.n)]
+        return L @ L.T
+
+    @precision.setter
+    def precision(self, P):
+        L = np.linalg.cholesky(P)
+        self.views["pool"][: packed_length(self.n)] = L[np.tril_indices(self.n)]
 
     def step(self, x, y, weight):
         v = self.views

@@ -13,17 +13,17 @@ from pyx_to_c.names import Module
 from pyx_to_c.program import Program
 
 CLASSES = [
-    ("edgesvm.learners.stream._stream_svm", "StreamSVMCore"),
+    ("edgesvm.learners.stream._stream", "StreamSVMCore"),
     ("edgesvm.preprocessing._standardized", "StandardizedCore"),
-    ("edgesvm.learners.stream._kernel_stream_svm", "KernelStreamSVMCore"),
+    ("edgesvm.learners.stream._stream", "KernelStreamSVMCore"),
     ("edgesvm.learners.gradient._adagrad_svm", "AdaGradSVMCore"),
     ("edgesvm.learners.fourier._fourier_svm", "FourierSVMCore"),
     ("edgesvm.learners.novelty._gaussian_novelty", "GaussianNoveltyCore"),
     ("edgesvm.learners.novelty._kernel_novelty", "KernelNoveltyCore"),
-    ("edgesvm.learners.twin._twin_vector_machine", "TwinVectorMachineCore"),
-    ("edgesvm.learners.twin._incremental_decremental_svm", "IncrementalDecrementalSVMCore"),
+    ("edgesvm.learners.twin._adiabatic", "TwinVectorMachineCore"),
+    ("edgesvm.learners.twin._adiabatic", "IncrementalDecrementalSVMCore"),
     ("edgesvm.learners.twin._shared_twin_svm", "SharedTwinSVMCore"),
-    ("edgesvm.learners.twin._simple_svm", "SimpleSVMCore"),
+    ("edgesvm.learners.twin._adiabatic", "SimpleSVMCore"),
     ("edgesvm.learners.papers.enclosing._ball_vector_machine", "BallVectorMachineCore"),
     ("edgesvm.learners._multiclass", "MulticlassCore"),
     ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),

@@ -39,7 +39,7 @@ LIBC = {
 # Constants that a model knows better.
 OF_MODEL = {
     "labels_MAX_CLASSES": "ESVM_CLASSES",
-    "margin_set_KEPT": "TWIN_KEPT",
+    "adiabatic_KEPT": "TWIN_KEPT",
     "window_features_MOST_BANDS": "WindowFeatures_MOST_BANDS",
     "window_features_MOST_PATTERNS": "WindowFeatures_MOST_PATTERNS",
 }

@@ -19,7 +19,7 @@ NEEDED = (
     "edgesvm/examples/pi/edgesvm.service",
     "edgesvm/export/costs.json",
     "edgesvm/export/floor/esvm.h",
-    "edgesvm/export/translated/stream_svm.h",
+    "edgesvm/export/translated/stream.h",
     "edgesvm/learners/byte/byte.h",  # of exported models
 )
 UNWANTED = ("tests/", "reference/", "rig/", "_ref.py")  # what only a clone needs

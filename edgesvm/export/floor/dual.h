@@ -1,5 +1,5 @@
 /* Decisions of a kernel machine, a sum over its vectors, to the bit: by ESVM_SUM as core/tiles.h, as
- * learners/twin/_margin_set.pyx, or one after the other. Included by a NAME.c, which defines ESVM_NAME(f), the tables
+ * learners/twin/_adiabatic.pyx, or one after the other. Included by a NAME.c, which defines ESVM_NAME(f), the tables
  * NAME_rows and NAME_coef, and what export/dual.py names. */
 enum { ESVM_TILES, ESVM_TWINS, ESVM_IN_ROWS, ESVM_IN_LANES };
 enum { ESVM_BLOCK_ROWS = 64 }; /* as core/tiles.pxd */

@@ -182,12 +182,6 @@ ESVM_STATIC esvm_index twin_farthest(const double *g, esvm_index n) {
     return k;
 }
 
-ESVM_STATIC double twin_sum(const double *x, esvm_index n) {
-    double sum = 0.0;
-    for (; n > 0; n--) sum += *x++;
-    return sum;
-}
-
 ESVM_STATIC void twin_offsets(
     const double *g, const int8_t *state, const double *minus, const double *plus, double mu,
     esvm_index n, double *off) {

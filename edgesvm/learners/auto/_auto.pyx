@@ -18,12 +18,11 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.lapses cimport note_lapse
+from edgesvm.core.error_rate cimport note_error
 from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 from edgesvm.learners.fourier._fourier_svm cimport FourierSVMCore
 
 from edgesvm.errors import CorruptModelError
-from edgesvm.learners.lapses import check_lapses
 
 cpdef enum:
     FOURIER = 2         # the last candidate
@@ -110,7 +109,7 @@ cdef class AutoCore(LearnerCore):
         cdef int c
         for c in range(CANDIDATES):
             if self.at_work(c) != NULL:
-                note_lapse(self.lapses, c, is_wrong[c], min(n, RECENT))
+                note_error(self.lapses, c, is_wrong[c], min(n, RECENT))
                 self.n_wrong[c] += is_wrong[c]
         while period < n:
             period *= 2
@@ -178,7 +177,9 @@ cdef class AutoCore(LearnerCore):
         ended = int(views["ended"])
         if not 0 <= ended < (1 << CANDIDATES) or not any(self.parts):
             raise CorruptModelError("the snapshot says that no candidate is left")
-        check_lapses(views["candidate_lapses"])
+        rates = views["candidate_lapses"]
+        if not ((rates >= 0) & (rates <= 1)).all():
+            raise CorruptModelError("an error rate is not between 0 and 1")
         for part in self.parts:
             if part is not None:
                 part.check()

@@ -17,8 +17,7 @@ from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner, Place
 from edgesvm.learners.auto._auto import CANDIDATES, FOURIER, AutoCore
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
-from edgesvm.learners.stream.kernel_stream_svm import KernelStreamSVM
-from edgesvm.learners.stream.stream_svm import StreamSVM
+from edgesvm.learners.stream.stream import KernelStreamSVM, StreamSVM
 from edgesvm.persist.format import Wrapped
 
 __all__ = ["Auto"]

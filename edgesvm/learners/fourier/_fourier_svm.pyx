@@ -23,7 +23,7 @@ from libc.stdint cimport int16_t, int64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from edgesvm.contract.labels cimport MAX_CLASSES
-from edgesvm.core.lapses cimport mean_decides
+from edgesvm.core.error_rate cimport mean_decides
 from edgesvm.core.linalg cimport any_dot
 from edgesvm.learners.fourier._directions cimport (
     BLOCK,
@@ -237,7 +237,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
     cdef int64_t decide_block(
         self, const void *x, const void *squares, int64_t n, double *values
     ) noexcept nogil:
-        cdef const char *weights = self.mean if mean_decides(self.lapses) else self.w
+        cdef const char *weights = self.mean if mean_decides(self.error_rates) else self.w
         cdef const char *row = <const char *> x
         cdef int64_t i = 0, apart = self.bytes_of(self.n_features)
         cdef double[GROUPS] amplitude

@@ -13,7 +13,7 @@ cdef class AdaGradSVMCore(LearnerCore):
     cdef readonly int64_t n_ahead    # features ahead of x: W - n_features - 1
     cdef readonly int n_vectors      # V
     cdef double *G          # (V,)
-    cdef double *lapses     # (2,), LAST and MEAN
+    cdef double *error_rates     # (2,), LAST and MEAN
     cdef char *w            # (V, W)
     cdef char *mean         # (V, W)
 

@@ -6,7 +6,7 @@ ahead of x. A sample whose loss has the slope g at its margin moves the weights 
     G += g^2 |f|^2 / W      w += rate g y f / sqrt(G)      mean += 2 / (t + 1) (w - mean)
 
 G is one number for all features, since these are of one size. The mean weights step t by t. Which
-of the two answers is decided by their lapses, the share of recent samples that each had wrong
+of the two answers is decided by their error rates, the share of recent samples that each had wrong
 before it learned them.
 
 Bytes, V vectors of weights (one per class, one for two classes): 8 V + 16 + 2 V W s.
@@ -18,7 +18,7 @@ from libc.string cimport memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport MAX_CLASSES
-from edgesvm.core.lapses cimport LAST, MEAN, are_shares, mean_decides, note_lapse
+from edgesvm.core.error_rate cimport LAST, MEAN, are_shares, mean_decides, note_error
 from edgesvm.core.linalg cimport BLOCK, any_dot, any_score_rows, entry, item_at
 from edgesvm.core.linalg cimport item_bytes, square_rows
 from edgesvm.core.logistic cimport sigmoid
@@ -50,7 +50,7 @@ cdef class AdaGradSVMCore(LearnerCore):
         self.n_vectors, self.width = self.views["w"].shape
         self.n_ahead = self.width - self.n_features - 1
         self.G = <double *> self.array("G")
-        self.lapses = <double *> self.array("lapses")
+        self.error_rates = <double *> self.array("error_rates")
         self.w = self.array("w")
         self.mean = self.array("w_mean")
         self.decides_in_blocks = True
@@ -96,8 +96,8 @@ cdef class AdaGradSVMCore(LearnerCore):
         memset(last, 0, self.n_vectors * sizeof(double))
         memset(mean, 0, self.n_vectors * sizeof(double))
         self.score_both(x, last, mean)
-        note_lapse(self.lapses, LAST, self.is_wrong(last, y), n)
-        note_lapse(self.lapses, MEAN, self.is_wrong(mean, y), n)
+        note_error(self.error_rates, LAST, self.is_wrong(last, y), n)
+        note_error(self.error_rates, MEAN, self.is_wrong(mean, y), n)
         for v in range(self.n_vectors):     # from here on, `last` holds each vector's step
             last[v] = self.take_step(v, last[v], self.side(v, y), weight, square)
         self.learn_features(x, last)
@@ -178,7 +178,7 @@ cdef class AdaGradSVMCore(LearnerCore):
         cdef int v
         for v in range(self.n_vectors):
             score[v] = 0.0
-        self.add_score(self.mean if mean_decides(self.lapses) else self.w, x, score)
+        self.add_score(self.mean if mean_decides(self.error_rates) else self.w, x, score)
         if self.several:
             self.put_last(score)
         if not isfinite(any_dot(self.is_float32, x, x, self.n_features)):
@@ -191,7 +191,7 @@ cdef class AdaGradSVMCore(LearnerCore):
     cdef int64_t decide_block(
         self, const void *x, const void *squares, int64_t n, double *values
     ) noexcept nogil:
-        cdef const char *weights = self.mean if mean_decides(self.lapses) else self.w
+        cdef const char *weights = self.mean if mean_decides(self.error_rates) else self.w
         cdef int64_t i = 0, end = self.n_ahead + self.n_features
         cdef double[BLOCK] dots
         cdef double[BLOCK] found
@@ -244,6 +244,6 @@ cdef class AdaGradSVMCore(LearnerCore):
             if not (fabs(entry(self.is_float32, self.w, i)) <= MOST_WEIGHT
                     and fabs(entry(self.is_float32, self.mean, i)) <= MOST_WEIGHT):
                 return b"the weights are too large"
-        if not are_shares(self.lapses, 2):
-            return b"a share of lapses is not between 0 and 1"
+        if not are_shares(self.error_rates, 2):
+            return b"an error rate is not between 0 and 1"
         return NULL

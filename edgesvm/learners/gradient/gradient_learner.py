@@ -12,7 +12,6 @@ from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import Learner
 from edgesvm.learners.gradient.constants import MOST_RATE
-from edgesvm.learners.lapses import mean_decides
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -63,7 +62,7 @@ class GradientLearner(Learner):
         shape = (n_vectors, self._n_ahead + n_features + 1)
         return [
             ("G", "f8", (n_vectors,)),
-            ("lapses", "f8", (2,)),
+            ("error_rates", "f8", (2,)),
             ("w", self.dtype, shape),
             ("w_mean", self.dtype, shape),
             *self._beside(n_features),
@@ -76,13 +75,15 @@ class GradientLearner(Learner):
     @property
     def answers_(self) -> str:
         """Which weights answer: "mean", or "last" where these were wrong less often lately."""
-        return "mean" if mean_decides(self._fitted.views["lapses"]) else "last"
+        last, mean = self._fitted.views["error_rates"]
+        return "mean" if mean <= last else "last"
 
     @property
     def _weights(self) -> np.ndarray:
         """Weights that answer, a row if there are two labels, else one for each of ``classes_``."""
         core = self.core
-        weights = core.views["w_mean" if mean_decides(core.views["lapses"]) else "w"]
+        last, mean = core.views["error_rates"]
+        weights = core.views["w_mean" if mean <= last else "w"]
         if len(weights) == 1:
             return core.labels.sign * weights
         rows = weights[list(core.labels.sorted_slots)]

@@ -201,23 +201,6 @@ static int64_t twin_farthest(const double *g, int64_t n)
     return 0;
 }
 
-/* The sum of x, in any order */
-EDGESVM_CLONES
-static double twin_sum(const double *x, int64_t n)
-{
-    half_f64 a = {0}, b = {0}, u;
-    double sum;
-    int64_t j = 0;
-    for (; j + 8 <= n; j += 8) {
-        memcpy(&u, x + j, 32); a += u;
-        memcpy(&u, x + j + 4, 32); b += u;
-    }
-    a += b;
-    sum = (a[0] + a[1]) + (a[2] + a[3]);
-    for (; j < n; j++) sum += x[j];
-    return sum;
-}
-
 /* off[j] = how far g[j] is from its place, where the state says that it is on a step, or on one side of it */
 EDGESVM_CLONES
 static void twin_offsets(const double *g, const int8_t *state, const double *minus, const double *plus,

@@ -49,31 +49,12 @@ def test_equals_svc(problem, C, shrinking, dtype):
     np.testing.assert_allclose(model.objective_, objective, rtol=1e-6)
 
 
-def test_the_support_vectors_are_svcs():
-    svc = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed").SVC
-    X, y = ring(300)
-    peer = svc(C=10.0, gamma=0.5, tol=1e-7).fit(X, y)
-    model = svm(300, tol=1e-7).fit(X, y)
-    assert model.support_.tolist() == sorted(peer.support_.tolist())
-    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
-    found = model.dual_coef_[0]
-    np.testing.assert_allclose(found, peer.dual_coef_[0][np.argsort(peer.support_)], atol=1e-2)
-
-
 def test_objective_from_its_definition(problem):
     X, y = problem
     model = svm(len(X)).fit(X, y)
     beta = np.where(y, 1.0, -1.0) * model.alpha_
     expected = 0.5 * beta @ kernel_matrix(model, X) @ beta - model.alpha_.sum()
     np.testing.assert_allclose(model.objective_, expected, rtol=1e-6)
-
-
-def test_compiled_against_the_twin(problem):
-    X, y = problem
-    models = [svm(len(X), engine, tol=1e-6).fit(X, y) for engine in ("compiled", "reference")]
-    fast, plain = models
-    np.testing.assert_allclose(fast.objective_, plain.objective_, rtol=1e-7)
-    np.testing.assert_allclose(fast.decision_function(X), plain.decision_function(X), atol=1e-5)
 
 
 @each("n", [2, 3, 15, 16, 17, 31, 32, 33])
@@ -83,22 +64,6 @@ def test_every_count_about_a_tile(n, dtype):
     X, y = X[:n].astype(dtype), np.arange(n) % 2 == 0
     model = svm(n, dtype=dtype).fit(X, y)
     assert_optimal(model, X, y, 10.0, 1e-5)
-
-
-@each("width", [1, 2, 7, 16, 33, 123])
-def test_every_width(width):
-    X, y = clouds(60, seed=4, width=width)
-    model = svm(60, kernel=RBF(0.5 / width)).fit(X, y)
-    assert_optimal(model, X, y, 10.0, 1e-5)
-
-
-def test_bounds_are_per_example():
-    X, y = ring(200)
-    weights = np.random.default_rng(1).choice([0.01, 0.5, 2.0, 40.0], 200)
-    model = svm(200, C=1.5).fit(X, y, sample_weight=weights)
-    assert_optimal(model, X, y, 1.5 * weights, 1e-5)
-    equal = svm(200, C=1.5).fit(X, y)
-    assert model.objective_ != pytest.approx(equal.objective_, rel=1e-3)
 
 
 def test_weight_two_is_two_rows():
@@ -119,21 +84,6 @@ def test_one_class(only):
     assert len(model.support_) == 0 and model.converged_ and model.n_iter_ == 0
     assert model.predict(X).tolist() == [only] * 50
     assert np.abs(model.decision_function(X)).tolist() == [1.0] * 50
-
-
-def test_one_point_of_both_classes():
-    model = svm(10).fit(np.ones((10, 2)), np.arange(10) < 5)
-    assert model.converged_
-    np.testing.assert_allclose(model.decision_function(np.ones((1, 2))), 0.0, atol=1e-6)
-
-
-@each("n", [3, 200])
-def test_shrinking_changes_nothing_but_the_way(n):
-    X, y = ring(max(n, 200))
-    X, y = X[:n], y[:n]
-    a, b = (svm(n, shrinking=s, tol=1e-7).fit(X, y) for s in (True, False))
-    np.testing.assert_allclose(a.objective_, b.objective_, rtol=1e-9)
-    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-5)
 
 
 @each("dtype", ["float32", "float64"])

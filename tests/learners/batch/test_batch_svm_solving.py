@@ -6,7 +6,7 @@ from each import each
 from problems import assert_optimal, clouds, ring, svm
 
 import edgesvm
-from edgesvm import BatchSVM, Linear, MemoryBudgetError
+from edgesvm import Linear
 from edgesvm.data import Rows
 from edgesvm.link._ring import Batch
 from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
@@ -59,13 +59,6 @@ def test_max_iter_tells(engine, max_iter):
 
 
 @pytest.mark.filterwarnings("ignore:.*ended before it converged")
-def test_objective_falls_with_iterations():
-    X, y = ring(200)
-    objectives = [svm(200, max_iter=k).fit(X, y).objective_ for k in (1, 5, 20, 60, 150)]
-    assert objectives == sorted(objectives, reverse=True) and objectives[-1] < objectives[0] < 0
-
-
-@pytest.mark.filterwarnings("ignore:.*ended before it converged")
 def test_progress_is_told_and_may_stop_it():
     X, y = ring(600, noise=1.5)
     told = []
@@ -86,17 +79,6 @@ def test_progress_is_told_and_may_stop_it():
     assert stopped.solve().objective_ == model.objective_
 
 
-def test_a_decision_solves_and_solving_again_is_nothing():
-    X, y = clouds(80)
-    model = svm(80).partial_fit(X, y)
-    asked, solved = svm(80).partial_fit(X, y), svm(80).fit(X, y)
-    asked.predict_one(X[0])
-    model.solve()
-    assert bytes(model.arena) == bytes(asked.arena) == bytes(solved.arena)
-    model.solve()
-    assert bytes(model.arena) == bytes(solved.arena)
-
-
 def test_a_decision_between_leaves_no_trace():
     X, y = clouds(90)
     plain, asked = svm(91), svm(91)
@@ -109,14 +91,6 @@ def test_a_decision_between_leaves_no_trace():
     for model in (plain, asked):
         model.learn_one(*last)
     assert bytes(plain.solve().arena) == bytes(asked.solve().arena)
-
-
-def test_solving_nothing_is_not_fitted():
-    for model in (svm(5), svm(5).allocate(2)):
-        with pytest.raises(edgesvm.NotFittedError):
-            model.solve()
-        with pytest.raises((edgesvm.NotFittedError, AttributeError)):
-            _ = model.support_
 
 
 def test_more_rows_than_there_is_room_for():
@@ -135,47 +109,6 @@ def test_more_rows_than_there_is_room_for():
     with pytest.raises(ValueError, match="max_samples"):
         model.learn_one(X[0], bool(y[0]))
     assert model.n_held_ == 30
-
-
-def test_the_oldest_goes():
-    X, y = ring(100)
-    model = svm(32, when_full="oldest").partial_fit(X, y)
-    fresh = svm(32).fit(X[-32:], y[-32:])
-    np.testing.assert_allclose(model.objective_, fresh.objective_, rtol=1e-7)
-    np.testing.assert_allclose(model.decision_function(X), fresh.decision_function(X), atol=1e-4)
-
-
-@each(
-    "name, value",
-    [
-        ("cache", 100),
-        ("cache", "much"),
-        ("when_full", "newest"),
-        ("tol", 0.0),
-        ("shrinking", "yes"),
-        ("max_iter", 0),
-        ("max_iter", 2.5),
-    ],
-)
-def test_a_parameter_out_of_range_is_named(name, value):
-    with pytest.raises(ValueError, match=str(value)):
-        svm(20, **{name: value}).plan(3)
-
-
-def test_within_a_budget():
-    model = BatchSVM.within("64KiB", 8)
-    assert model.plan(8).total <= 65536 and model.max_samples > 50
-    with pytest.raises(MemoryBudgetError):
-        BatchSVM.within(300, 8)
-
-
-def test_a_memory_mapped_file(tmp_path):
-    X, y = clouds(500)
-    path = tmp_path / "X.npy"
-    np.save(path, X.astype(np.float32))
-    mapped = np.load(path, mmap_mode="r")
-    model = svm(500, dtype="float32").fit(mapped, y)
-    assert bytes(model.arena) == bytes(svm(500, dtype="float32").fit(np.array(mapped), y).arena)
 
 
 def recording(path, X, y):
@@ -252,12 +185,6 @@ def test_a_source_of_bad_rows_is_refused_before_anything_is_forgotten(value):
     with pytest.raises(ValueError, match=r"BatchSVM: row 23 \(label 1\) has a feature"):
         model.fit(Chunked(value=value))
     assert bytes(model.arena) == before
-
-
-def test_a_source_is_held_to_the_labels_named_up_front():
-    model = svm(30).allocate(3, classes=[0, 5])
-    with pytest.raises(ValueError, match=r"row 1 \(label 1\)"):
-        model.fit(Chunked())
 
 
 def test_saved_when_solved_and_when_not(tmp_path):

@@ -6,8 +6,7 @@ import pytest
 from each import each
 
 import edgesvm
-from edgesvm import RBF, BatchSVR, Linear, Standardized
-from edgesvm.data import Rows
+from edgesvm import RBF, BatchSVR, Linear
 from edgesvm.learners.batch._smo import solve_view
 
 ENGINES = ["compiled", "reference"]
@@ -109,23 +108,6 @@ def test_shrinking_with_a_small_cache():
         assert_optimal(model, X, y, 3.0, 2e-6)
 
 
-def test_compiled_against_the_twin():
-    X, y = wave(120)
-    fast, plain = (svr(120, engine).fit(X, y) for engine in ENGINES)
-    assert fast.objective_ == pytest.approx(plain.objective_, rel=1e-6)
-    assert fast.support_.tolist() == plain.support_.tolist()
-    np.testing.assert_allclose(fast.predict(X), plain.predict(X), atol=1e-5)
-
-
-def test_weight_two_is_two_rows():
-    X, y = wave(90)
-    twice = np.arange(90) % 3 == 0
-    weighted = svr(90, C=1.0).fit(X, y, sample_weight=1.0 + twice)
-    repeated = svr(120, C=1.0).fit(np.vstack([X, X[twice]]), np.concatenate([y, y[twice]]))
-    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-8)
-    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-4)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_oldest_goes(engine):
     X, y = wave(100)
@@ -178,56 +160,3 @@ def test_what_is_refused_leaves_no_trace(x, y, engine):
     with pytest.raises(ValueError):
         model.partial_fit(np.array([x]), [y])
     assert bytes(model.arena) == before
-
-
-def test_a_full_store_refuses():
-    X, y = wave(40)
-    model = svr(40).fit(X, y)
-    before = bytes(model.arena)
-    for use in (lambda: model.learn_one(X[0], y[0]), lambda: model.partial_fit(X[:1], y[:1])):
-        with pytest.raises(ValueError, match="max_samples"):
-            use()
-    assert bytes(model.arena) == before
-
-
-class Chunks:
-    n_features = 2
-
-    def __init__(self, X, y):
-        self.X, self.y = X, y
-
-    def chunks(self, rows):
-        for at in range(0, len(self.X), 30):
-            yield Rows(self.X[at : at + 30], self.y[at : at + 30])
-
-
-def test_a_source_of_chunks():
-    X, y = wave(100)
-    model, whole = svr(100).fit(Chunks(X, y)), svr(100).fit(X, y)
-    assert bytes(model.arena) == bytes(whole.arena)
-    y[70] = np.inf
-    with pytest.raises(ValueError, match="row 70"):
-        model.fit(Chunks(X, y))
-    assert bytes(model.arena) == bytes(whole.arena)
-
-
-def test_targets_of_any_size_and_a_standardizer():
-    X, y = wave(100)
-    small = svr(100, epsilon=1e-4, C=10.0).fit(X, y)
-    large = svr(100, epsilon=1e2, C=1e7, tol=1.0).fit(X, 1e6 * y)
-    np.testing.assert_allclose(large.predict(X), 1e6 * small.predict(X), rtol=1e-4)
-    model = Standardized(learner=svr(100)).fit(1e3 * X + 5e3, y)
-    assert model.score(1e3 * X + 5e3, y) > 0.7
-
-
-def test_targets_within_epsilon_of_each_other_need_no_vector():
-    X, _ = wave(30)
-    model = svr(30, epsilon=1.0).fit(X, 7.0 + 0.5 * np.sign(X[:, 0]))
-    assert model.converged_ and len(model.support_) == 0 and model.n_iter_ == 0
-    np.testing.assert_allclose(model.predict(X), 7.0)
-
-
-def test_parameters():
-    for wrong in ({"epsilon": -0.1}, {"epsilon": np.nan}, {"when_full": "random"}, {"C": 0.0}):
-        with pytest.raises((ValueError, TypeError)):
-            svr(5, **wrong).allocate(2)

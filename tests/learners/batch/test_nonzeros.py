@@ -5,11 +5,10 @@ import pytest
 from each import each
 from problems import assert_optimal, duplicates, svm
 
-from edgesvm import RBF, Linear, OneVsRest, Polynomial, RandSVM, fleet, load
+from edgesvm import RBF, Linear, Polynomial, RandSVM, load
 from edgesvm.contract.engine import of_engine
 from edgesvm.data import SparseRows
-from edgesvm.errors import CorruptModelError, SampleRefused
-from edgesvm.export.folder import export
+from edgesvm.errors import SampleRefused
 from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
 
 ENGINES = ["compiled", "reference"]
@@ -74,15 +73,6 @@ def test_linear_rows_that_are_singular(problem):
     assert sparse.converged_
     np.testing.assert_allclose(sparse.objective_, dense.objective_, atol=1e-4)
     np.testing.assert_allclose(sparse.decision_function(X), dense.decision_function(X), atol=1e-3)
-
-
-@pytest.mark.filterwarnings("ignore:.*ended before it converged")
-@each("max_iter", [1, 130, 1000])
-def test_max_iter_of_linear_rows(max_iter):
-    X, y = words(120)
-    options = {"kernel": Linear(), "max_nonzeros": X.size, "C": 100.0, "tol": 1e-9}
-    model = svm(120, max_iter=max_iter, **options).fit(X, y)
-    assert not model.converged_ and model.n_iter_ == max_iter and model.gap_ > 1e-9
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -150,17 +140,6 @@ def test_a_snapshot_goes_on(kernel, tmp_path):
     assert loaded.decision_function(X).tolist() == model.decision_function(X).tolist()
 
 
-@each("name", ["starts", "lengths", "columns", "values", "taken", "w"])
-def test_a_damaged_store_is_refused(name):
-    X, y = words(30)
-    model = svm(30, kernel=Linear(), max_nonzeros=X.size).fit(X, y)
-    model.core.check()
-    place, by = {"values": (1, 1e30), "taken": (1, 1)}.get(name, (0, 1))
-    model.core.views[name][place] += by
-    with pytest.raises(CorruptModelError):
-        model.core.check()
-
-
 def test_randsvm_finds_the_optimum_of_all_rows():
     X, y = words(600, noise=0.05)
     X /= np.maximum(np.linalg.norm(X, axis=1), 1e-9)[:, None]
@@ -196,17 +175,3 @@ def test_rows_that_others_read_are_drawn_alike(engine):
         )
         found.append([views["drawn_numbers"][:3].tolist(), int(views["drawn_taken"][1])])
     assert found[0] == found[1]
-
-
-def test_what_takes_its_rows(tmp_path):
-    X, y = words(80)
-    parts = [
-        svm(60, kernel=Linear(), max_nonzeros=400).fit(csr(X[part]), y[part])
-        for part in (slice(0, 40), slice(40, 80))
-    ]
-    whole = fleet.merged(parts)
-    assert whole.max_nonzeros == 400 and whole.score(csr(X), y) > 0.8
-    with pytest.raises(ValueError, match="inference; use it without max_nonzeros"):
-        export(parts[0], tmp_path, inference=True)
-    many = OneVsRest(learner=parts[0].like_new(), n_classes=3).fit(csr(X[:60]), np.arange(60) % 3)
-    assert many.predict(csr(X)).shape == (80,)

@@ -43,23 +43,8 @@ def test_it_is_the_svm_of_those_held(engine):
     np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-4)
 
 
-def test_both_engines_hold_the_same():
-    X, y = ring(400)
-    models = [reservoir(engine, seed=9).partial_fit(X, y) for engine in ENGINES]
-    assert held(models[0]).tolist() == held(models[1]).tolist()
-    assert held(models[0]).tolist() != held(reservoir(seed=10).partial_fit(X, y)).tolist()
-
-
 def test_samples_of_no_weight_are_not_drawn_among():
     X, y = ring(400)
     weights = np.arange(400) % 2
     model = reservoir().partial_fit(X, y, sample_weight=weights)
     assert held(model).tolist() == held(reservoir().partial_fit(X[1::2], y[1::2])).tolist()
-
-
-def test_it_tells_whether_a_sample_was_taken():
-    X, y = ring(200)
-    model = reservoir()
-    taken = [model.learn_one(row, bool(label)) for row, label in zip(X, y, strict=True)]
-    assert all(taken[:20]) and sum(taken) == model.n_updates_ and 20 < sum(taken) < 120
-    assert (model.n_seen_, model.n_held_) == (200, 20)

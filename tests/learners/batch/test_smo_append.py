@@ -87,25 +87,6 @@ def test_from_any_size_on(first, dtype):
     np.testing.assert_allclose(one_by_one["beta"], together["beta"], atol=1e-5)
 
 
-def test_no_row_is_computed_twice_where_there_is_room():
-    """The row of each that comes is asked for at once, and none after that is missed."""
-    kernel = RBF(0.6)
-    X, y, ridge, _ = core_set(150, kernel)
-    assert grown(X, y, ridge, kernel, n_cached=150)["n_missed"] == 150
-    assert grown(X, y, ridge, kernel, n_cached=2)["n_missed"] > 150
-
-
-def test_an_svm_that_grows():
-    """Without signs, and the linear part that of an SVM."""
-    kernel = RBF(0.6)
-    X, y, _, _ = core_set(70, kernel)
-    one_by_one = solve_view(X, 3.0 * y, kernel.code, tol=TOL, first=1, n_cached=4)
-    together = solve_view(X, 3.0 * y, kernel.code, tol=TOL)
-    assert one_by_one["converged"] and one_by_one["clean"]
-    assert one_by_one["objective"] == pytest.approx(together["objective"], rel=1e-9)
-    np.testing.assert_allclose(one_by_one["beta"], together["beta"], atol=1e-5)
-
-
 def test_many_iterations_between_two_that_come():
     """Few have a coefficient, all others are shrunk away and come back."""
     kernel = RBF(0.1)

@@ -94,7 +94,7 @@ def test_a_sum_of_squares_that_would_overflow_is_refused(weight):
     assert np.isfinite(learner.core.views["G"]).all()
 
 
-@each("name, value", [("G", -1.0), ("lapses", 1.5), ("w", np.nan), ("w_mean", -2e30)])
+@each("name, value", [("G", -1.0), ("error_rates", 1.5), ("w", np.nan), ("w_mean", -2e30)])
 def test_a_snapshot_no_stream_can_have_made(name, value, tmp_path):
     learner = AdaGradSVM().partial_fit(*clouds(50, dtype="float32"))
     learner.core.views[name][...] = value

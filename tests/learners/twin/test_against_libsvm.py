@@ -93,17 +93,3 @@ def test_a_change_of_C_is_the_machine_of_the_new_C():
     for C in (0.01, 20.0, 1.0):
         assert model.set_C(C) is model and model.C == C
         assert_same_decisions(model, batch(SETTINGS["rbf"][1], C, X, y), X)
-
-
-def test_leave_one_out():
-    X, y, _ = stream("clouds", "at random", 40, 16)
-    model = IncrementalDecrementalSVM(max_vectors=40, kernel=RBF(0.5), C=2.0).partial_fit(X, y)
-    before = bytes(model.arena)
-    decisions = model.leave_one_out_decisions()
-    assert bytes(model.arena) == before
-    for i in range(0, 40, 7):
-        rest = np.arange(40) != i
-        other = batch(SETTINGS["rbf"][1], 2.0, X[rest], y[rest])
-        assert decisions[i] == pytest.approx(
-            other.decision_function(X[i : i + 1].astype(np.float64))[0], abs=1e-4
-        )

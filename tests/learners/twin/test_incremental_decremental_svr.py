@@ -129,23 +129,6 @@ def test_another_C_and_epsilon_are_those_of_a_fresh_machine():
     assert model.n_from_scratch_ == 0
 
 
-def test_unlearning_all_and_learning_again():
-    X, y, _ = problem(30, 28)
-    model = machine().partial_fit(X, y)
-    for _ in range(30):
-        model.unlearn(0)
-    assert len(model.targets_) == 0 and (model.predict(X) == 0.0).all()
-    assert_same(model.partial_fit(X, y), machine().partial_fit(X, y))
-
-
-def test_when_full_the_oldest_goes():
-    X, y, _ = problem(100, 25)
-    model = machine(30).partial_fit(X, y)
-    np.testing.assert_array_equal(model.targets_, y[-30:])
-    assert model.n_forgotten_ == 70
-    assert_same(model, machine(30).partial_fit(X[-30:], y[-30:]))
-
-
 def test_when_full_the_nearest_goes_and_was_no_support_vector():
     X, y, _ = problem(31, 26)
     model = machine(30, when_full="nearest", epsilon=0.5).partial_fit(X[:30], y[:30])
@@ -155,13 +138,6 @@ def test_when_full_the_nearest_goes_and_was_no_support_vector():
     model.learn_one(X[30], y[30])
     np.testing.assert_array_equal(model.targets_, np.delete(y, nearest))
     assert_same(model, machine(31, epsilon=0.5).partial_fit(X, y))
-
-
-def test_when_full_newcomers_are_ignored():
-    X, y, _ = problem(50, 27)
-    model = machine(30, when_full="ignore").partial_fit(X, y)
-    np.testing.assert_array_equal(model.targets_, y[:30])
-    assert model.n_ignored_ == 20
 
 
 def test_leave_one_out_is_a_machine_without_the_sample():
@@ -190,14 +166,6 @@ def test_changed_parameters_are_saved_with_the_model(tmp_path):
             loaded.set_epsilon(wrong)
 
 
-def test_float32_samples_give_the_same_machine():
-    X, y, _ = problem(100, 30)
-    narrow, wide = machine().partial_fit(X, y), machine(dtype="float64").partial_fit(X, y)
-    assert narrow.vectors_.dtype == np.float32
-    np.testing.assert_allclose(narrow.dual_coef_, wide.dual_coef_, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(narrow.predict(X), wide.predict(X), rtol=0, atol=1e-9)
-
-
 def test_beyond_the_room_of_the_margin_nothing_changes():
     X, y, _ = problem(40, 31, "noise")
     model = machine(40, C=1e-3, max_margin=2, epsilon=0.1).partial_fit(X, y)
@@ -213,22 +181,3 @@ def test_beyond_the_room_of_the_margin_nothing_changes():
         assert violation(model) <= 1e-8
     assert refused
     model.core.check()
-
-
-def test_solved_from_scratch_is_the_same_machine():
-    X, y, weights = problem(60, 9)
-    model = machine().partial_fit(X, y, sample_weight=weights)
-    before = model.predict(X)
-    model.core.solve_from_scratch()
-    assert model.n_from_scratch_ == 1 and violation(model) <= 1e-8
-    np.testing.assert_allclose(model.predict(X), before, rtol=0, atol=1e-7)
-
-
-@each("target", [np.nan, np.inf, -1e101])
-def test_targets_that_are_no_numbers_or_too_large_are_refused(target):
-    X, y, _ = problem(20, 10)
-    model = machine().partial_fit(X, y)
-    before = bytes(model.arena)
-    with pytest.raises(ValueError, match="target"):
-        model.learn_one(X[0], target)
-    assert bytes(model.arena) == before

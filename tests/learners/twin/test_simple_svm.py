@@ -105,16 +105,6 @@ def test_decisions_are_those_of_libsvm(engine, kernel, C):
     assert np.abs(model.decision_function(X) - expected).max() <= 1e-6 * np.ptp(expected)
 
 
-def test_both_engines_take_the_same_steps():
-    X, y = noisy(200)
-    for C in (0.1, 1.0, 100.0):
-        a, b = (made(engine, max_vectors=180, C=C).fit(X, y) for engine in ENGINES)
-        np.testing.assert_array_equal(a.support_, b.support_)
-        assert a.n_path_events_ == b.n_path_events_ > len(a.support_)
-        assert a.n_from_scratch_ == b.n_from_scratch_ == 0
-        np.testing.assert_allclose(a.dual_coef_, b.dual_coef_, atol=1e-9 * C)
-
-
 def violating(model, X, y):
     """The first row that violates, and the first beyond the margin, as (x, y)."""
     margins = y * model.decision_function(X)
@@ -159,34 +149,12 @@ def test_where_there_is_no_room_a_sample_beyond_the_margin_goes_first(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_full_store_may_ignore(engine):
-    X, y = noisy(200)
-    model = made(engine, max_vectors=20, when_full="ignore").partial_fit(X, y)
-    inside, _ = violating(model, X, y)
-    held, n_ignored = model.support_, model.n_ignored_
-    assert n_ignored > 20 and model.n_forgotten_ == 0
-    assert model.learn_one(*inside) is False
-    np.testing.assert_array_equal(model.support_, held)
-    assert model.n_ignored_ == n_ignored + 1
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_fit_without_room_says_so(engine):
     X, y = noisy(150)
     model = made(engine, max_vectors=30).fit(X, y)
     assert not model.converged_ and len(model.vectors_) == 30
     assert model.kt_residual() <= 1e-9 and model.n_forgotten_ == model.n_ignored_ == 0
     assert not made(engine, max_vectors=150, max_passes=1).fit(X, y).converged_
-
-
-def test_a_sample_that_joins_after_a_fit_ends_its_claim():
-    X, y = noisy(150)
-    model = made(max_vectors=150).fit(X[:100], y[:100])
-    inside, beyond = violating(model, X[100:], y[100:])
-    model.learn_one(*beyond)
-    assert model.converged_
-    model.learn_one(*inside)
-    assert not model.converged_ and model.support_[-1] == 101
 
 
 def test_progress_may_end_the_passes():

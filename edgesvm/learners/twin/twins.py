@@ -1,4 +1,5 @@
-"""TwinVectorMachine: the public class."""
+"""Kernel SVMs on twins, each of which stands for many samples: TwinVectorMachine and
+SharedTwinSVM."""
 
 from __future__ import annotations
 
@@ -11,25 +12,30 @@ from numpy.typing import ArrayLike
 
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import as_floats
-from edgesvm.contract.params import flag, not_negative, one_of, positive, whole
+from edgesvm.contract.labels import MOST_CLASSES
+from edgesvm.contract.params import among, flag, not_negative, param, positive, size, within
 from edgesvm.contract.registry import registered
-from edgesvm.learners.constants import OF_TWINS
-from edgesvm.learners.forgetting import ForgettingLearner
-from edgesvm.learners.kernel_learner import KERNEL
-from edgesvm.learners.twin._twin_vector_machine import TwinVectorMachineCore
-from edgesvm.learners.twin.adiabatic_learner import MAX_TWINS, AdiabaticLearner
+from edgesvm.core.packed_factor import packed_length
+from edgesvm.learners.kernel_learner import KERNEL, ForgettingLearner, KernelMethod
+from edgesvm.learners.twin import _adiabatic, _shared_twin_svm
+from edgesvm.learners.twin.exact import MAX_TWINS, AdiabaticLearner, Arrays
 
-__all__ = ["TwinVectorMachine"]
-
-Self = TypeVar("Self", bound="TwinVectorMachine")
+__all__ = ["SharedTwinSVM", "TwinVectorMachine"]
 
 CHUNK = 1024  # rows quantised at a time
+MOST_SAMPLES = 1 << 31  # before the twins of a SharedTwinSVM stand still
+
+Self = TypeVar("Self", bound="TwinVectorMachine")
 
 
 def nearest_of(twins: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Q(x) = argmin_j |x - q_j| of each row (section 3.1)."""
     wide = X.astype(np.float64)
     return np.argmin([((wide - q) ** 2).sum(axis=1) for q in twins], axis=0)
+
+
+def flag_or_paper(name: str, value: object) -> Any:
+    return value if value == "paper" else flag(name, value)
 
 
 @registered
@@ -125,8 +131,7 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     """
 
     _capacity = "max_twins"
-    _threshold = OF_TWINS
-    _compiled = TwinVectorMachineCore
+    _compiled = _adiabatic.TwinVectorMachineCore
     _param_order: ClassVar[tuple[str, ...]] = (
         *("max_twins", *KERNEL, "C", "m1", "m2", "eta"),
         *("merge", "merge_side", "rejection", "max_margin", "dtype", "control_C"),
@@ -134,15 +139,15 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     )
     _absent: ClassVar[Mapping[str, Any]] = {"control_C": True, "forgetting": None}
 
-    max_twins: int = 100
-    C: float = 100.0
-    m1: float = 1.0
-    m2: float = 2.0
-    eta: float = 0.2
-    merge: str = "input"
-    merge_side: str = "one"
-    rejection: bool | str = True
-    control_C: bool = True
+    max_twins: int = size(100, within(1, MAX_TWINS))
+    C: float = param(100.0, positive)
+    m1: float = param(1.0, not_negative)
+    m2: float = param(2.0, not_negative)
+    eta: float = param(0.2, positive)
+    merge: str = param("input", among("input", "feature"))
+    merge_side: str = param("one", among("one", "global"))
+    rejection: bool | str = param(True, flag_or_paper)
+    control_C: bool = param(True, flag)
 
     n_accepted_ = Counter("Samples accepted by the test Beneficial.")
     n_absorbed_ = Counter("Accepted samples added to an equal twin.")
@@ -155,21 +160,7 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     def _slots(self) -> int:
         return int(self.max_twins) + 2
 
-    def _check_params(self) -> None:
-        whole("max_twins", self.max_twins, 1, MAX_TWINS)
-        positive("C", self.C)
-        not_negative("m1", self.m1)
-        not_negative("m2", self.m2)
-        positive("eta", self.eta)
-        one_of("merge", self.merge, "input", "feature")
-        one_of("merge_side", self.merge_side, "one", "global")
-        if self.rejection != "paper":
-            flag("rejection", self.rejection)
-        flag("control_C", self.control_C)
-        self._check_forgetting()
-        self._check_shared()
-
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _arrays(self, n_features: int) -> Arrays:
         counters = ("n_accepted", "n_absorbed", "n_merged", "n_removed", "n_rejected", "n_forced")
         return [
             *((name, "i8", ()) for name in counters),
@@ -177,20 +168,6 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
             *self._solver_arrays(n_features),
             ("distortion_bound", "f8", (self._slots,)),
         ]
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        return {
-            "C": float(self.C),
-            "m1": float(self.m1),
-            "m2": float(self.m2),
-            "eta": float(self.eta),
-            "merge": self.merge,
-            "merge_side": self.merge_side,
-            "rejection": self.rejection,
-            "control_C": bool(self.control_C),
-            **self._forgetting_params(),
-            "kernel": self.kernel_for(n_features),
-        }
 
     def fit_offline(
         self: Self,
@@ -259,3 +236,132 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     def C_(self) -> float:
         """Current penalty of a margin violation per unit of weight."""
         return 1.0 / float(self._fitted.views["mu"])
+
+
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class SharedTwinSVM(KernelMethod):
+    """SVM with a kernel, for any number of classes, on one dictionary of twins that all classes
+    share.
+
+    `OneVsRest` and `OneVsOne` give each class, or pair, vectors of its own; in few bytes hardly one
+    is left for each. Here every vector serves every class, at 8 bytes a class.
+
+    Parameters
+    ----------
+    max_twins : int, default 100
+        Number of vectors, 1 to 2^20.
+    n_classes : int, default 2
+        Largest number of classes, 2 to 127.
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name; see `edgesvm.learners.KernelMethod`.
+    settle_after : int, default 1000
+        Number of samples after which the twins stand still; 1 to 2^31.
+    r : float, default 0.1
+        Variance of a sample's decision value in AROW, beside the prior variance k(x, x) of f; > 0.
+        Smaller learns faster.
+    dtype : {"float32", "float64"}, default "float32"
+        Type of samples and twins; everything else is float64.
+
+    Attributes
+    ----------
+    twins_ : ndarray of shape (n, n_features)
+    twin_labels_ : ndarray of shape (n,)
+    weights_ : ndarray of shape (n, n_labels), columns as `classes_`
+    dual_coef_ : ndarray of shape (1, n), with n_classes > 2 (n_labels, n); zero while twins move
+    intercept_ : ndarray of shape (1,) or (n_labels,)
+    settled_at_, n_merged_, n_refined_ : int
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Twins are made as in Wang & Vucetic 2009, section 4.2.1: of all twins and the new sample, the
+    two of one class whose merge moves the samples least become their mean. Until they settle, the
+    class of the nearest twin is the answer. Then Crammer, Kulesza & Dredze 2009 (AROW), Figure 1,
+    learns the coefficients of each class against the rest, with one precision for all, from the
+    samples whose class is not ahead by 1. A sample of weight s has the variance r / s.
+
+    Bytes: see ``plan``; with M = max_twins, V = n_classes, or 1 with two classes, s = 4 or 8:
+    80 + 16 V + M (D s + 8 V + 33) + 4 M (M + 1), and padding. Time: M kernel values and O(M^2) for
+    a sample that is learned, M kernel values for a decision. It does not forget.
+
+    Examples
+    --------
+    >>> from edgesvm import SharedTwinSVM
+    >>> from edgesvm.data import Waveform
+    >>> (X, y), (X_test, y_test) = Waveform(seed=1).read(3_000), Waveform(seed=2).read(1_000)
+    >>> model = SharedTwinSVM(max_twins=40, n_classes=3, gamma=0.02).partial_fit(X, y)
+    >>> model.settled_at_, model.dual_coef_.shape
+    (1000, (3, 40))
+    """
+
+    _capacity = "max_twins"
+    _compiled = _shared_twin_svm.SharedTwinSVMCore
+    _param_order = ("max_twins", "n_classes", *KERNEL, "settle_after", "r", "dtype")
+
+    max_twins: int = size(100, within(1, MAX_TWINS))
+    n_classes: int = size(2, within(2, MOST_CLASSES))
+    settle_after: int = param(1000, within(1, MOST_SAMPLES))
+    r: float = param(0.1, positive)
+
+    settled_at_ = Counter("Number of samples learned when the twins settled; 0 while they move.")
+    n_merged_ = Counter("Merges of two twins, or of a twin and a sample.")
+    n_refined_ = Counter("Samples that moved the coefficients since the twins settled.")
+
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
+        return 1, MAX_TWINS
+
+    @property
+    def n_classes_planned(self) -> int:
+        return within(2, MOST_CLASSES)("n_classes", self.n_classes)
+
+    def _arrays(self, n_features: int) -> Arrays:
+        M, K = int(self.max_twins), self.n_classes_planned
+        several = K > 2
+        return [
+            *((name, "i8", ()) for name in ("n", "n_merged", "settled_at", "n_refined")),
+            ("lift", "f8", ()),
+            *((name, "f8", (M,)) for name in ("weight", "ones")),
+            *((name, "f8", (M + 1,)) for name in ("border", "solution")),
+            ("coef", "f8", (K if several else 1, M)),
+            ("pool", "f8", (packed_length(M),)),
+            ("twin_class", "i1", (M,)),
+            ("vectors", self.dtype, (M, n_features)),
+            *([("scores", "f8", (K,))] if several else []),
+        ]
+
+    # -- what was learned --------------------------------------------------------------------------
+
+    def _held(self, name: str) -> np.ndarray:
+        views = self._fitted.views
+        return views[name][..., : int(views["n"])]
+
+    @property
+    def twins_(self) -> np.ndarray:
+        """Twin vectors, ndarray of shape (n, n_features), a copy."""
+        views = self._fitted.views
+        return views["vectors"][: int(views["n"])].copy()
+
+    @property
+    def twin_labels_(self) -> np.ndarray:
+        """The label of each twin's samples, ndarray of shape (n,)."""
+        return self._fitted.labels.of_slots(self._held("twin_class"))
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """Weight of each class in each twin, ndarray of shape (n, n_labels), float64, columns as
+        `classes_`."""
+        own = self.twin_labels_[:, None] == self.classes_
+        return np.where(own, self._held("weight")[:, None], 0.0)
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients, a row for each of ``classes_``, with two classes one for both; float64."""
+        coef, labels = self._held("coef"), self._fitted.labels
+        return labels.sign * coef if len(coef) == 1 else coef[list(labels.sorted_slots)]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The intercept of each row of ``dual_coef_``: the sum of its coefficients, times k(q, q)
+        of the largest twin."""
+        return float(self._fitted.views["lift"]) * self.dual_coef_.sum(axis=1)
