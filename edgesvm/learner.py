@@ -171,6 +171,10 @@ class Learner(Estimator, Saved):
     scales_itself: ClassVar[bool] = False  # a scaler in front would only take memory
     shuffles: ClassVar[bool] = True  # `fit` does; False: the order says something, or nothing
     most_epochs: ClassVar[int] = 1  # passes of `fit` over few rows, if the caller says no number
+    _fits_in_passes: bool = False  # a part of a multiclass learner needs its own rows for that
+    # How many vectors a part of OneVsOne, and of OneVsRest, must hold. With fewer, answers were
+    # less than a third of the way from the largest class to the default learner.
+    _least_in_parts: ClassVar[tuple[int, int]] = (0, 0)
     _capacity: ClassVar[str] = ""  # the parameter that `within` makes as large as fits, if any
     _compiled: ClassVar[type[Any]]  # the core; `of_engine` finds its reference
     _param_order: ClassVar[tuple[str, ...]] = ()  # in snapshots, if not that of the signature

@@ -14,14 +14,13 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_labels, as_weights, is_sparse, sparse_rows
 from edgesvm.contract.labels import MOST_CLASSES, Labels
 from edgesvm.contract.params import whole
-from edgesvm.contract.registry import is_a, registered
+from edgesvm.contract.registry import registered
 from edgesvm.contract.sparse import stacked
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import Source, is_row_source
 from edgesvm.data.survey import Surveyed, survey
 from edgesvm.learner import Learner, Place, exclusive, fits
 from edgesvm.learners._multiclass import MulticlassCore
-from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.wrapper import Wrapper
 
 __all__ = ["OneVsOne", "OneVsRest"]
@@ -29,19 +28,6 @@ __all__ = ["OneVsOne", "OneVsRest"]
 Progress = Callable[[int, int], Any]
 Sides = tuple[list[int], list[int]]
 Self = TypeVar("Self", bound="Multiclass")
-
-# How many vectors a part of OneVsOne, and one of OneVsRest, must hold. With fewer, answers were
-# less than a third of the way from the largest class to the default learner.
-LEAST = {
-    "TwinVectorMachine": (3, 3),
-    "KernelStreamSVM": (2, 2),
-    "Forgetron": (2, 5),
-    "KernelPerceptron": (2, 4),
-    "LASVM": (4, 5),
-    "SimpleSVM": (5, 6),
-    "IncrementalDecrementalSVM": (4, 5),
-    "BallVectorMachine": (5, 7),
-}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -123,7 +109,7 @@ class Multiclass(Wrapper):
         part = self.inner
         while isinstance(part, Wrapper):
             part = part.inner
-        least = LEAST.get(type(part).__name__, (0, 0))[not self._pairs]
+        least = part._least_in_parts[not self._pairs]
         name = type(part)._capacity
         if not least or getattr(part, name) >= least:
             return None
@@ -186,10 +172,7 @@ class Multiclass(Wrapper):
             As for any learner, or a part has more rows than it can store; nothing is reset. If a
             part that makes several passes fails, the learner is left empty.
         """
-        inner = self.inner  # StoreSVM.fit is one pass and a solution
-        several = not (isinstance(inner, StoreSVM) or type(inner).fit is Learner.fit)
-        if is_a(inner, "ByteSVM"):
-            several = inner.max_iter > 1
+        several = self.inner._fits_in_passes
         if not several and not is_row_source(X) and self._most_samples is None:
             super().fit(
                 X,

@@ -12,13 +12,23 @@ import numpy as np
 from edgesvm.budget import MemoryPlan
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.labels import MOST_CLASSES
-from edgesvm.contract.registry import is_a, kind_of
+from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner, Place
 from edgesvm.learners.regressor import Forecasting
 from edgesvm.persist.format import Wrapped
 
 Self = TypeVar("Self", bound="Wrapper")
 OfShell = TypeVar("OfShell", bound="Shell")
+
+
+class OfInner:
+    """An attribute of a wrapper that is the wrapped learner's."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, wrapper: Any, owner: type) -> Any:
+        return self if wrapper is None else getattr(wrapper.inner, self._name)
 
 
 class Wrapper(Learner):
@@ -30,6 +40,7 @@ class Wrapper(Learner):
     _capacity = ""  # the wrapped learner's
     _n_met: int = 2  # classes that `fit` or `allocate` met, for a learner that takes any number
     _of_classes: ClassVar[bool] = True  # what it adds has no meaning around a regressor
+    _passes_on: ClassVar[bool] = True  # samples; False: the wrapped learner only solves
 
     # -- the wrapped learner -----------------------------------------------------------------------
 
@@ -98,35 +109,13 @@ class Wrapper(Learner):
 
     # -- taken from the wrapped learner ------------------------------------------------------------
 
-    @property
-    def dtype(self) -> str:  # type: ignore[override]
-        dtype: str = self.inner.dtype
-        return dtype
-
-    @property
-    def regresses(self) -> bool:  # type: ignore[override]
-        regresses: bool = self.inner.regresses
-        return regresses
-
-    @property
-    def forecasts(self) -> bool:  # type: ignore[override]
-        forecasts: bool = self.inner.forecasts
-        return forecasts
-
-    @property
-    def shuffles(self) -> bool:  # type: ignore[override]
-        shuffles: bool = self.inner.shuffles
-        return shuffles
-
-    @property
-    def most_epochs(self) -> int:  # type: ignore[override]
-        most: int = self.inner.most_epochs
-        return most
-
-    @property
-    def class_weight(self) -> str | None:  # type: ignore[override]
-        weight: str | None = self.inner.class_weight
-        return weight
+    dtype = OfInner()
+    regresses = OfInner()
+    forecasts = OfInner()
+    shuffles = OfInner()
+    most_epochs = OfInner()
+    class_weight = OfInner()
+    _most_samples = OfInner()
 
     def with_capacity(self: Self, capacity: int) -> Self:
         params = self.get_params(deep=False)
@@ -135,11 +124,6 @@ class Wrapper(Learner):
     def _capacity_range(self, n_features: int) -> tuple[int, int]:
         least, most = self.inner._capacity_range(n_features)
         return least, most
-
-    @property
-    def _most_samples(self) -> int | None:
-        most: int | None = self.inner._most_samples
-        return most
 
     # -- parameters, with the wrapped learner's ----------------------------------------------------
 
@@ -208,14 +192,8 @@ class Shell(Forecasting, Wrapper):
     def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return super()._capacity_range(self._width(n_features))
 
-    @property
-    def n_classes_planned(self) -> int:
-        return self.inner.n_classes_planned
-
-    @property
-    def _caution(self) -> str | None:
-        caution: str | None = self.inner._caution
-        return caution
+    n_classes_planned = OfInner()
+    _caution = OfInner()
 
     @property
     def _given_or_default(self) -> Learner:
@@ -320,8 +298,7 @@ def found_within(learner: Any, name: str) -> Any:
 
 
 def innermost(learner: Learner) -> Learner:
-    """The learner behind all stages, or of each part of a multiclass learner; `RandSVM` itself,
-    whose solver learns nothing."""
-    while isinstance(learner, Wrapper) and not is_a(learner, "RandSVM"):
+    """The one that learns: behind all stages, or in each part of a multiclass learner."""
+    while isinstance(learner, Wrapper) and learner._passes_on:
         learner = learner.inner
     return learner

@@ -179,6 +179,10 @@ class ByteSVM(Probable):
             return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
         return self._most_classes(1)
 
+    @property
+    def _fits_in_passes(self) -> bool:  # type: ignore[override]
+        return self.max_iter > 1
+
     def _most_classes(self, n_features: int) -> int:
         """Classes that leave 4 directions."""
         if self.n_classes is not None:

@@ -336,6 +336,7 @@ class KernelStreamSVM(ForgettingLearner):
     """
 
     _capacity = "max_vectors"
+    _least_in_parts = (2, 2)
     _compiled = _stream.KernelStreamSVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype", "when_full", "forgetting")
     _absent: ClassVar[Mapping[str, Any]] = {

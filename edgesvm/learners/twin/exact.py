@@ -304,6 +304,7 @@ class IncrementalDecrementalSVM(IncrementalDecrementalLearner, SampleVectors):
     array([0, 0, 1, 1])
     """
 
+    _least_in_parts = (4, 5)
     _compiled = _adiabatic.IncrementalDecrementalSVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "when_full", "max_margin", "dtype")
 
@@ -514,6 +515,8 @@ class SimpleSVM(SampleVectors):
     """
 
     _capacity = "max_vectors"
+    _fits_in_passes = True
+    _least_in_parts = (5, 6)
     _compiled = _adiabatic.SimpleSVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "when_full", "max_passes", "dtype")
 

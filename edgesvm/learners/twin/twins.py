@@ -131,6 +131,7 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     """
 
     _capacity = "max_twins"
+    _least_in_parts = (3, 3)
     _compiled = _adiabatic.TwinVectorMachineCore
     _param_order: ClassVar[tuple[str, ...]] = (
         *("max_twins", *KERNEL, "C", "m1", "m2", "eta"),

@@ -120,6 +120,7 @@ class BallVectorMachine(EnclosingMachine):
     True
     """
 
+    _least_in_parts = (5, 7)
     _compiled = BallVectorMachineCore
     _param_order = (*GEOMETRY, "multi_scale", "shrink", "max_rounds", *EFFORT, "max_nonzeros")
 

@@ -83,6 +83,7 @@ class EnclosingMachine(KernelLearner):
     """Base of the learners that enclose all samples by a ball; see `BallVectorMachine`."""
 
     _capacity = "max_core"
+    _fits_in_passes = True
     _finer: ClassVar[float] = 0.5  # what epsilon is multiplied by from scale to scale
     _absent: ClassVar[dict[str, Any]] = {"margin_tol": None, "max_nonzeros": None}
 

@@ -305,6 +305,7 @@ class KernelPerceptron(ExpansionLearner):
     array([0, 0, 1, 1])
     """
 
+    _least_in_parts = (2, 4)
     _compiled = _online.KernelPerceptronCore
     _param_order = ("max_vectors", *KERNEL, "when_full", "seed", "dtype")
 
@@ -368,6 +369,7 @@ class Forgetron(ExpansionLearner):
     array([0, 0, 1, 1])
     """
 
+    _least_in_parts = (2, 5)
     _compiled = _online.ForgetronCore
     _param_order = ("max_vectors", *KERNEL, "dtype")
 
@@ -437,6 +439,7 @@ class LASVM(ExpansionLearner):
     array([0, 0, 1, 1])
     """
 
+    _least_in_parts = (4, 5)
     _compiled = _online.LASVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "tau", "dtype")
 

@@ -141,6 +141,8 @@ class RandSVM(Wrapper):
     n_violators_ = Counter("Rows outside the sample that violate the solution.")
 
     _parameter = "solver"
+    _passes_on = False
+    _fits_in_passes = True
     _expected = "a learner with BatchSVM's interface, such as BatchSVM()"
 
     solver: Learner | None = None
