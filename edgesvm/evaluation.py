@@ -22,8 +22,8 @@ from edgesvm.prequential._tally import Tally
 from edgesvm.regression import Estimates, score_of
 
 if TYPE_CHECKING:
-    from edgesvm.calibration.calibrated import Calibrated
-    from edgesvm.drift.watch import DriftWatch
+    from edgesvm.learners.calibrated import Calibrated
+    from edgesvm.learners.drift import DriftWatch
 
 CHUNK_ROWS = 256
 

@@ -39,7 +39,7 @@ from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_ta
 from edgesvm.contract.labels import Labels, check_labels
 from edgesvm.contract.names import Names, check_names, names_of
 from edgesvm.contract.order import is_sorted_by_class, shuffled
-from edgesvm.contract.params import flag, one_of, whole
+from edgesvm.contract.params import checked, flag, one_of, whole
 from edgesvm.contract.registry import registered_name
 from edgesvm.contract.team import Team, n_threads
 from edgesvm.core.arena import Arena
@@ -191,11 +191,7 @@ class Learner(Estimator, Saved):
 
     def _checked(self) -> dict[str, Any]:
         """The parameters that are fields with a check, as it returns them."""
-        return {
-            name: field.metadata["check"](name, getattr(self, name))
-            for name, field in getattr(type(self), "__dataclass_fields__", {}).items()
-            if "check" in field.metadata
-        }
+        return checked(self)
 
     def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
         """The learner's own arrays, (name, dtype, shape)."""

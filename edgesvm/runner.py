@@ -22,7 +22,7 @@ from edgesvm.remarks import Facts, Remarks
 
 if TYPE_CHECKING:
     from edgesvm.asking import Questions
-    from edgesvm.drift.watch import DriftWatch
+    from edgesvm.learners.drift import DriftWatch
     from edgesvm.preprocessing.chain import Chain
 
 # What becomes of a row.

@@ -23,7 +23,7 @@ from edgesvm.contract.names import word_of
 from edgesvm.errors import NotTaught
 from edgesvm.journal import Journal
 from edgesvm.learner import Learner
-from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE
+from edgesvm.learners.novelty.novelty import NORMAL, STRANGE
 from edgesvm.link.frames import REJECTED
 from edgesvm.runner import Runner
 from edgesvm.watcher import Watcher

@@ -15,14 +15,14 @@ from edgesvm.core.status import Status
 from edgesvm.errors import NotTaught, SampleRefused
 from edgesvm.journal import Journal
 from edgesvm.learner import learner_in
-from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE, NoveltyLearner
+from edgesvm.learners.novelty.novelty import NORMAL, STRANGE, NoveltyLearner
 from edgesvm.link import Link
 from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.preprocessing.in_order import InOrder
+from edgesvm.preprocessing.virtual_sensor import VirtualSensor
 from edgesvm.remarks import Facts, Remarks
-from edgesvm.series.virtual_sensor import VirtualSensor
 
 __all__ = ["Episode", "Watcher"]
 

@@ -105,10 +105,10 @@ def served_lines(listener):
 
 # What a run on a text link with the default learner must not import, beyond what NumPy does.
 UNUSED = (
-    *("edgesvm.calibration", "edgesvm.drift", "edgesvm.page", "edgesvm.outputs.output"),
+    *("edgesvm.learners.calibrated", "edgesvm.learners.drift", "edgesvm.page"),
+    *("edgesvm.outputs.output", "edgesvm.preprocessing.window_features"),
     *("edgesvm.learners.batch", "edgesvm.learners.multiclass", "edgesvm.learners.novelty"),
-    *("edgesvm.learners.stream", "edgesvm.preprocessing.chain", "edgesvm.preprocessing.bands"),
-    *("edgesvm.preprocessing.robust_standardized"),
+    *("edgesvm.learners.stream", "edgesvm.preprocessing.chain"),
     *("edgesvm.link.binary", "edgesvm.link.bodies", "edgesvm.link.recording"),
     *("edgesvm.link.files", "edgesvm.data.files", "edgesvm.persist.checkpoint"),
     *("edgesvm.cli.several_ports", "edgesvm.window_runner", "firmware_sim", "serial"),

@@ -6,7 +6,7 @@ from each import each
 from table import Table
 
 from edgesvm import Chain, GaussianNovelty, KernelNovelty, StreamSVM, WindowFeatures
-from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP
+from edgesvm.learners.novelty.novelty import MOST_WARM_UP
 from edgesvm.link import open_link
 from edgesvm.watcher import Watcher
 from firmware_sim.harness import InMemory

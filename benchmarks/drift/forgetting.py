@@ -19,7 +19,7 @@ from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from edgesvm import KernelStreamSVM, PageHinkley, TwinVectorMachine
 from edgesvm.data import Checkerboard, TwoNorm
-from edgesvm.drift.watch import DriftWatch
+from edgesvm.learners.drift import DriftWatch
 
 BUDGET, MOST_ROWS, HALF_LIFE = "16KiB", 20_000, 1_000
 LEARNERS = (TwinVectorMachine, KernelStreamSVM)

@@ -18,7 +18,7 @@ from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.novelty.series import FAULTS, Series, absent, generated
 from edgesvm import GaussianNovelty, KernelNovelty
-from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
+from edgesvm.learners.novelty.novelty import NoveltyLearner
 
 RATES = (0.01, 0.001)
 ALARM = "3/5"  # as `edgesvm watch` has it

@@ -32,7 +32,7 @@ def add_to(group: argparse._ActionsContainer, *, alarms: bool = False) -> None:
 
 def _rate(text: str) -> float:
     """``10/day`` as questions a second."""
-    from edgesvm.learners.novelty.alarm_rate import SECONDS
+    from edgesvm.learners.novelty.novelty import SECONDS
 
     count, _, unit = text.partition("/")
     try:

@@ -11,7 +11,7 @@ from edgesvm import catalogue
 from edgesvm.learner import Learner
 
 if TYPE_CHECKING:
-    from edgesvm.drift.watch import Drift, DriftWatch
+    from edgesvm.learners.drift import Drift, DriftWatch
     from edgesvm.persist.checkpointing import Checkpointer
 
 # The class of each, which is imported once it is asked for.
@@ -52,7 +52,7 @@ class DriftSettings:
         if self.detector is None:
             return None
         import edgesvm
-        from edgesvm.drift.watch import DriftWatch
+        from edgesvm.learners.drift import DriftWatch
 
         def report(drift: Drift) -> None:
             if self.reset and saver is not None:

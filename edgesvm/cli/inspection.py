@@ -24,7 +24,7 @@ from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
 from edgesvm.persist.format import MAGIC, Snapshot
 from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing.chain import Chain
-from edgesvm.preprocessing.raw_features import RawFeatures
+from edgesvm.preprocessing.window_features import RawFeatures
 
 HELP = """\
 Show what a snapshot or a checkpoint holds: format version, learner, every parameter, labels, counts

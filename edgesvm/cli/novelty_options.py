@@ -5,13 +5,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from edgesvm import catalogue
 from edgesvm.cli import arguments, parameters
 from edgesvm.contract.registry import kind_of
-from edgesvm.learners.novelty.alarm_rate import alarm_rate_of, read
-from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner, k_of_n
+from edgesvm.learners.novelty.novelty import (
+    MOST_WARM_UP,
+    NoveltyLearner,
+    alarm_rate_of,
+    k_of_n,
+    read_rate,
+)
 
 KINDS = catalogue.commands("novelty")
 DEFAULT_KIND = "gaussian"
@@ -40,13 +46,13 @@ def learning(text: str) -> Learning:
 
 def alarm_rate(text: str) -> str:
     """``1/day`` or a share; what share the first is depends on the samples a second."""
-    arguments.said(read, text)
+    arguments.said(read_rate, text)
     return text
 
 
 def alarm(text: str) -> str:
     """``K/N``: strange samples of the last N that begin an alarm."""
-    arguments.said(k_of_n, text)
+    arguments.said(partial(k_of_n, "alarm"), text)
     return text
 
 
@@ -71,7 +77,7 @@ class NoveltySettings:
     @property
     def needs_rate(self) -> bool:
         """Whether ``--alarm-rate`` is alarms in a time."""
-        return read(self.alarm_rate)[1] is not None
+        return read_rate(self.alarm_rate)[1] is not None
 
     def new_learner(
         self, samples_per_second: float | None, usual: str = DEFAULT_KIND

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from edgesvm.outputs.output import Output
     from edgesvm.outputs.sink import Sink
     from edgesvm.preprocessing.chain import Chain
-    from edgesvm.series.virtual_sensor import VirtualSensor
+    from edgesvm.preprocessing.virtual_sensor import VirtualSensor
 
 KINDS = ("jsonl", "exec", "mqtt", "mqtts", "socket")
 STDOUT = "jsonl:-"

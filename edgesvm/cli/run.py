@@ -38,7 +38,7 @@ from edgesvm.link import Link
 from edgesvm.runner import Runner
 
 if TYPE_CHECKING:
-    from edgesvm.drift.watch import DriftWatch
+    from edgesvm.learners.drift import DriftWatch
     from edgesvm.page.lookout import Lookout
     from edgesvm.persist import Checkpoint
     from edgesvm.persist.checkpointing import Checkpointer

@@ -10,8 +10,8 @@ from edgesvm.learners.wrapper import Shell
 from edgesvm.regression import RegressionScore
 
 if TYPE_CHECKING:
-    from edgesvm.drift.watch import DriftWatch
     from edgesvm.evaluation import Prequential
+    from edgesvm.learners.drift import DriftWatch
 
 ONE_LABEL = "only one label seen"  # every answer is right then: an accuracy would say nothing
 MOST_CLASSES = 12  # whose recalls fit a line
@@ -148,7 +148,7 @@ def drift_lines(summary: dict[str, Any]) -> list[str]:
     if (found := summary.get("drift")) is None:
         return []
     resets = f", the learner started over {found['resets']:,} times" if found["resets"] else ""
-    from edgesvm.drift.watch import Drift
+    from edgesvm.learners.drift import Drift
 
     last = [str(Drift(**drift)) for drift in found["last"]]
     return [f"drifts: {found['drifts']:,}{resets}", *last]

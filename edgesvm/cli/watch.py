@@ -31,14 +31,14 @@ from edgesvm.cli.status import StatusLine
 from edgesvm.cli.stopping import Signals, stop_signals
 from edgesvm.cli.window_options import WindowSettings
 from edgesvm.learner import learner_in
-from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
+from edgesvm.learners.novelty.novelty import NoveltyLearner
 from edgesvm.link import Link
 from edgesvm.link.playback import FileLink
 from edgesvm.page.watch_lookout import WatchLookout
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures
-from edgesvm.series.virtual_sensor import VirtualSensor
+from edgesvm.preprocessing.virtual_sensor import VirtualSensor
 from edgesvm.teaching import WatchTeaching
 from edgesvm.watcher import Watcher
 

@@ -12,7 +12,7 @@ import numpy as np
 from edgesvm.budget import format_bytes
 from edgesvm.cli import out_options, score_words
 from edgesvm.cli.status import lost_lines
-from edgesvm.learners.novelty.alarm_rate import by_chance
+from edgesvm.learners.novelty.novelty import by_chance
 from edgesvm.watcher import Episode, Watcher
 
 BAR = 20  # characters

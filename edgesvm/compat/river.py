@@ -17,7 +17,7 @@ from edgesvm.data.rows import Trial
 from edgesvm.evaluation import as_shares
 from edgesvm.learner import MAX_FEATURES, Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
-from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
+from edgesvm.learners.novelty.novelty import GaussianNovelty
 from edgesvm.learners.regression.fourier_svr import FourierSVR
 from edgesvm.preprocessing.standardized import Standardized
 

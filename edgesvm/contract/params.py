@@ -26,6 +26,13 @@ def size(default: T, check: Check) -> T:
     return field(default=default, metadata={"check": check, "of_plan": True})  # type: ignore[return-value]
 
 
+def checked(self: object) -> dict[str, Any]:
+    """Of a dataclass, the fields with a check, as that returns them."""
+    fields = getattr(type(self), "__dataclass_fields__", {}).items()
+    checks = {name: field.metadata["check"] for name, field in fields if "check" in field.metadata}
+    return {name: check(name, getattr(self, name)) for name, check in checks.items()}
+
+
 def optional(check: Check) -> Check:
     """`check`, or None."""
     return lambda name, value: None if value is None else check(name, value)

@@ -14,8 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.learner import Learner
+from edgesvm.learners.calibrated import Calibrated
 from edgesvm.learners.multiclass import Multiclass, OneVsOne
 from edgesvm.learners.wrapper import Shell
 

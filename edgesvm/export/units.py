@@ -12,16 +12,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from edgesvm.budget import PARTS, MemoryPlan
-from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.export.texts import translated
 from edgesvm.learner import Learner
+from edgesvm.learners.calibrated import Calibrated
 from edgesvm.learners.fourier.constants import FIRST_TILT
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.learners.regression.constants import FIRST_AMPLITUDES
 from edgesvm.learners.wrapper import Shell, Wrapper
-from edgesvm.preprocessing.raw_features import RawFeatures
-from edgesvm.preprocessing.window_features import WindowFeatures
+from edgesvm.preprocessing.window_features import RawFeatures, WindowFeatures
 
 
 @dataclass(frozen=True)

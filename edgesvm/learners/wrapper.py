@@ -257,6 +257,7 @@ class Shell(Forecasting, Wrapper):
         return self.inner._part(self._width(n_features))
 
     def _check_params(self) -> None:
+        super()._check_params()
         self.inner._check_params()
 
     def _used(self, core: Any) -> list[slice]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.evaluation import percent
-from edgesvm.learners.novelty.novelty_learner import NORMAL, STRANGE
+from edgesvm.learners.novelty.novelty import NORMAL, STRANGE
 
 LEVELS, ASCII_LEVELS = "▁▂▃▄▅▆▇█", "_.:-=+*#"
 CURVE_ROWS = 6

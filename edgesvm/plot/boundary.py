@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.learner import Learner
+from edgesvm.learners.calibrated import Calibrated
 from edgesvm.learners.wrapper import innermost
 from edgesvm.plot.curves import axes_or_new, titled
 from edgesvm.plot.stored_points import StoredPoints, has_margins, stored_points

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.calibration.calibrated import Calibrated
 from edgesvm.learner import Learner
+from edgesvm.learners.calibrated import Calibrated
 from edgesvm.preprocessing.scaler import Scaler
 
 

@@ -21,9 +21,8 @@ from edgesvm.learner import Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.persist.format import Snapshot
 from edgesvm.persist.saved import Composed
-from edgesvm.preprocessing._chain import ChainCore
-from edgesvm.preprocessing.raw_features import RawFeatures
-from edgesvm.preprocessing.window_features import WindowFeatures
+from edgesvm.preprocessing._windows import ChainCore
+from edgesvm.preprocessing.window_features import RawFeatures, WindowFeatures
 
 __all__ = ["Chain"]
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from edgesvm.budget import MemoryPlan
-from edgesvm.contract.params import one_of, whole
+from edgesvm.contract.params import among, checked, param, whole
 from edgesvm.contract.registry import also_loaded
 from edgesvm.learner import DTYPES, MAX_FEATURES
-from edgesvm.preprocessing._clock_features import ClockFeaturesCore
-from edgesvm.preprocessing.constants import HOURS
-from edgesvm.preprocessing.raw_features import COUNTS, RawFeatures
+from edgesvm.preprocessing._windows import ClockFeaturesCore
+from edgesvm.preprocessing.window_features import COUNTS, RawFeatures
 
 __all__ = ["ClockFeatures"]
 
 OF_A_CHANNEL = ("value", "level", "difference", "residual")
 LEAST = 2  # numbers in a sample: a channel and the time
+HOURS = 168  # of a week
 
 
 @also_loaded
@@ -84,7 +84,7 @@ class ClockFeatures(RawFeatures):
     (1, -1)
     """
 
-    dtype: str = "float32"
+    dtype: str = param("float32", among(*DTYPES))
 
     _compiled: ClassVar[type[Any]] = ClockFeaturesCore
 
@@ -126,7 +126,7 @@ class ClockFeatures(RawFeatures):
         ValueError
             A parameter is out of range.
         """
-        one_of("dtype", self.dtype, *DTYPES)
+        checked(self)
         c = whole("n_channels", n_channels, LEAST, MAX_FEATURES // len(OF_A_CHANNEL)) - 1
         return MemoryPlan.of(
             [

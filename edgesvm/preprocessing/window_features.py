@@ -1,21 +1,39 @@
-"""WindowFeatures: raw samples in, a row of features out for each window, in planned bytes."""
+"""Raw samples in, rows of features out, in planned bytes: the base of what does that, and
+WindowFeatures."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import NormalDist
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from edgesvm.budget import MemoryPlan
-from edgesvm.contract.params import one_of, positive, whole
-from edgesvm.contract.registry import also_loaded
+from edgesvm.contract.engine import of_engine
+from edgesvm.contract.guard import Guard
+from edgesvm.contract.inputs import as_floats
+from edgesvm.contract.params import (
+    SMALLEST,
+    among,
+    between,
+    checked,
+    param,
+    positive,
+    whole,
+    within,
+)
+from edgesvm.contract.registry import also_loaded, registered_name
+from edgesvm.core.arena import Arena
+from edgesvm.errors import CorruptModelError
 from edgesvm.learner import DTYPES, MAX_FEATURES
-from edgesvm.preprocessing._window_features import Feature, WindowFeaturesCore
-from edgesvm.preprocessing.bands import N_SECTIONS, as_bands, as_text, butterworth
-from edgesvm.preprocessing.patterns import Pattern, patterns
-from edgesvm.preprocessing.raw_features import COUNTS, RawFeatures
+from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
+from edgesvm.persist.saved import Saved
+from edgesvm.preprocessing._windows import Feature, WindowFeaturesCore
 
 __all__ = ["WindowFeatures"]
 
@@ -32,6 +50,365 @@ N_MOMENTS = 9  # numbers in the core's `Moments`
 MAX_WINDOW = 1 << 24
 MAX_OVERLAP = 1 << 12  # windows that overlap
 MAX_RATE = 1e12
+
+MAX_BANDS = 16
+N_SECTIONS = 2  # of the filter of a band
+PI = 3.141592653589793
+TRIPLES = tuple(combinations(range(9), 3))  # 84
+LEAST_PLACES = 8  # of a pattern in a window, at the highest level
+GOLDEN = 1.618034
+COUNTS = [(name, "i8", ()) for name in ("n_pushed", "n_rows", "n_dropped", "n_run")]
+
+
+class RawFeatures(Saved):
+    """Base of dataclasses that take raw samples and give rows of features.
+
+    A subclass has `dtype`, `names`, `plan`, whose arrays begin with `COUNTS` and end with the row,
+    `_written`, and `_core_params` if its core has more of them.
+    """
+
+    dtype: str
+    _compiled: ClassVar[type[Any]]
+    _engine: ClassVar[str] = "compiled"  # or "reference", in NumPy, for tests and readers
+
+    # Samples of a row, and from row to row
+    window: int = 1
+    hop: int = 1
+
+    def __post_init__(self) -> None:
+        self._guard = Guard(type(self).__name__)
+        self._core: Any = None
+        self._params: dict[str, Any] = {}  # those that the core was built with
+
+    @property
+    def _n_windows(self) -> int:
+        """Rows under way at a time."""
+        return -(-self.window // self.hop)
+
+    @property
+    def _written(self) -> dict[str, Any]:
+        """The parameters as a snapshot has them."""
+        raise NotImplementedError
+
+    def _core_params(self, n_channels: int) -> dict[str, Any]:
+        return {}
+
+    def like_new(self) -> Any:
+        """Of the same parameters, without memory."""
+        return replace(self)  # type: ignore[type-var]
+
+    def apart(self) -> Any:
+        """Others in memory of their own, for a stretch of samples apart from the stream."""
+        return self.like_new().allocate(self.core.n_channels)
+
+    def names(
+        self, n_channels: int | None = None, channels: Sequence[str] | None = None
+    ) -> list[str]:
+        """Names of the numbers in a row, in order."""
+        raise NotImplementedError
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    def plan(self, n_channels: int) -> MemoryPlan:
+        """The arrays needed, and their total in bytes. Nothing is allocated.
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of range.
+        """
+        raise NotImplementedError
+
+    def allocate(self, n_channels: int, buffer: Any = None) -> Any:
+        """Allocate the planned bytes, and forget what was pushed. Nothing is allocated later.
+
+        Parameters
+        ----------
+        n_channels : int
+            Numbers in a raw sample.
+        buffer : writable contiguous buffer, optional
+            At least ``plan(n_channels).total`` bytes, aligned to 8; used instead of new memory.
+
+        Raises
+        ------
+        MemoryBudgetError
+            The buffer is too small; ``.required`` is the number of bytes needed.
+        """
+        plan = self.plan(n_channels)
+        plan.check_buffer(buffer, f"{self!r} with {n_channels} channels")
+        self._adopt(plan, Arena(plan.total, buffer), int(n_channels))
+        return self
+
+    def _adopt(self, plan: MemoryPlan, arena: Any, n_channels: int) -> None:
+        with self._guard:
+            self._core = self._build(plan, arena, n_channels)
+            self._params = self._written
+
+    def _build(self, plan: MemoryPlan, arena: Arena, n_channels: int) -> Any:
+        return of_engine(self._compiled, self._engine)(
+            plan,
+            arena,
+            n_channels=n_channels,
+            window=int(self.window),
+            hop=int(self.hop),
+            dtype=self.dtype,
+            owner=type(self).__name__,
+            guard=self._guard,
+            **self._core_params(n_channels),
+        )
+
+    @property
+    def core(self) -> Any:
+        if self._core is None:
+            raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
+        return self._core
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arena in bytes; 0 before ``allocate``."""
+        return 0 if self._core is None else self._core.arena.nbytes
+
+    @property
+    def arena(self) -> Arena:
+        """The memory; ``bytes(windows.arena)`` is the whole state."""
+        return self.core.arena
+
+    def reset(self) -> Any:
+        """Forget what was pushed, and keep the memory."""
+        with self._guard:
+            if self._core is not None:
+                self._core.arena.memory[:] = 0
+        return self
+
+    # -- samples -----------------------------------------------------------------------------------
+
+    def push(self, x: ArrayLike) -> np.ndarray | None:
+        """Take in one raw sample. Returns the features of the window that it completes, if any.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_channels,)
+            With the dtype of the parameters no allocator call is made. Anything else is converted.
+
+        Returns
+        -------
+        None, or ndarray of shape (n_features_out,)
+            Read-only, in the arena: the next window overwrites it.
+
+        Raises
+        ------
+        SampleRefused
+            A value is NaN, infinite or beyond 1e15; nothing has changed. If the sample is lost for
+            good, call `gap`.
+        """
+        core = self._core
+        if core is None:
+            first = as_floats(x, np.dtype(self.dtype), 1, None, type(self).__name__)
+            core = self.allocate(len(first))._core
+        return core.push(x)
+
+    def push_many(self, X: ArrayLike) -> np.ndarray:
+        """Take in rows in order: the same as `push`, one by one.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_channels)
+
+        Returns
+        -------
+        ndarray of shape (n_windows, n_features_out)
+            A row for each window that was completed, new memory.
+
+        Raises
+        ------
+        SampleRefused
+            As `push`, and names the row; none of the rows was taken in.
+        """
+        n_channels = None if self._core is None else self._core.n_channels
+        rows = as_floats(X, np.dtype(self.dtype), 2, n_channels, type(self).__name__)
+        core = self.allocate(rows.shape[1])._core if self._core is None else self._core
+        with self._guard:
+            at = int(core.views["n_run"])
+            n_windows = self._n_complete(core, at + len(rows)) - self._n_complete(core, at)
+            out = np.empty((n_windows, len(core.row)), core.dtype)
+            return core.push_many(rows, out)
+
+    @staticmethod
+    def _n_complete(core: Any, n: int) -> int:
+        """Windows that are complete after n samples."""
+        return 0 if n < core.window else (n - core.window) // core.hop + 1
+
+    def gap(self) -> None:
+        """Samples are missing here: drop the windows that are open, and count them. The next sample
+        is the first of new windows."""
+        self.core.break_off()
+
+    @property
+    def n_features_in_(self) -> int:
+        """Channels."""
+        return int(self.core.n_channels)
+
+    @property
+    def n_pushed_(self) -> int:
+        return int(self.core.views["n_pushed"])
+
+    @property
+    def n_rows_(self) -> int:
+        return int(self.core.views["n_rows"])
+
+    @property
+    def n_dropped_(self) -> int:
+        return int(self.core.views["n_dropped"])
+
+    # -- save and load -----------------------------------------------------------------------------
+
+    @property
+    def n_classes_allocated(self) -> int:
+        return 0
+
+    def snapshot(self) -> Snapshot:
+        core = self.core
+        memory = core.arena.memory.data
+        named, names = self._described(), self._columns or ()
+        return Snapshot(named.learner, named.params, core.n_channels, (), False, memory, names)
+
+    def _described(self) -> Wrapped:
+        """Class name and parameters."""
+        return Wrapped(registered_name(type(self)), self._params)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._guard:
+            own = "_core", "_guard", "_params"
+            state = {name: value for name, value in self.__dict__.items() if name not in own}
+            return state if self._core is None else {**state, "_saved": pack(self.snapshot())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved = state.pop("_saved", None)
+        self.__dict__.update(state)
+        self.__post_init__()
+        if saved is not None:
+            built = type(self)._of_snapshot(unpack(saved))
+            self._guard, self._core, self._params = built._guard, built._core, built._params
+
+    def _load(
+        self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
+    ) -> None:
+        if labels or closed:
+            raise CorruptModelError("the snapshot has labels, but windows have none")
+        self._adopt(plan, arena, n_features)
+        self._core.check()
+
+
+# -- bands and patterns ----------------------------------------------------------------------------
+
+
+class Section(NamedTuple):
+    """y[i] = b (x[i] - x[i-2]) - a1 y[i-1] - a2 y[i-2]"""
+
+    b: float
+    a1: float
+    a2: float
+
+
+def as_bands(bands: Any, rate: float) -> tuple[tuple[float, float], ...]:
+    """The (lo, hi) of each band in Hz, from pairs or from "10-50,50-200".
+
+    Raises
+    ------
+    ValueError
+        A band is not 0 < lo < hi < rate / 2, or there are more than 16.
+    """
+    try:
+        pairs = [part.split("-") for part in bands.split(",")] if isinstance(bands, str) else bands
+        found = tuple((float(lo), float(hi)) for lo, hi in pairs) if bands else ()
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"bands={bands!r}: give pairs (lo, hi) in Hz, or '10-50,50-200'"
+        ) from error
+    for lo, hi in found:
+        if not 0.0 < lo < hi < rate / 2:
+            raise ValueError(
+                f"bands={bands!r}: give 0 < lo < hi < {rate / 2:g}, half the rate, in Hz"
+            )
+        if hi - lo < 1e-6 * rate:
+            raise ValueError(
+                f"bands={bands!r}: {lo:g}-{hi:g} is narrower than a millionth of the rate"
+            )
+    if len(found) > MAX_BANDS:
+        raise ValueError(f"bands={bands!r}: give at most {MAX_BANDS}")
+    return found
+
+
+def butterworth(lo: float, hi: float, rate: float) -> list[Section]:
+    """The two sections of a Butterworth band-pass, whose power is halved at `lo` and `hi`.
+
+    They are computed by additions, multiplications, divisions and square roots alone: the C
+    library's sine may differ in the last bit from one machine to the next, and an arena must not.
+
+    It is ``scipy.signal.butter(2, [lo, hi], "bandpass", fs=rate)``: the poles exp(+-3 pi i / 4) of
+    the low-pass, moved by s -> (s^2 + lo hi) / (s (hi - lo)) in warped frequencies, then by the
+    bilinear transform. Of a pole p = -r + i r of the low-pass, scaled to half the width, come the
+    two poles p +- sqrt(p^2 - lo hi), and with its conjugate those of both sections.
+    """
+    low, high = tangent(lo / rate), tangent(hi / rate)
+    width, middle = high - low, low * high
+    r = width / 2.0 / math.sqrt(2.0)
+    # sqrt(p^2 - middle), where p^2 = -2 i r^2
+    size = math.sqrt(middle * middle + 4.0 * r * r * r * r)
+    v = math.sqrt((size + middle) / 2.0)  # its imaginary part, downwards
+    u = r * r / v
+    sections = []
+    for sigma, omega in ((-r + u, r - v), (-r - u, r + v)):
+        square = sigma * sigma + omega * omega
+        a0 = 1.0 - 2.0 * sigma + square
+        sections.append(
+            Section(width / a0, 2.0 * (square - 1.0) / a0, (1.0 + 2.0 * sigma + square) / a0)
+        )
+    return sections
+
+
+def tangent(turns: float) -> float:
+    """tan(pi turns), 0 < turns < 1/2, by the series of the sine."""
+    return sine(PI * turns) / sine(PI * (0.5 - turns))
+
+
+def sine(angle: float) -> float:
+    """sin(angle), 0 <= angle <= pi / 2."""
+    term = total = angle
+    for k in range(2, 40, 2):
+        term *= -angle * angle / (k * (k + 1))
+        total += term
+    return total
+
+
+class Pattern(NamedTuple):
+    """Of nine values y_0 to y_8: 3 (y_a + y_b + y_c) - sum of all."""
+
+    triple: tuple[int, int, int]  # a, b, c
+    normal: float  # quantile of the normal distribution that its bias begins at
+    wanted: float  # share of values that should be above the bias
+
+
+def patterns(window: int) -> list[list[Pattern]]:
+    """The patterns of each level of a window: 84 in all, or as many below that as make all levels
+    have the same number.
+
+    They are spread over the triples, and their quantiles by the golden ratio. The normal quantile
+    is rounded: the C library's logarithm may differ in the last bit from one machine to the next.
+    """
+    n_levels = 1
+    while (window >> n_levels) - 8 >= LEAST_PLACES:
+        n_levels += 1
+    each = len(TRIPLES) // n_levels
+    found = []
+    for level in range(n_levels):
+        of_level = []
+        for j in range(each):
+            triple = TRIPLES[(len(TRIPLES) * j // each + level) % len(TRIPLES)]
+            rank = (level * each + j + 1) * GOLDEN % 1.0
+            of_level.append(Pattern(triple, round(NormalDist().inv_cdf(rank), 6), 1.0 - rank))
+        found.append(of_level)
+    return found
 
 
 @also_loaded
@@ -158,12 +535,12 @@ class WindowFeatures(RawFeatures):
     True
     """
 
-    window: int = 256
-    hop: int = 128
-    rate: float = 1.0
+    window: int = param(256, within(2, MAX_WINDOW))
+    hop: int = param(128, within(1, MAX_WINDOW))
+    rate: float = param(1.0, between(SMALLEST, MAX_RATE))
     bands: Any = ()
     features: Any = "default"
-    dtype: str = "float32"
+    dtype: str = param("float32", among(*DTYPES))
 
     _compiled: ClassVar[type[Any]] = WindowFeaturesCore
 
@@ -202,11 +579,7 @@ class WindowFeatures(RawFeatures):
         return patterns(int(self.window)) if "patterns" in self._features else []
 
     def _check_params(self) -> None:
-        whole("window", self.window, 2, MAX_WINDOW)
-        whole("hop", self.hop, 1, MAX_WINDOW)
-        one_of("dtype", self.dtype, *DTYPES)
-        if positive("rate", self.rate) > MAX_RATE:
-            raise ValueError(f"rate={self.rate!r}: give at most {MAX_RATE:g}")
+        checked(self)
         if self._n_windows > MAX_OVERLAP:
             raise ValueError(
                 f"window={self.window}, hop={self.hop}: {self._n_windows:,} windows overlap, at"
@@ -297,13 +670,14 @@ class WindowFeatures(RawFeatures):
 
     @property
     def _written(self) -> dict[str, Any]:
+        window, hop, rate, dtype = checked(self).values()
         return {
-            "window": int(self.window),
-            "hop": int(self.hop),
-            "rate": float(self.rate),
-            "bands": as_text(self._bands),
+            "window": window,
+            "hop": hop,
+            "rate": rate,
+            "bands": ",".join(f"{lo!r}-{hi!r}" for lo, hi in self._bands),
             "features": ",".join(self._features),
-            "dtype": self.dtype,
+            "dtype": dtype,
         }
 
     @property

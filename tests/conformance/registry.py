@@ -67,7 +67,7 @@ from edgesvm.catalogue import CATALOGUE
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.constants import WEEK
+from reference.windows import WEEK
 
 LABELS = (-1, 1, 4, 9)  # of a stream, as many as an entry has classes
 DTYPES = ("float32", "float64")

@@ -220,7 +220,7 @@ def rows_of(subject):
 
 
 def test_every_kind_is_in_the_list():
-    """And each name says of which kind its entry is. tests/series has what takes targets."""
+    """And each name says of which kind its entry is."""
     kinds = {type(entry.make()).__name__ for entry in RAW}
     assert kinds | {"VirtualSensor"} == OTHERS.keys() - LEARNERS.keys()
     assert all(re.match(type(entry.make()).__name__, entry.name) for entry in RAW)

@@ -48,7 +48,7 @@ from edgesvm.link.recording import HEADER_BYTES
 from edgesvm.persist.format import unpack
 from edgesvm.persist.store import describe, restore
 from edgesvm.preprocessing.chain import Chain
-from edgesvm.preprocessing.raw_features import RawFeatures
+from edgesvm.preprocessing.window_features import RawFeatures
 
 TESTS = Path(__file__).parents[1]
 MAX_ARENA = 1 << 20

@@ -1,8 +1,6 @@
 """Chain: equal to its parts pushed and learned by hand, in one block, however cut. What holds for
 all that takes raw samples is in tests/conformance/test_raw.py."""
 
-import copy
-
 import numpy as np
 import pytest
 from each import each
@@ -17,9 +15,7 @@ from edgesvm import (
     Standardized,
     StreamSVM,
     WindowFeatures,
-    load,
 )
-from edgesvm.errors import SampleRefused
 
 RATE = 1000.0
 WINDOWS = WindowFeatures(window=60, hop=25, rate=RATE, bands="10-50,50-200")
@@ -103,22 +99,6 @@ def test_equals_its_parts_by_hand(learner, label):
             assert answers == expected and bytes(chain.learner_.arena) == bytes(alone.arena)
 
 
-@each("cuts", [[1], [61, 200], list(range(5, 700, 60))])
-def test_cut_saved_and_continued_anywhere_it_gives_the_same_bits(cuts, tmp_path):
-    X, y = tones(700, 3)
-    y = np.array(["fine", "worn", "broken"])[y]
-    for learner in LEARNERS[1:]:
-        whole = Chain(windows=WINDOWS, learner=learner).partial_fit(X, y)
-        chain = Chain(windows=WINDOWS, learner=learner).allocate(2)
-        for part in np.split(np.arange(700), cuts):
-            chain.partial_fit(X[part], y[part]).save(tmp_path / "chain.esvm")
-            chain = load(tmp_path / "chain.esvm")
-        assert bytes(chain.arena) == bytes(whole.arena)
-        for same in (chain, copy.deepcopy(chain)):
-            assert same.predict(X).tolist() == whole.predict(X).tolist()
-            assert same.push(X[0], "fine") is None and same.windows_.n_pushed_ == 701
-
-
 def test_predictions_change_nothing():
     X, y = tones(1200)
     chain = Chain(windows=WINDOWS).partial_fit(X[:700], y[:700])
@@ -129,28 +109,6 @@ def test_predictions_change_nothing():
     with pytest.raises(ValueError, match="n_jobs=0"):
         chain.predict(X[700:], n_jobs=0)
     assert bytes(chain.arena) == before
-
-
-def test_a_refused_sample_leaves_no_trace():
-    X, y = tones(300)
-    for kind in (Chain, InPython):
-        for classes in (None, [0, 1]):
-            chain = kind(windows=WINDOWS).allocate(2, classes).partial_fit(X, y)
-            before = bytes(chain.arena)
-            for x, label in (([np.nan, 0], 1), ([0, np.inf], None), ([0, 0], 7), ([1e16, 0], 1)):
-                with pytest.raises(SampleRefused):
-                    chain.push(np.array(x, np.float32), label)
-            assert bytes(chain.arena) == before and set(chain.learner_.classes_) == {0, 1}
-
-
-def test_a_gap_drops_the_open_windows():
-    X, y = tones(200)
-    chain = Chain(windows=WINDOWS).partial_fit(X[:100], y[:100])
-    seen = chain.learner_.n_seen_
-    chain.gap()
-    assert chain.windows_.n_dropped_ == 2
-    assert all(chain.push(x, 1) is None for x in X[100:159])
-    assert chain.push(X[159], 1) is not None and chain.learner_.n_seen_ == seen + 1
 
 
 def test_one_block_as_planned():

@@ -7,7 +7,7 @@ from each import each
 
 from edgesvm import Chain, ClockFeatures, CorruptModelError, GaussianNovelty
 from edgesvm.errors import SampleRefused
-from edgesvm.preprocessing.constants import LARGEST_CODE, WEEK
+from reference.windows import LARGEST_CODE, WEEK
 
 HOUR, DAY = 3600.0, 86400.0
 
@@ -133,12 +133,6 @@ def test_hours_that_were_missed_are_not_usual():
     times = [*np.arange(0, 2 * HOUR, 600), *np.arange(3 * HOUR, 5 * HOUR, 600), 3 * DAY + HOUR]
     features, _ = fed(np.column_stack([np.ones(len(times)), times]))
     assert np.flatnonzero(features.visits_).tolist() == [0, 1, 3, 4]
-
-
-def test_after_a_gap_the_first_difference_is_none():
-    features, _ = fed(week_of(np.arange(50.0)))
-    features.gap()
-    assert features.push(np.array([90.0, 0.0]))[2] == 0
 
 
 def test_a_constant_channel_gives_zeros_and_its_first_change_shows():

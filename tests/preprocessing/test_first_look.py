@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from edgesvm.preprocessing import first_look
-from edgesvm.preprocessing.bands import as_bands
 from edgesvm.preprocessing.first_look import bands, figures, peaks, propose, ranges, spectrum
+from edgesvm.preprocessing.window_features import as_bands
 
 RATE = 1000.0
 

@@ -10,8 +10,6 @@ from each import each
 import edgesvm
 from edgesvm import (
     BatchSVM,
-    KernelStreamSVM,
-    Polynomial,
     RobustStandardized,
     Standardized,
     StreamSVM,
@@ -162,31 +160,6 @@ def test_hostile_values(make):
     assert np.isfinite(tiny.decision_function([[1e153], [-1e153], [5e-324]])).all()
 
 
-@each("make", ENGINES)
-def test_what_the_learner_behind_refuses_leaves_the_statistics(make):
-    inner = KernelStreamSVM(max_vectors=4, kernel=Polynomial(64, gamma=1.5e4), when_full="share")
-    X = np.random.default_rng(2).standard_normal((20, 3)).astype(np.float32)
-    learner, refused = make(inner, None), 0
-    for row in X:
-        before = bytes(learner.arena) if learner.nbytes else None
-        try:
-            learner.learn_one(row, 1)
-        except ValueError as error:
-            assert "too large" in str(error) and bytes(learner.arena) == before
-            refused += 1
-    assert 0 < refused < 19 and learner.n_seen_ == 20 - refused
-
-
-def test_compiled_and_reference_have_the_same_statistics():
-    rng = np.random.default_rng(6)
-    X = np.column_stack([draw(rng) for draw in SHAPES.values()])[:1000].astype(np.float32)
-    X = spiked(X)
-    y = X[:, 0] > 0
-    fast, plain = (make(StreamSVM(bound="lower")).partial_fit(X, y) for make in ENGINES)
-    for name in ("center", "distance", "n_apart"):
-        assert np.array_equal(fast.core.views[name], plain.core.views[name]), name
-
-
 def test_a_decision_does_not_grow_beyond_the_clip():
     x = np.random.default_rng(7).standard_normal((200, 1))
     learner, free = (RobustStandardized(learner=FINE, clip=c) for c in (2.0, None))
@@ -202,12 +175,6 @@ def test_a_decision_does_not_grow_beyond_the_clip():
 def test_a_wrong_clip_is_named(wrong):
     with pytest.raises(ValueError, match="clip="):
         RobustStandardized(clip=wrong).plan(3)
-
-
-@each("outer, inner", [(Standardized, RobustStandardized), (RobustStandardized, Standardized)])
-def test_a_scaler_is_not_put_before_a_scaler(outer, inner):
-    with pytest.raises(ValueError, match="learner="):
-        outer(learner=inner()).plan(3)
 
 
 WRECKS = [("distance", -1.0), ("distance", 0.0), ("center", np.nan), ("scaled", 1.0)]

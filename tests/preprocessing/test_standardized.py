@@ -8,13 +8,11 @@ from each import each
 import edgesvm
 from edgesvm import (
     RBF,
-    BatchSVM,
     FourierSVM,
     FourierSVR,
     IncrementalSVM,
     KernelStreamSVM,
     MemoryBudgetError,
-    NotFittedError,
     Polynomial,
     Standardized,
     StreamSVM,
@@ -91,18 +89,6 @@ def test_the_learner_behind_it_tells_what_it_counted(wrap):
     assert inner.nbytes == 0, "what was given stays as it is"
 
 
-def test_a_learner_that_solves_on_demand_does_so_behind_it_too():
-    X, y = raw(60)
-    outer = Standardized(learner=BatchSVM(max_samples=60)).partial_fit(X, y)
-    assert outer.learner_.converged_ and 0 < len(outer.learner_.support_) <= 60
-
-
-def test_without_memory_there_is_no_learner_behind_it():
-    assert not hasattr(Standardized(), "learner_")
-    with pytest.raises(NotFittedError):
-        Standardized(learner=BatchSVM()).allocate(3).learner_.support_vectors_  # noqa: B018
-
-
 def test_a_constant_feature_is_zero_and_stays_harmless():
     X, y = raw()
     X[:, 2] = 3.7
@@ -125,21 +111,6 @@ def test_equals_the_learner_on_rows_scaled_by_hand(inner):
     found, expected = learner.decision_function(X), by_hand.decision_function(final)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
     assert inner.nbytes == 0, "the learner given is a pattern and stays as it is"
-
-
-@each("inner", INNER, ids=repr)
-def test_twin_agrees(inner):
-    X, y = raw()
-    fast, plain = Standardized(learner=inner), on_twin(inner)
-    for begin in range(0, N, 50):
-        part = slice(begin, begin + 50)
-        for learner in (fast, plain):
-            learner.partial_fit(X[part], y[part], classes=[-1, 1])
-        np.testing.assert_allclose(fast.mean_, plain.mean_, rtol=1e-12)
-        np.testing.assert_allclose(fast.scale_, plain.scale_, rtol=1e-12)
-        expected = plain.decision_function(X)
-        np.testing.assert_allclose(fast.decision_function(X), expected, rtol=1e-8, atol=1e-10)
-    assert (fast.n_seen_, fast.n_updates_) == (plain.n_seen_, plain.n_updates_)
 
 
 @each("inner", INNER, ids=repr)
@@ -256,27 +227,10 @@ def test_a_missing_value_counts_as_the_mean_so_far(learner, engine):
         Standardized(missing="zero").plan(3)
 
 
-def test_changed_parameters_forget():
-    X, y = raw(dtype="float32")
-    learner = Standardized(learner=StreamSVM()).partial_fit(X, y)
-    with pytest.raises(edgesvm.NotFittedError):
-        learner.set_params(learner__C=2.0).predict(X)
-
-
 @each("wrong", [3, "StreamSVM", StreamSVM, Standardized()])
 def test_what_is_no_learner_is_named(wrong):
     with pytest.raises(ValueError, match="learner="):
         Standardized(learner=wrong).plan(3)
-
-
-def test_a_learned_learner_gives_its_parameters_and_nothing_else():
-    X, y = raw(dtype="float32")
-    inner = StreamSVM().partial_fit(X, y)
-    before = bytes(inner.arena)
-    learner = Standardized(learner=inner).partial_fit(X, y)
-    fresh = Standardized(learner=StreamSVM()).partial_fit(X, y)
-    assert bytes(learner.arena) == bytes(fresh.arena)
-    assert bytes(inner.arena) == before
 
 
 @each("inner", INNER, ids=repr)
@@ -290,20 +244,6 @@ def test_within_takes_the_largest_learner_that_fits_beside_the_statistics(inner)
     with pytest.raises(MemoryBudgetError) as caught:
         Standardized.within(100, n_features=WIDTH, learner=inner)
     assert Standardized.within(caught.value.required, n_features=WIDTH, learner=inner)
-
-
-@each("inner", INNER, ids=repr)
-def test_saved_with_the_learner_behind_it(inner, tmp_path):
-    X, y = raw()
-    learner = Standardized(learner=inner).partial_fit(X[:200], y[:200])
-    learner.save(tmp_path / "model.esvm")
-    loaded = edgesvm.load(tmp_path / "model.esvm")
-    assert type(loaded) is Standardized and type(loaded.learner) is type(inner)
-    assert loaded.learner.get_params() == inner.get_params()
-    assert loaded.scale_.tolist() == learner.scale_.tolist()
-    for one in (loaded, learner):
-        one.partial_fit(X[200:], y[200:])
-    assert bytes(loaded.arena) == bytes(learner.arena)
 
 
 # -- values far out --------------------------------------------------------------------------------

@@ -1,18 +1,13 @@
 """WindowFeatures: equal to NumPy and SciPy on the same window, in fixed memory, however cut. What
 holds for all that takes raw samples is in tests/conformance/test_raw.py."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from each import each
 
 import edgesvm
-from edgesvm import CorruptModelError, MemoryBudgetError, Standardized, WindowFeatures
-from edgesvm.errors import SampleRefused
-from edgesvm.preprocessing.bands import as_bands, butterworth
-from edgesvm.preprocessing.window_features import ALL
+from edgesvm import CorruptModelError, MemoryBudgetError, WindowFeatures
+from edgesvm.preprocessing.window_features import ALL, as_bands, butterworth
 
 signal = pytest.importorskip("scipy.signal")
 stats = pytest.importorskip("scipy.stats")
@@ -145,46 +140,6 @@ def test_the_twin_has_the_same_state(dtype, features, n_channels):
     assert both[0].n_dropped_ == both[1].n_dropped_ == 2
 
 
-@each("dtype", ["float32", "float64"])
-@each("features", ["all", "rocket"])
-@each("cuts", [[], [1], [130, 131], list(range(1, 500, 7))])
-def test_cut_saved_and_continued_anywhere_it_gives_the_same_bits(dtype, features, cuts, tmp_path):
-    X = signals(500).astype(dtype)
-    params = {**EVERYTHING, "features": features, "window": 60, "hop": 25, "dtype": dtype}
-    whole = WindowFeatures(**params)
-    rows = whole.push_many(X)
-    windows, found = WindowFeatures(**params).allocate(3), []
-    for i, part in enumerate(np.split(X, cuts)):
-        if i % 3 == 0:
-            windows.save(tmp_path / "windows.esvm")
-            windows = edgesvm.load(tmp_path / "windows.esvm")
-        if i % 3 == 1:
-            found += [row.copy() for x in part if (row := windows.push(x)) is not None]
-        else:
-            found += list(windows.push_many(part))
-    assert np.array(found).tobytes() == rows.tobytes()
-    assert bytes(windows.arena) == bytes(whole.arena)
-    assert windows.names() == whole.names()
-    for same in (pickle.loads(pickle.dumps(windows)), copy.deepcopy(windows)):
-        assert bytes(same.arena) == bytes(whole.arena)
-
-
-@each("bad", [np.nan, np.inf, -np.inf, 1.1e15])
-def test_a_refused_sample_leaves_no_trace(bad):
-    X = signals(200)
-    wrong = X[:10].copy()
-    wrong[7, 1] = bad
-    for engine in (WindowFeatures, InNumpy):
-        windows = engine(**EVERYTHING)
-        windows.push_many(X)
-        before = bytes(windows.arena)
-        with pytest.raises(SampleRefused, match="the sample"):
-            windows.push(wrong[7])
-        with pytest.raises(SampleRefused, match="row 7"):
-            windows.push_many(wrong)
-        assert bytes(windows.arena) == before
-
-
 def test_a_gap_drops_the_open_windows_and_counts_them():
     X = signals(1000)
     for engine in (WindowFeatures, InNumpy):
@@ -252,24 +207,6 @@ def test_memory_is_that_of_the_plan_and_does_not_grow_with_the_window(window):
     assert caught.value.required == windows.nbytes
     buffer = np.ones(windows.nbytes, np.uint8)
     assert windows.allocate(3, buffer=buffer).nbytes == buffer.nbytes and not buffer.any()
-
-
-def test_a_learner_behind_it():
-    """Two tones are told apart by the power in their bands."""
-    rng, learner = np.random.default_rng(0), Standardized()
-    windows = WindowFeatures(rate=RATE, bands=BANDS, features="power").allocate(1)
-    right = []
-    for i in range(60):
-        label = i % 2
-        tone = np.sin(2 * np.pi * (30, 120)[label] * np.arange(256) / RATE)
-        for x in (tone + rng.standard_normal(256)).astype(np.float32):
-            row = windows.push([x])
-            if row is not None:
-                if i > 20:
-                    right.append(learner.predict_one(row) == label)
-                learner.learn_one(row, label)
-        windows.gap()
-    assert np.mean(right) > 0.95
 
 
 @each("lo, hi, rate", [(10, 50, 1000), (0.1, 499, 1000), (20, 20.2, 1000), (0.3, 0.35, 50)])

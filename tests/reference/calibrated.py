@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.calibration import constants as c
 from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
+from edgesvm.learners import constants as c
 from reference.core import ReferenceCore
 
 

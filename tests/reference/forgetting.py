@@ -15,7 +15,7 @@ from edgesvm.learners.constants import (
     SOON,
     SOON_FOR,
 )
-from reference.page_hinkley import add_error
+from reference.drift import add_error
 
 
 class ForgettingRef:

@@ -1,4 +1,4 @@
-"""Scales, threshold and step of the novelty learners in plain NumPy."""
+"""The novelty learners in plain NumPy, with whole matrices where the cores have factors."""
 
 from __future__ import annotations
 
@@ -7,38 +7,20 @@ import numpy as np
 from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
-from edgesvm.learners.novelty.constants import (
-    ABOVE,
-    ALARM,
-    APART,
-    BACK,
-    CALM,
-    CLIP,
-    COSTS,
-    DENSITY,
-    EXCESS_AFTER,
-    FIRST_EXCESS,
-    GAIN,
-    LATELY,
-    LEAST_CALM,
-    LEVEL_AFTER,
-    LOST,
-    MOST_APART,
-    MOST_CALM,
-    MOST_LIVELY,
-    REACH,
-    RELEARNED,
-    SCALED,
-    SETTLED,
-    STUCK_AFTER,
-    TINY,
-    Z_ABOVE,
-)
+from edgesvm.learners.novelty.novelty import ALARM, CODES_PER_UNIT
 from reference.core import ReferenceCore
 
 MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT = range(6)  # of the array "tail"
 INTEGRAL, SHARE, ON, OWED, CALM_FOR, SINCE, IS_LOST, BACK_FOR, N_LOST, N_STUCK = range(len(ALARM))
 FORMER = "former_"
+
+# As _novelty.pyx says.
+REACH, CLIP, SETTLED, SCALED, TINY, FARTHEST = 24.0, 8.0, 10, 20, 1e-300, 1e100
+ABOVE, Z_ABOVE, DENSITY = 0.1, 1.2815515655446004, 0.17549833193248682
+FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER = 0.5, 20.0, 4.0
+STUCK_AFTER, COSTS, MOST_LIVELY = 50, 9, 30_000
+GAIN, CALM, LEAST_CALM, MOST_CALM, APART, MOST_APART = 2.0, 0.05, 5.0, 60.0, 0.1, 100.0
+LATELY, LOST, RELEARNED, BACK = np.log(2) / 250, 0.5, 250, 50
 
 
 class NoveltyCoreRef(ReferenceCore):
@@ -305,3 +287,144 @@ class NoveltyCoreRef(ReferenceCore):
             return shares
         as_out(out, shares.shape)[:] = shares
         return out
+
+
+class GaussianNoveltyCoreRef(NoveltyCoreRef):
+    """The arena's arrays by name: factor, packed by rows, unless the covariance is diagonal."""
+
+    def score(self, z):
+        z = z.astype(float)
+        if "factor" not in self.views:
+            square = z @ z
+        elif self.n_fitted == 0:
+            square = 0.0
+        else:
+            y = np.linalg.solve(self.L, z)
+            square = (self.n_fitted + 1) * (y @ y)
+        return float(np.sqrt(square / len(z)))
+
+    def drops(self, z):
+        z = z.astype(float)
+        if "factor" not in self.views or self.n_fitted == 0:
+            return z * z
+        inverse = np.linalg.inv(self.L @ self.L.T)
+        return (inverse @ z) ** 2 / np.diagonal(inverse)
+
+    @property
+    def L(self):
+        D = self.n_features
+        L = np.zeros((D, D))
+        L[np.tril_indices(D)] = self.views["factor"]
+        return L
+
+    def learn_scaled(self, z):
+        if "factor" in self.views:
+            z = z.astype(float)
+            L = self.L if self.n_fitted > 1 else np.eye(len(z))
+            A = L @ L.T + np.outer(z, z)
+            self.views["factor"][:] = np.linalg.cholesky(A)[np.tril_indices(len(z))]
+
+
+class KernelNoveltyCoreRef(NoveltyCoreRef):
+    """The arena's arrays by name: n_held, centres, counts, cost, partner, factor."""
+
+    def __init__(self, *common, gamma, noise, compact, **params):
+        super().__init__(*common, **params)
+        self.gamma, self.noise, self.compact = gamma, noise, compact
+        self.unit = 1 / CODES_PER_UNIT if compact else 1.0
+
+    def stored(self, z):
+        """As centres are: whole numbers of the unit, if compact."""
+        return np.rint(z) if self.compact else z
+
+    def sample(self, z):
+        """A sample in that unit."""
+        return self.stored(z.astype(float) / self.unit) if self.compact else z
+
+    def held(self):
+        m = int(self.views["n_held"])
+        return self.views["centres"][:m].astype(float), self.views["counts"][:m]
+
+    def kernel(self, squares):
+        return np.exp(-self.gamma * self.unit**2 * squares)
+
+    def score(self, z):
+        centres, _ = self.held()
+        if len(centres) == 0:
+            return 0.0
+        if self.compact:
+            return min(float(self.far_score(self.sample(z))), FARTHEST)
+        k = self.kernel(distances(centres, z[None])[:, 0])
+        y = np.linalg.solve(self.L, k)
+        return -float(np.log(max(float(y @ y), TINY)))
+
+    def drops(self, z):
+        centres, counts = self.held()
+        if len(centres) == 0:
+            return np.zeros(len(z))
+        z, found = self.sample(z), np.empty(len(z))
+        for j in range(len(z)):
+            expected = z.astype(float)
+            others = np.delete(centres, j, 1), np.delete(expected, j)
+            squares = distances(others[0], others[1][None])[:, 0]
+            weights = counts * self.kernel(squares - squares.min())
+            expected[j] = weights @ centres[:, j] / weights.sum()
+            found[j] = self.far_score(z) - self.far_score(expected)
+        return found
+
+    def far_score(self, z):
+        """`score` of a sample read, without its end at TINY."""
+        squares = distances(self.held()[0], z[None])[:, 0]
+        y = np.linalg.solve(self.L, self.kernel(squares - squares.min()))
+        return 2 * self.gamma * self.unit**2 * squares.min() - np.log(y @ y)
+
+    @property
+    def L(self):
+        m = int(self.views["n_held"])
+        L = np.zeros((m, m))
+        L[np.tril_indices(m)] = self.views["factor"][: m * (m + 1) // 2]
+        return L
+
+    def learn_scaled(self, z):
+        centres, counts = self.held()
+        z = self.sample(z)
+        to_z = counts / (counts + 1) * distances(centres, z[None])[:, 0]
+        if len(centres) and to_z.min() == 0:
+            counts[to_z.argmin()] += 1
+            self.hold(centres, counts)
+        elif len(centres) < len(self.views["counts"]):
+            self.hold(np.vstack([centres, z]), np.append(counts, 1))
+        else:
+            i, j = int(to_z.argmin()), int(self.views["cost"].argmin())
+            if self.unit**2 * to_z[i] <= self.views["cost"][j]:
+                rows, counts_of, gone = (centres[i], z), (counts[i], 1), [i]
+            else:
+                p = int(self.views["partner"][j])
+                rows, counts_of, gone = centres[[j, p]], counts[[j, p]], [j, p]
+            total = sum(counts_of)
+            mean = self.stored(rows[0] + counts_of[1] / total * (rows[1] - rows[0]))
+            behind = [mean] if len(gone) == 1 else [mean, z]
+            more = [total] if len(gone) == 1 else [total, 1]
+            self.hold(
+                np.vstack([np.delete(centres, gone, 0), *behind]),
+                np.append(np.delete(counts, gone), more),
+            )
+
+    def hold(self, centres, counts):
+        """Keep these centres, and what follows from them."""
+        v, m = self.views, len(centres)
+        v["n_held"][...] = m
+        v["centres"][:m], v["counts"][:m] = centres, counts
+        centres, counts = self.held()
+        squares = distances(centres, centres)
+        cost = counts[:, None] * counts / (counts[:, None] + counts) * squares
+        np.fill_diagonal(cost, np.inf)
+        v["partner"][:m] = cost.argmin(axis=1) if m > 1 else -1
+        v["cost"][:m] = self.unit**2 * cost.min(axis=1) if m > 1 else 0.0
+        L = np.linalg.cholesky(self.kernel(squares) + self.noise * np.eye(m))
+        v["factor"][: m * (m + 1) // 2] = L[np.tril_indices(m)]
+
+
+def distances(rows, others):
+    """Squared, ndarray of shape (len(rows), len(others))."""
+    return ((rows[:, None] - others[None].astype(float)) ** 2).sum(axis=2)

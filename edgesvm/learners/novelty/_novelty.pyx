@@ -1,4 +1,4 @@
-"""What all novelty learners do, compiled: scale, score, hold the score against a threshold, learn.
+"""Novelty learners, compiled: scale, score, hold the score against a threshold, learn.
 
 **Scales.** Mean and spread of each feature follow Welford's recurrence over the samples learned.
 Scaled is z = (x - mean) / deviation, cut at -8 and 8 to be learned, from the 20th sample on by the
@@ -41,19 +41,58 @@ aside, and then at none of STUCK_AFTER is stuck until it changes again; as is th
 Meanwhile nothing is learned, an alarm or followed: of many equal samples the scales and the
 threshold would shrink to nothing.
 
-Bytes: 96 + D s, and twice 64 + 8 n + 16 D and what a subclass adds; D (s + 4) + 4 for sensors; and
-the scratch of a subclass.
+**GaussianNovelty.** With every sample kept, z in deviations, A += z z', from A = I on: one more
+sample of features that do not go together, so A has an inverse from the first on. The score is
+
+    sqrt(n z' A^-1 z / D),  n the rows in A;  diagonal:  sqrt(z' z / D)
+
+L, A = L L', is kept instead of A (core/packed_factor): it only grows, so nothing cancels.
+
+**KernelNovelty.** With the centres c_1 .. c_M, K their Gaussian kernel and k that of a sample with
+them, the share of the sample's squared length 1 that lies in their span, up to noise v, and the
+score are
+
+    e = k' (K + v I)^-1 k,    score = -log(e)
+
+1 - e would tell nothing from 1 on; the logarithm of e goes on. A sample is a new centre of count 1.
+Where there is no room, the two of least
+
+    cost = a b / (a + b) |c_i - c_j|^2,  a, b their counts (Ward 1963)
+
+are replaced by their mean, the new one among them. Each centre knows its least cost and with whom.
+L L' = K + v I is kept packed: a centre that goes is rotated out, one that comes is appended, and
+neither loses anything to rounding that later ones would inherit. Compact, centres and samples are
+codes of 16 bits (core/codes) and L is float32: the more centres for the same bytes tell more than
+their last digits.
+
+Bytes: 96 + D s, and twice 64 + 8 n + 16 D and the model; D (s + 4) + 4 for sensors. Gaussian: none
+with a diagonal; else 4 D (D + 1) and 8 (3 D + 2) of scratch. Kernel: M (D s + 24) + 4 M (M + 1),
+and 8 (4 M + 2) + D s of scratch; compact, M (2 D + 24) + 2 M (M + 1), and 16 M + 8 ceil(M + 1/2) +
+4 D.
 """
 
+cimport cython
 cimport numpy as cnp
-from libc.math cimport copysign, fabs, fmax, fmin, isfinite, sqrt
+from libc.math cimport INFINITY, copysign, fabs, fmax, fmin, isfinite, rint, sqrt
 from libc.stdint cimport int16_t, int64_t
 from libc.string cimport memcpy, memmove, memset
 
 from edgesvm.contract.core cimport LearnerCore
-from edgesvm.core.linalg cimport any_dot, entry, item_bytes, put
+from edgesvm.core.codes cimport CODES_PER_UNIT, code_distances, code_of
+from edgesvm.core.kernels cimport exp_
+from edgesvm.core.linalg cimport any_dot, dot, entry, item_bytes, put
 from edgesvm.core.logistic cimport log_
 from edgesvm.core.moments cimport welford
+from edgesvm.core.packed_factor cimport (
+    PackedFactor,
+    factor_add_outer,
+    factor_backward,
+    factor_forward,
+    packed,
+    triangle_forward,
+    triangle_remove,
+)
+from edgesvm.core.rows cimport square_distances
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
 import numpy as np
@@ -62,38 +101,56 @@ from edgesvm.contract.inputs import as_out
 
 cnp.import_array()
 
-cdef int64_t SCALED, SETTLED, STUCK_AFTER, COSTS, MOST_LIVELY, RELEARNED
-cdef double CLIP, REACH, TINY, ABOVE, Z_ABOVE, DENSITY, FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER
-cdef double GAIN, CALM, LEAST_CALM, MOST_CALM, APART, MOST_APART, LATELY, LOST, BACK, FARTHEST
-cdef double MOST_LEVEL
-from edgesvm.learners.novelty.constants import (
-    ABOVE,
-    APART,
-    BACK,
-    CALM,
-    CLIP,
-    COSTS,
-    DENSITY,
-    EXCESS_AFTER,
-    FARTHEST,
-    FIRST_EXCESS,
-    GAIN,
-    LATELY,
-    LEAST_CALM,
-    LEVEL_AFTER,
-    LOST,
-    MOST_APART,
-    MOST_CALM,
-    MOST_LEVEL,
-    MOST_LIVELY,
-    REACH,
-    RELEARNED,
-    SCALED,
-    SETTLED,
-    STUCK_AFTER,
-    TINY,
-    Z_ABOVE,
-)
+cdef double REACH = 24.0        # deviations that a feature can count for
+cdef double CLIP = 8.0          # deviations: a feature that is farther out says little more
+cdef int64_t SETTLED = 10       # samples that only the scales learn
+cdef int64_t SCALED = 20        # samples after which a value counts as at most CLIP deviations
+cdef double TINY = 1e-300
+cdef double FARTHEST = 1e100    # largest score: its square is a number
+
+# The threshold. Scores are held against a normal distribution's tenth from above, a place that many
+# samples settle; what lies above it has an exponential tail.
+cdef double ABOVE = 0.1         # share of the samples above the level
+cdef double Z_ABOVE = 1.2815515655446004    # that quantile of the standard normal distribution
+cdef double DENSITY = 0.17549833193248682   # and its density there
+cdef double FIRST_EXCESS = 0.5  # mean excess above the level, in deviations, before any is seen
+cdef double LEVEL_AFTER = 20.0, EXCESS_AFTER = 4.0  # samples that the first guesses count for
+cdef double MOST_LEVEL = 1e3    # deviations; the steps of 2^63 samples add up to 420
+
+# What stops a feature that used to change with nearly every sample from being learned.
+cdef int64_t STUCK_AFTER = 50   # samples of the same value; there are seven such places in NAB's 58
+cdef int64_t COSTS = 9          # changes that make up for one sample without: nine of ten are lively
+cdef int64_t MOST_LIVELY = 30000    # changes in a row that are remembered
+
+# Alarms. Chosen over 16 quiet series in time order, NAB's 58 and faults of a simulated machine.
+cdef double GAIN = 2.0          # mean excesses by which one more alarm lifts the threshold
+cdef double CALM = 0.05, LEAST_CALM = 5.0, MOST_CALM = 60.0     # samples that end one: CALM / rate
+cdef double APART = 0.1, MOST_APART = 100.0     # samples between two that count: APART / rate
+cdef double LATELY = 0.0027725887222397811      # log(2) / 250: half of what is recent, after 250
+cdef double LOST = 0.5          # share of alarms from which the learner is lost
+cdef int64_t RELEARNED = 250    # scores before it raises the next alarm
+cdef double BACK = 50.0         # samples in a row after which the former model is back
+
+
+cdef struct Tail:           # of the scores; see `threshold_now`
+    double mean
+    double variance
+    double level
+    double excess           # less FIRST_EXCESS
+    double n_above
+    double shift
+
+cdef struct Alarm:          # whole numbers but for the first two
+    double integral         # of the alarms that count, less those asked for
+    double share            # of alarms among the recent samples
+    double on               # whether an alarm is
+    double owed             # to the integral, of that alarm
+    double calm             # samples in a row that may end it
+    double since            # samples since one counted
+    double lost             # whether it learns anew
+    double back             # samples in a row that the former model explains
+    double n_lost           # times that it got lost
+    double n_stuck          # samples in which a feature was stuck
 
 
 cdef double bent(double far) noexcept nogil:
@@ -124,23 +181,46 @@ cdef bint is_count(double number, int64_t most) noexcept nogil:
 
 
 cdef class NoveltyCore(LearnerCore):
-    """State and step. The public class has checked the parameters.
-
-    Parameters
-    ----------
-    rate : float, of false alarms
-    warm_up : int, samples that are learned whatever they score
-    learns_all : bool
-    until : int, samples after which nothing is learned; 0: there is no such number
-    k, n : int, an alarm begins where k of the last n scores are above the threshold
-    """
+    """State and step. A subclass overrides `score`, `learn_scaled` and `drops`, which read `scaled`
+    and may use `scratch`."""
+    cdef readonly double rate        # of false alarms
+    cdef readonly double log_ratio   # log(ABOVE / rate)
+    cdef readonly double calm        # samples that end an alarm
+    cdef readonly double apart       # samples between two that count
+    cdef readonly int64_t k
+    cdef readonly int64_t n
+    cdef public int64_t warm_up      # samples learned whatever they score
+    cdef readonly bint learns_all
+    cdef readonly int64_t until      # samples learned before nothing is any more; 0: no end
+    cdef public bint only_looks_on   # nothing is learned, as if it were frozen
+    cdef char *scaled       # (n_features,): TMP, the sample in deviations
+    cdef double *scratch    # (n_scratch,): TMP, a subclass cuts it
+    cdef readonly int64_t n_scratch
+    cdef int64_t *n_strange  # samples above the threshold
+    cdef int64_t *n_alarms
+    cdef Alarm *alarm
+    # The model, from `n_kept` to `former`, those of a subclass included; as many bytes of the
+    # former one are behind it.
+    cdef char *model
+    cdef char *former
+    cdef int64_t *kept      # samples that the scales have learned; 0: there is no such model
+    cdef int64_t *n_scored  # samples that `tail` is of
+    cdef double *recent     # (n,): the last scores
+    cdef Tail *tail
+    cdef double *mean       # (n_features,)
+    cdef double *spread     # (n_features,): sum of squared deviations
+    cdef readonly bint looks_back    # whether there are the following; see `repeats_itself`
+    cdef public bint takes_as_normal    # all is learned, whatever it scores
+    cdef char *values       # (n_features,): the sample before
+    # Samples, up to STUCK_AFTER, since a value changed, and last, since any did.
+    cdef int16_t *repeats   # (n_features + 1,)
+    cdef int16_t *lively    # (n_features + 1,): samples at which it did, less COSTS for each other
 
     def __init__(self, *common, rate, warm_up, learns_all, until, k, n):
         super().__init__(*common)
         self.one_class = True
         self.rate, self.warm_up = rate, warm_up
-        self.learns_all, self.until = learns_all, until
-        self.k, self.n = k, n
+        self.learns_all, self.until, self.k, self.n = learns_all, until, k, n
         self.log_ratio = log_(ABOVE / rate)
         self.calm = min(max(CALM / rate, LEAST_CALM), MOST_CALM)
         self.apart = min(max(APART / rate, LEAST_CALM), MOST_APART)
@@ -165,13 +245,15 @@ cdef class NoveltyCore(LearnerCore):
         self.scratch = <double *> self.array("scratch") if self.n_scratch else NULL
 
     cdef double score(self) noexcept nogil:
+        """How strange it is."""
         return 0.0
 
     cdef void learn_scaled(self) noexcept nogil:
         pass
 
     cdef void drops(self, double *out) noexcept nogil:
-        pass
+        """out[j], (n_features,): how much less strange with feature j as the others say; some < 0
+        is 0"""
 
     cdef int64_t n_kept(self) noexcept nogil:
         """Samples that the scales have learned."""
@@ -541,3 +623,408 @@ cdef class NoveltyCore(LearnerCore):
         if not (-FIRST_EXCESS <= t.excess <= FARTHEST and isfinite(self.threshold_now())):
             return b"the snapshot's threshold is not one of any scores"
         return NULL
+
+
+@cython.final
+cdef class GaussianNoveltyCore(NoveltyCore):
+    cdef readonly bint is_diagonal   # then there is no factor, nor scratch for one
+    cdef PackedFactor factor
+    cdef int64_t order      # of the factor: D, or 0 with a diagonal
+    cdef double lift        # of the factor: none
+
+    def __init__(self, *common, **params):
+        super().__init__(*common, **params)
+        cdef PackedFactor *f = &self.factor
+        cdef int64_t D = self.n_features
+        self.order, self.lift = 0, 0.0
+        self.is_diagonal = "factor" not in self.views
+        if self.is_diagonal:
+            return
+        self.order = D
+        f.pool = <double *> self.array("factor")
+        f.length, f.width = packed(D), packed(D) + 1    # no room for rows of A
+        f.order, f.lift = &self.order, &self.lift
+        f.ones = self.scratch
+        f.border = f.ones + D
+        f.solution = f.border + D + 1
+
+    cdef double score(self) noexcept nogil:
+        cdef int64_t D = self.n_features
+        cdef const double *y
+        cdef double square
+        if self.is_diagonal:
+            square = any_dot(self.is_float32, self.scaled, self.scaled, D)
+        elif self.n_fitted() == 0:
+            square = 0.0
+        else:
+            self.forward()
+            y = self.factor.solution + 1
+            square = (self.n_fitted() + 1) * dot(y, y, D)
+        return sqrt(square / D)
+
+    cdef void forward(self) noexcept nogil:
+        """solution[1:] = L^-1 scaled"""
+        cdef int64_t j
+        for j in range(self.order):
+            self.factor.border[1 + j] = entry(self.is_float32, self.scaled, j)
+        factor_forward(&self.factor)
+
+    cdef void learn_scaled(self) noexcept nogil:
+        cdef int64_t j
+        if self.is_diagonal:
+            return
+        if self.n_fitted() == 1:
+            for j in range(self.order):
+                self.factor.pool[packed(j) + j] = 1.0
+        self.forward()
+        factor_add_outer(&self.factor, 1.0)
+
+    cdef void drops(self, double *out) noexcept nogil:
+        """out[j] = (A^-1 z)_j^2 / (A^-1)_jj, which z' A^-1 z loses where z_j is as the others say:
+        reconstruction-based contributions (Alcala & Qin 2009)"""
+        cdef int64_t D = self.n_features, i, j
+        cdef double *y
+        if self.is_diagonal or self.n_fitted() == 0:
+            for j in range(D):
+                out[j] = entry(self.is_float32, self.scaled, j) ** 2
+            return
+        self.forward()
+        y = self.factor.solution + 1
+        factor_backward(&self.factor, y)
+        for j in range(D):
+            out[j] = y[j] * y[j]
+        for j in range(D):      # (A^-1)_jj = |L^-1 e_j|^2
+            for i in range(D):
+                self.factor.border[1 + i] = i == j
+            factor_forward(&self.factor)
+            out[j] /= dot(y, y, D)
+
+    cdef const char *fault_of_model(self, int64_t n) noexcept nogil:
+        cdef const char *found = NoveltyCore.fault_of_model(self, n)
+        cdef const double *row
+        cdef double most
+        cdef int64_t j
+        if found != NULL:
+            return found
+        for j in range(packed(self.order) if self.n_fitted() == 0 else 0):
+            if self.factor.pool[j] != 0.0:
+                return b"the snapshot's factor is of no sample"
+        most = 1.01 * (1.0 + CLIP * CLIP * self.n_fitted())     # (L L')_jj but for rounding
+        for j in range(self.order if self.n_fitted() else 0):
+            row = self.factor.pool + packed(j)
+            if not (row[j] >= 1.0 and dot(row, row, j + 1) <= most):
+                return b"the snapshot's factor is not that of a covariance"
+        return NULL
+
+
+@cython.final
+cdef class KernelNoveltyCore(NoveltyCore):
+    """Parameters besides the base's: gamma, noise (v), both floats > 0; compact, a bool."""
+    cdef readonly double gamma, noise
+    cdef readonly bint compact
+    cdef readonly int64_t room       # M
+    cdef readonly int64_t width      # bytes of a centre
+    cdef char *centres      # (M, n_features)
+    cdef double *counts     # (M,)
+    cdef double *cost       # (M,): least of a merge with another centre
+    cdef int64_t *partner   # (M,): that centre
+    cdef double *square     # (M,): TMP, squared distances
+    cdef double *rest       # (M,): TMP, others
+    cdef char *coded        # (n_features,): TMP, the sample as centres are stored
+    cdef char *merged       # (n_features,): TMP, a mean of two
+    cdef void *L            # packed, float32 or float64
+    cdef void *border       # (M,): TMP, right-hand side, of that type; a new row of L
+    cdef void *solution     # (M,): TMP, of that type
+    cdef int64_t *n_held    # order of L
+
+    def __init__(self, *common, gamma, noise, compact, **params):
+        super().__init__(*common, **params)
+        cdef int64_t M = len(self.views["counts"])
+        self.gamma, self.noise, self.compact, self.room = gamma, noise, compact, M
+        self.width = self.views["centres"].itemsize * self.n_features
+        self.centres = self.array("centres")
+        self.counts = <double *> self.array("counts")
+        self.cost = <double *> self.array("cost")
+        self.partner = <int64_t *> self.array("partner")
+        self.n_held = <int64_t *> self.array("n_held")
+        self.merged = self.array("merged")
+        self.coded = self.array("coded") if compact else self.scaled
+        self.L = self.array("factor")
+        self.square = self.scratch
+        self.rest = self.square + M
+        self.border = self.rest + M
+        self.solution = <char *> self.border + M * (4 if compact else 8)
+
+    # -- scores ------------------------------------------------------------------------------------
+
+    cdef char *sample(self) noexcept nogil:
+        """The sample as centres are stored."""
+        cdef int64_t j
+        if self.compact:
+            for j in range(self.n_features):
+                (<int16_t *> self.coded)[j] = code_of(entry(self.is_float32, self.scaled, j))
+        return self.coded
+
+    cdef double at(self, const char *x, int64_t j) noexcept nogil:
+        """Feature j of a row as it is stored."""
+        return (<const int16_t *> x)[j] if self.compact else entry(self.is_float32, x, j)
+
+    cdef double unit(self) noexcept nogil:
+        """What a stored 1 is, in deviations."""
+        return 1.0 / CODES_PER_UNIT if self.compact else 1.0
+
+    cdef void measure(self, const void *x) noexcept nogil:
+        """square[i] = |x - c_i|^2, for all centres"""
+        if self.compact:
+            code_distances(<const int16_t *> x, <const int16_t *> self.centres, self.n_features,
+                           self.n_held[0], self.square)
+        elif self.is_float32:
+            square_distances(<const float *> x, <const float *> self.centres, self.n_features,
+                             self.n_held[0], self.square)
+        else:
+            square_distances(<const double *> x, <const double *> self.centres, self.n_features,
+                             self.n_held[0], self.square)
+
+    cdef double explained(self, const double *square, double least) noexcept nogil:
+        """e of a sample at these squared distances, less `least`; solution = L^-1 k"""
+        cdef int64_t i, m = self.n_held[0]
+        for i in range(m):
+            put(self.compact, self.border, i, exp_(-self.gamma * (square[i] - least)))
+        if self.compact:
+            triangle_forward(<const float *> self.L, <const float *> self.border,
+                             <float *> self.solution, m)
+        else:
+            triangle_forward(<const double *> self.L, <const double *> self.border,
+                             <double *> self.solution, m)
+        return any_dot(self.compact, self.solution, self.solution, m)
+
+    cdef double score(self) noexcept nogil:
+        if self.n_held[0] == 0:
+            return 0.0
+        self.measure(self.sample())
+        if self.compact:
+            return fmin(self.far_score(self.square), FARTHEST)
+        return -log_(fmax(self.explained(self.square, 0.0), TINY))
+
+    # -- shares of the features --------------------------------------------------------------------
+
+    cdef void drops(self, double *out) noexcept nogil:
+        """out[j] = score(x) - score(x with x_j as expected), (n_features,)"""
+        cdef int64_t j, i
+        cdef double before, far, expected
+        memset(out, 0, self.n_features * sizeof(double))
+        if self.n_held[0] == 0:
+            return
+        self.measure(self.sample())
+        before = self.far_score(self.square)
+        for j in range(self.n_features):
+            expected = self.expected(j)
+            for i in range(self.n_held[0]):
+                far = self.unit() * (expected - self.at(self.centre(i), j))
+                self.rest[i] = self.without(i, j) + far * far
+            out[j] = before - self.far_score(self.rest)
+
+    cdef double without(self, int64_t i, int64_t j) noexcept nogil:
+        """square[i] but for feature j"""
+        cdef double far = self.unit() * (self.at(self.coded, j) - self.at(self.centre(i), j))
+        return fmax(self.square[i] - far * far, 0.0)
+
+    cdef double expected(self, int64_t j) noexcept nogil:
+        """Feature j of the centres, each by its count and how near the other features are, as
+        stored."""
+        cdef int64_t i
+        cdef double least = INFINITY, far, weight, total = 0.0, value = 0.0
+        for i in range(self.n_held[0]):
+            far = self.without(i, j)
+            if far < least:  # with fmin, GCC 12 for 64-bit ARM breaks down
+                least = far
+        for i in range(self.n_held[0]):
+            weight = self.counts[i] * exp_(-self.gamma * (self.without(i, j) - least))
+            total += weight
+            value += weight * self.at(self.centre(i), j)
+        return value / total
+
+    cdef double far_score(self, const double *square) noexcept nogil:
+        """The score at these squared distances, without its end at TINY."""
+        cdef int64_t i
+        cdef double least = INFINITY
+        for i in range(self.n_held[0]):
+            least = fmin(least, square[i])
+        return 2.0 * self.gamma * least - log_(self.explained(square, least))
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    cdef void learn_scaled(self) noexcept nogil:
+        cdef int64_t i, j
+        cdef double count
+        cdef const char *x = self.sample()
+        self.measure(x)
+        i = self.nearest(1.0, -1)
+        if i >= 0 and self.merge_cost(1.0, i) == 0.0:
+            self.counts[i] += 1.0   # the same sample again
+            self.leave(i)
+            self.look_again(i)
+            self.find_lost()
+        elif self.n_held[0] < self.room:
+            self.append(x, 1.0)
+        else:
+            j = self.cheapest()
+            if self.merge_cost(1.0, i) <= self.cost[j]:
+                count = self.mean_of(x, 1.0, i)
+                self.remove(i)
+                self.append(self.merged, count)
+            else:
+                i = self.partner[j]
+                count = self.mean_of(self.centre(i), self.counts[i], j)
+                self.remove(max(i, j))
+                self.remove(min(i, j))
+                self.append(self.merged, count)
+                self.append(x, 1.0)
+
+    cdef char *centre(self, int64_t i) noexcept nogil:
+        return self.centres + i * self.width
+
+    cdef double merge_cost(self, double count, int64_t i) noexcept nogil:
+        """That of the sample measured, which counts `count`, with centre i"""
+        return count * self.counts[i] / (count + self.counts[i]) * self.square[i]
+
+    cdef int64_t nearest(self, double count, int64_t without) noexcept nogil:
+        """The centre of the least such cost; -1 if there is none."""
+        cdef int64_t i, best = -1
+        for i in range(self.n_held[0]):
+            if i != without and (
+                    best < 0 or self.merge_cost(count, i) < self.merge_cost(count, best)):
+                best = i
+        return best
+
+    cdef int64_t cheapest(self) noexcept nogil:
+        """The centre of the least `cost`."""
+        cdef int64_t i, best = 0
+        for i in range(1, self.n_held[0]):
+            if self.cost[i] < self.cost[best]:
+                best = i
+        return best
+
+    cdef double mean_of(self, const char *x, double count, int64_t i) noexcept nogil:
+        """Write the mean of centre i and x, which counts `count`, into `merged`; their count."""
+        # Sound counts give one between 0 and 1 anyway; an exported model takes an arena as it is.
+        cdef double total = count + self.counts[i], c
+        cdef double share = fmax(fmin(count / total, 1.0), 0.0)
+        cdef const char *centre = self.centre(i)
+        cdef int64_t j
+        for j in range(self.n_features):
+            c = self.at(centre, j)
+            c += share * (self.at(x, j) - c)
+            if self.compact:
+                (<int16_t *> self.merged)[j] = <int16_t> rint(c)
+            else:
+                put(self.is_float32, self.merged, j, c)
+        return total
+
+    cdef void append(self, const char *x, double count) noexcept nogil:
+        cdef int64_t m = self.n_held[0], i
+        self.measure(x)
+        self.append_row(1.0 + self.noise - self.explained(self.square, 0.0))
+        memcpy(self.centre(m), x, self.width)
+        self.counts[m] = count
+        for i in range(m):
+            if self.partner[i] >= 0 and self.merge_cost(count, i) < self.cost[i]:
+                self.cost[i], self.partner[i] = self.merge_cost(count, i), m
+        self.find_partner(m)
+        self.find_lost()
+
+    cdef void append_row(self, double complement) noexcept nogil:
+        """The row of L of the sample last `explained`. The complement is `noise` at least, far
+        above the rounding of a sum of float32."""
+        cdef int64_t m = self.n_held[0], size = 4 if self.compact else 8
+        cdef char *row = <char *> self.L + packed(m) * size
+        memcpy(row, self.solution, m * size)
+        put(self.compact, row, m, sqrt(complement))
+        self.n_held[0] = m + 1
+
+    cdef void remove(self, int64_t p) noexcept nogil:
+        """Remove centre p and close the gap. Who had it as a partner has none."""
+        cdef int64_t i, n = self.n_held[0] - 1
+        self.leave(p)
+        if self.compact:
+            triangle_remove(<float *> self.L, <float *> NULL, <float *> self.border,
+                            <float *> self.solution, n + 1, p)
+        else:
+            triangle_remove(<double *> self.L, <double *> NULL, <double *> self.border,
+                            <double *> self.solution, n + 1, p)
+        self.n_held[0] = n
+        memmove(self.centre(p), self.centre(p + 1), (n - p) * self.width)
+        for i in range(p, n):
+            self.counts[i], self.cost[i] = self.counts[i + 1], self.cost[i + 1]
+            self.partner[i] = self.partner[i + 1]
+        for i in range(n):
+            if self.partner[i] > p:
+                self.partner[i] -= 1
+
+    cdef void leave(self, int64_t p) noexcept nogil:
+        """Take the partner from those who have centre p as one."""
+        cdef int64_t i
+        for i in range(self.n_held[0]):
+            if self.partner[i] == p:
+                self.partner[i] = -1
+
+    cdef void find_lost(self) noexcept nogil:
+        """Find a partner for those who have none."""
+        cdef int64_t i
+        for i in range(self.n_held[0]):
+            if self.partner[i] < 0:
+                self.look_again(i)
+
+    cdef void look_again(self, int64_t i) noexcept nogil:
+        """Find the partner of centre i anew."""
+        self.measure(self.centre(i))
+        self.find_partner(i)
+
+    cdef void find_partner(self, int64_t i) noexcept nogil:
+        """That of centre i, which was measured."""
+        cdef int64_t best = self.nearest(self.counts[i], i)
+        self.partner[i] = best
+        self.cost[i] = self.merge_cost(self.counts[i], best) if best >= 0 else 0.0
+
+    cdef void wipe(self) noexcept nogil:
+        NoveltyCore.wipe(self)
+        memset(self.merged, 0, self.width)
+        if self.compact:
+            memset(self.coded, 0, self.width)
+
+    cdef const char *fault_of_model(self, int64_t n) noexcept nogil:
+        cdef const char *found = NoveltyCore.fault_of_model(self, n)
+        cdef int64_t i, j
+        cdef double far, square, total = 0.0
+        if found != NULL:
+            return found
+        if self.n_held[0] > self.room or (self.n_held[0] == 0) != (self.n_fitted() == 0):
+            return b"the snapshot's number of centres is out of range"
+        for i in range(self.n_held[0]):
+            if self.counts[i] < 1.0:
+                return b"the snapshot has a centre of no sample"
+            total += self.counts[i]
+            if not self.has_partner(i):
+                return b"the snapshot has a centre without a partner"
+            if self.cost[i] < 0.0:
+                return b"the snapshot has a centre of negative cost"
+            square = 0.0
+            for j in range(i + 1):
+                far = entry(self.compact, self.L, packed(i) + j)
+                square += far * far
+            if not (entry(self.compact, self.L, packed(i) + i) > 0.0
+                    and fabs(square - 1.0 - self.noise) < 0.01):
+                return b"the snapshot's factor is not that of a kernel"
+        if total != self.n_fitted():
+            return b"the snapshot's centres do not count the samples learned"
+        for i in range(self.room):
+            for j in range(self.n_features):
+                if not fabs(self.at(self.centre(i), j) * self.unit()) <= CLIP:
+                    return b"the snapshot has a centre that no scaled samples have"
+        return NULL
+
+    cdef bint has_partner(self, int64_t i) noexcept nogil:
+        """Whether a centre's partner is another; alone, it has none."""
+        if self.n_held[0] == 1:
+            return self.partner[i] == -1
+        return 0 <= self.partner[i] < self.n_held[0] and self.partner[i] != i

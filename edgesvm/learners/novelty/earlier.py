@@ -10,11 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from edgesvm.learners.novelty.constants import ALARM
-
 SETTLED = "settled"  # the value of `alarm` that they do not have
 N_STUCK = 1  # of their array `lately`
-
+IN_ALARM = 9  # of today's array `alarm`
 
 Arrays = list[tuple[str, str, tuple[int, ...]]]
 
@@ -46,4 +44,4 @@ def read(source: Mapping[str, np.ndarray], target: Mapping[str, np.ndarray]) -> 
     target["tail"][:], target["n_kept"][...] = source["tail"][:-1], source["n_updates"]
     target["n_strange"][...], target["n_alarms"][...] = source["n_alarms"], 0
     if "lately" in source:
-        target["alarm"][ALARM.index("n_stuck")] = source["lately"][N_STUCK]
+        target["alarm"][IN_ALARM] = source["lately"][N_STUCK]

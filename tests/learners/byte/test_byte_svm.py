@@ -1,6 +1,5 @@
 """ByteSVM: the twin's bytes, classes as they come, bytes used up, scale, hostile models."""
 
-import pickle
 import struct
 from dataclasses import replace
 
@@ -128,16 +127,6 @@ def test_the_least_bytes_hold_the_model(n_features):
             model.plan(n_features)
 
 
-def test_balanced_weights_of_a_class_that_comes():
-    """Its first sample counts as of K classes, as where all are said."""
-    X, y = clouds(300, 4, 3)
-    order = np.argsort(y == 2, kind="stable")
-    learner = ByteSVM(class_weight="balanced").partial_fit(X[order], y[order])
-    plain = ByteSVM(class_weight="balanced")
-    plain._engine = "reference"
-    assert bytes(learner.arena) == bytes(plain.partial_fit(X[order], y[order]).arena)
-
-
 def test_one_more_label_of_weight_zero_has_the_last_place():
     X, y = clouds(200, 3, 2)
     learner = ByteSVM().partial_fit(X, y)
@@ -147,30 +136,6 @@ def test_one_more_label_of_weight_zero_has_the_last_place():
 
 
 # -- decisions -------------------------------------------------------------------------------------
-
-
-@each("n_classes", [2, 3])
-@each("labels", [(0, 1, 2), ("b", "a", "c")])
-def test_all_ways_to_decide_agree(n_classes, labels):
-    X, y = clouds(400, 5, n_classes)
-    words = np.array(labels)[y]
-    model = ByteSVM().partial_fit(X, words)
-    values, predicted = model.decision_function(X), model.predict(X)
-    assert np.array([model.decision_one(x) for x in X]).tolist() == values.tolist()
-    assert [model.predict_one(x) for x in X] == predicted.tolist()
-    if n_classes == 2:
-        assert (predicted == model.classes_[(values > 0).astype(int)]).all()
-    else:
-        assert (predicted == model.classes_[values.argmax(axis=1)]).all()
-    assert (predicted == words).mean() > 0.9
-
-
-def test_a_positive_score_is_of_the_larger_label_whichever_came_first():
-    X, y = clouds(400, 3, 2)
-    first, second = np.array(["a", "b"])[y], np.array(["b", "a"])[y]
-    one, other = (ByteSVM().partial_fit(X, words) for words in (first, second))
-    assert one.decision_function(X).tolist() == (-other.decision_function(X)).tolist()
-    assert ((one.decision_function(X) > 0) == (first == "b")).mean() > 0.9
 
 
 # -- scale -----------------------------------------------------------------------------------------
@@ -267,17 +232,6 @@ def test_a_model_laid_out_for_fewer_classes_than_said_is_refused(tmp_path):
     (tmp_path / "m.esvm").write_bytes(pack(replace(snapshot, arena=bytes(arena))))
     with pytest.raises(CorruptModelError, match="other classes"):
         edgesvm.load(tmp_path / "m.esvm")
-
-
-def test_a_second_learner_goes_on_in_a_grown_arena():
-    X, y = clouds(900, 8, 4)
-    y = np.sort(y)  # class after class
-    whole = ByteSVM(n_bytes=6150).partial_fit(X, y)
-    model = ByteSVM(n_bytes=6150).partial_fit(X[:700], y[:700])
-    for cut in (750, 900):
-        model = pickle.loads(pickle.dumps(model))
-        model.partial_fit(X[model.n_seen_ : cut], y[model.n_seen_ : cut])
-    assert bytes(model.arena) == bytes(whole.arena)
 
 
 def test_a_fit_that_is_refused_forgets_nothing():

@@ -127,16 +127,6 @@ def test_a_stream_that_drifts_is_answered_by_the_last_weights():
     assert right[0] > 0.97 and right[1] > 0.8
 
 
-def test_both_dtypes_draw_the_same_directions():
-    X, y = disc(500)
-    a, b = (FourierSVM(dtype=dtype, seed=3) for dtype in ("float32", "float64"))
-    a.partial_fit(X.astype("float32"), y)
-    b.partial_fit(X, y)
-    np.testing.assert_allclose(
-        a.decision_function(X), b.decision_function(X), atol=0.05
-    )  # weights in float32, and angles rounded to the other side
-
-
 def test_classes_have_weights_of_their_own_on_the_same_features():
     """Each is one against the rest: three classes cost three times two, less what is shared."""
     X, _ = disc(3000)

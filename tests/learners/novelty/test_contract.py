@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import threading
 import zlib
 
 import numpy as np
@@ -11,7 +10,7 @@ from each import each
 
 import edgesvm
 from edgesvm import CorruptModelError, GaussianNovelty, KernelNovelty, NotFittedError
-from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
+from edgesvm.learners.novelty.novelty import NoveltyLearner
 from edgesvm.persist.store import restore
 from firmware_sim.limits.allocations import hook_calls
 
@@ -192,29 +191,6 @@ def test_no_width_makes_a_score_that_is_no_number(storage, gamma):
 
 
 @each("form", FORMS)
-def test_rows_of_any_layout_are_read_and_left_alone(form):
-    X = stream()
-    plain = make(form).partial_fit(X)
-    locked = X.copy()
-    locked.flags.writeable = False
-    wide = np.zeros((N, 2 * D), np.float32)
-    wide[:, ::2] = X
-    for rows in (locked, np.asfortranarray(X), wide[:, ::2], X.astype("float64"), X.tolist()):
-        other = make(form).partial_fit(rows)
-        assert bytes(other.arena) == bytes(plain.arena)
-        assert other.shares_one(rows[3]).tolist() == plain.shares_one(X[3]).tolist()
-    learned = make(form).allocate(D)
-    row = np.empty(D, np.float32)
-    for x in X:  # the learner keeps no reference to it
-        row[:] = x
-        learned.learn_one(row)
-    assert bytes(learned.arena) == bytes(plain.arena) and (locked == X).all()
-    before = bytes(plain.arena)
-    plain.score_samples(X), plain.predict(X), plain.score_one(X[0]), plain.shares_one(X[0])
-    assert bytes(plain.arena) == before
-
-
-@each("form", FORMS)
 def test_counters_that_no_stream_reaches_are_refused(form):
     learner = make(form).partial_fit(stream())
     for name, place, value in [
@@ -354,28 +330,3 @@ def test_scikit_learns_own_checks(kind):
     failed = {c["check_name"]: c["exception"] for c in found if c["status"] == "failed"}
     assert failed == {}
     assert sum(c["status"] == "passed" for c in found) > 40
-
-
-@each("form", FORMS)
-def test_threads_may_share_it(form):
-    X = stream(600)
-    learner = make(form).partial_fit(X[:100])
-    errors, scores = [], []
-
-    def learn():
-        for x in X[100:]:
-            learner.learn_one(x)
-
-    def ask():
-        for x in X[:200]:
-            scores.append(learner.score_one(x))
-            scores.extend(learner.score_samples(X[:3]))
-            errors.extend(p for p in learner.predict(X[:5]) if p not in (-1, 1))
-
-    threads = [threading.Thread(target=work) for work in (learn, ask, ask)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors and np.isfinite(scores).all() and len(scores) == 1600
-    assert bytes(learner.arena) == bytes(make(form).partial_fit(X).arena)

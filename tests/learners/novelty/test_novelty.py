@@ -8,7 +8,7 @@ import pytest
 from each import each
 
 from edgesvm import GaussianNovelty, KernelNovelty, NotFittedError, alarm_rate_of
-from edgesvm.learners.novelty.constants import SETTLED
+from reference.novelty import SETTLED
 
 
 def new(learner, **params):

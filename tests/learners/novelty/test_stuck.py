@@ -7,7 +7,7 @@ import pytest
 from each import each
 
 from edgesvm import GaussianNovelty, KernelNovelty, NotFittedError, load
-from edgesvm.learners.novelty.constants import STUCK_AFTER
+from reference.novelty import STUCK_AFTER
 
 KINDS = [
     GaussianNovelty(),

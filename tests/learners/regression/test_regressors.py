@@ -9,12 +9,9 @@ from each import each
 import edgesvm
 from edgesvm import (
     AdaGradSVR,
-    Calibrated,
-    Chain,
     CorruptModelError,
     FourierRLS,
     FourierSVR,
-    OneVsRest,
 )
 from edgesvm.persist import pack, restore, unpack
 
@@ -92,12 +89,6 @@ def test_a_prediction_of_a_plane_is_its_coefficients():
     assert AdaGradSVR().partial_fit(X[:1], y[:1]).intercept_ == pytest.approx(y[0])
 
 
-@each("around", [Calibrated, OneVsRest])
-def test_what_needs_classes_refuses_a_regressor(around):
-    with pytest.raises(ValueError, match=r"needs classes|give a two-class learner"):
-        around(learner=FourierSVR()).plan(3)
-
-
 @each("learner", [edgesvm.StreamSVM(), edgesvm.FourierSVM(n_directions=4)])
 def test_what_is_around_a_classifier_has_nothing_of_a_regressor(learner):
     X, y = stream()
@@ -107,12 +98,6 @@ def test_what_is_around_a_classifier_has_nothing_of_a_regressor(learner):
         assert not hasattr(model, name)
     for name in names:
         assert hasattr(edgesvm.Standardized(learner=FourierSVR()), name)
-
-
-def test_a_chain_refuses_a_regressor():
-    chain = Chain(windows=edgesvm.WindowFeatures(window=8, hop=8, rate=10.0), learner=FourierSVR())
-    with pytest.raises(ValueError, match="it predicts a number"):
-        chain.plan(2)
 
 
 def test_rows_of_a_large_feature_do_not_lose_the_stack_to_rounding():

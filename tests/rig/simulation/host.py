@@ -27,9 +27,9 @@ from edgesvm.cli import _parse, run, server
 from edgesvm.cli.drift_options import DETECTORS
 from edgesvm.cli.run_settings import RunSettings
 from edgesvm.cli.stopping import Signals
-from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import CorruptModelError, LinkDown, NoSchema
 from edgesvm.learner import Learner
+from edgesvm.learners.drift import DriftWatch
 from edgesvm.link import open_link, wire
 from edgesvm.link.frames import REJECTED
 from edgesvm.persist import Checkpoint

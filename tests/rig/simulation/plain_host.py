@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.drift.watch import DriftWatch
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
+from edgesvm.learners.drift import DriftWatch
 from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
 from rig.simulation.arrivals import Epoch, Label, Reader, Row
 

@@ -1,30 +1,21 @@
 """Calibrated, compiled: a sigmoid on a learner's score, fitted while the stream is learned.
 
-Before a sample is learned the wrapped learner scores it, so the score is an honest one. With the
-score f, s the mean of |f| over recent samples, and t = 1 for the class of the sigmoid, else 0
-(Platt 1999):
+With the score f of a sample before it is learned, s the mean of |f| over recent samples, and t = 1
+for the class of the sigmoid, else 0:
 
     g = f / s,   z = a g + b,   p = 1 / (1 + exp(-z))
-
-a and b follow by one Newton step a sample on the log loss (as online Newton step of Hazan, Agarwal
-& Kale 2007, with the information of about the last n samples in place of all):
-
     A = (1 - 1/n) A + p (1 - p) (g, 1)(g, 1)'     (a, b) += (A + I)^-1 (t - p) (g, 1)
 
-a never falls below 0: the order of the scores stays. A class's sigmoid begins with its first
-sample, b at the log-odds of the counts; until two classes have been seen there is none.
+This is the online Newton step of Hazan, Agarwal & Kale 2007, with the information of about the last
+n samples in place of all. a never falls below 0: the order of the scores stays. A class's sigmoid
+begins with its first sample, b at the log-odds of the counts.
 
-Two classes have one sigmoid, and the decision value is z. Of more, each has its own on its own
-score; their shares p, divided by their sum, are the probabilities, and log p the decision values.
-To these is added the logarithm of a class's price, or the threshold of the class whose recall is
-kept: minus the share-quantile q of its margins m (by how much its own value was above the others'
-largest), by stochastic approximation (Robbins & Monro 1951) with d, the mean of |m - q|:
+Two classes have one sigmoid, and the decision value is z; of more, log p are the values. To these
+is added the logarithm of a class's price, or the threshold of the class whose recall is kept: minus
+the share-quantile q of its margins m (by how much its own value was above the others' largest), by
+stochastic approximation (Robbins & Monro 1951) with d, the mean of |m - q|:
 
     q += gain d / min(k, recent) (1 - share - [m <= q]),     m of the class's k-th sample
-
-With `coverage` a sample's set has the labels of p >= 1 - c, and the most probable one. After each
-sample c += step (missed - (1 - coverage)), step = max(0.02, 1 / n), so that in the long run the set
-holds the label of this share of the samples (Gibbs & Candes 2021).
 
 Bytes: 8 + 40 V, V sigmoids: 1, or with more classes n_classes; 16 more to keep a recall, 32 more
 with `coverage`.
@@ -43,7 +34,7 @@ from edgesvm.core.status cimport CHANGED, UNCHANGED, Status
 
 cdef double FARTHEST, FIRST_SLOPE, MOST_RELATIVE, MOST_WEIGHT, PRIOR
 cdef double QUANTILE_GAIN, QUANTILE_RECENT, RECENT, SET_STEP, SIZED_BY
-from edgesvm.calibration.constants import (
+from edgesvm.learners.constants import (
     FARTHEST, FIRST_SLOPE, MOST_RELATIVE, MOST_WEIGHT, PRIOR, QUANTILE_GAIN, QUANTILE_RECENT,
     RECENT, SET_STEP, SIZED_BY)
 

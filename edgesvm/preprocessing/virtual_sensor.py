@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgesvm.budget import MemoryPlan, format_bytes, parse_bytes
+from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import whole
-from edgesvm.contract.registry import also_loaded
+from edgesvm.contract.registry import also_loaded, registered_name
+from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
-from edgesvm.errors import refusal
+from edgesvm.errors import MemoryBudgetError, refusal
 from edgesvm.learner import Learner
-from edgesvm.learners.novelty.gaussian_novelty import GaussianNovelty
-from edgesvm.learners.novelty.novelty_learner import NoveltyLearner
+from edgesvm.learners.novelty.novelty import GaussianNovelty, NoveltyLearner
 from edgesvm.learners.regression.fourier_rls import FourierRLS
 from edgesvm.learners.regressor import tracked_in
+from edgesvm.persist.format import Snapshot
+from edgesvm.persist.saved import Composed
 from edgesvm.preprocessing.standardized import Standardized
-from edgesvm.series.joined import Arrays, Joined
 
 __all__ = ["VirtualSensor"]
 
 LARGEST = 1e6  # of a residual, in mean absolute ones
+NO_LABELS: tuple[tuple[Any, ...], bool] = (), False
 
 
 @also_loaded
 @dataclass(kw_only=True, eq=False)
-class VirtualSensor(Joined):
+class VirtualSensor(Composed):
     """Predict one channel from the others, and tell when it is not what they lead one to expect.
 
     A fault that moves one channel within its usual range is no strange value by itself; what the
     other channels say of it is. The residual, in units of the usual one, goes to a learner of what
-    is normal.
+    is normal. Both learners are in one block of memory: one plan, one snapshot.
 
     Parameters
     ----------
@@ -68,9 +73,18 @@ class VirtualSensor(Joined):
     regressor: Learner | None = None
     learner: NoveltyLearner | None = None
 
-    _grows = "regressor"
+    n_classes_allocated = 2
+    regresses = True  # it has no labels
+
+    def __post_init__(self) -> None:
+        self._arena: Arena | None = None
+        self._guard = Guard(type(self).__name__)
+
+    # -- memory ------------------------------------------------------------------------------------
 
     def _parts(self, n_inputs: int) -> dict[str, tuple[Learner, int]]:
+        """Unused learners by the name of their parameter, and how many features each gets; raises
+        ValueError for a parameter out of range."""
         whole("n_inputs", n_inputs, 2, 1 << 24)
         whole("target", self.target, -n_inputs, n_inputs - 1)
         regressor: Any = self.regressor
@@ -86,11 +100,84 @@ class VirtualSensor(Joined):
             "learner": (learner.like_new(), 1),
         }
 
-    def _own_arrays(self, n_inputs: int) -> Arrays:
-        return []
+    def plan(self, n_inputs: int) -> MemoryPlan:
+        """The arrays needed, and their total in bytes. Nothing is allocated."""
+        plans = {name: part.plan(width) for name, (part, width) in self._parts(n_inputs).items()}
+        return MemoryPlan.of([(name, "u1", (plan.total,)) for name, plan in plans.items()], plans)
 
-    def _check(self) -> None:
-        """There are no arrays of its own."""
+    def fitted_into(self, budget: int | str, n_inputs: int) -> VirtualSensor:
+        """The same with the largest regressor that fits into `budget` bytes, all else included.
+
+        Raises
+        ------
+        MemoryBudgetError
+            Not even the smallest fits.
+        """
+        n_bytes = parse_bytes(budget)
+        part, width = self._parts(n_inputs)["regressor"]
+        beside = self.plan(n_inputs).total - part.plan(width).total
+        try:
+            fitted = part.fitted_into(max(n_bytes - beside, 0), width)
+        except MemoryBudgetError as error:
+            required = beside + error.required
+            raise MemoryBudgetError(
+                f"{type(self).__name__} of {n_inputs} inputs needs {format_bytes(required)}, of"
+                f" which the regressor has {format_bytes(error.required)}; the budget is"
+                f" {format_bytes(n_bytes)}",
+                required,
+                n_bytes,
+            ) from error
+        return type(self)(**{**self._given, "regressor": fitted})
+
+    def allocate(self, n_inputs: int, buffer: Any = None) -> VirtualSensor:
+        """Allocate the planned bytes, and forget what was learned. Nothing is allocated later.
+
+        Raises
+        ------
+        MemoryBudgetError
+            The buffer is too small; ``.required`` is the number of bytes needed.
+        """
+        plan = self.plan(n_inputs)
+        plan.check_buffer(buffer, f"{self!r} of {n_inputs} inputs")
+        arena = Arena(plan.total, buffer)
+        views, parts = plan.cut(arena.memory), self._parts(n_inputs)
+        for name, (part, width) in parts.items():
+            part.allocate(width, buffer=views[name])
+        self._adopt(n_inputs, arena, parts)
+        return self
+
+    def _adopt(self, n_inputs: int, arena: Arena, parts: Mapping[str, tuple[Any, int]]) -> None:
+        self.n_features_in_, self._arena = n_inputs, arena
+        self.regressor_, self.learner_ = (part for part, _ in parts.values())
+
+    # -- save and load -----------------------------------------------------------------------------
+
+    @property
+    def n_updates_(self) -> int:
+        """Samples that changed the learner."""
+        return int(self.learner_.n_updates_)
+
+    def _described(self) -> dict[str, Any]:
+        """The parameters, with the learners as they are at work."""
+        at_work = {"regressor": self.regressor_, "learner": self.learner_}
+        return self._given | {
+            name: part._described(part._held_state.params) for name, part in at_work.items()
+        }
+
+    def snapshot(self) -> Snapshot:
+        name, memory = registered_name(type(self)), self.arena.memory.data
+        return Snapshot(name, self._described(), self.n_features_in_, (), False, memory)
+
+    def _load(
+        self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool
+    ) -> None:
+        parts = self._parts(n_features)
+        for name, (part, width) in parts.items():
+            known = NO_LABELS if part.takes_labels else ((-1, 1), True)
+            inside = plan.inside[name]
+            place = arena.part(plan.offsets[name], inside.total)
+            part._load(inside, place, width, *known)
+        self._adopt(n_features, arena, parts)
 
     # -- samples -----------------------------------------------------------------------------------
 
@@ -98,7 +185,7 @@ class VirtualSensor(Joined):
         """The other channels, and the target."""
         if self._arena is None:
             self.allocate(np.size(x))
-        dtype = self.learners_["regressor"].core.dtype
+        dtype = self.regressor_.core.dtype
         row = as_floats(x, dtype, 1, self.n_features_in_, type(self).__name__)
         return np.delete(row, self.target), float(row[self.target])
 
@@ -148,10 +235,6 @@ class VirtualSensor(Joined):
         """Learn the channel from the others, and nothing of the residual."""
         others, y = self._apart(x)
         self.regressor_.learn_one(others, y)
-
-    @property
-    def regressor_(self) -> Any:
-        return self.learners_["regressor"]
 
     @property
     def n_seen_(self) -> int:

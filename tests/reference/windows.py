@@ -1,4 +1,4 @@
-"""Features of windows of raw samples, in plain NumPy."""
+"""Raw samples to rows of features, and a learner behind them, in plain NumPy."""
 
 from __future__ import annotations
 
@@ -7,47 +7,72 @@ import numpy as np
 from edgesvm.contract.inputs import as_floats
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
-from edgesvm.preprocessing._window_features import N_TEACH, Feature
-from edgesvm.preprocessing.constants import LARGEST
+from edgesvm.preprocessing._windows import N_TEACH, Feature
 
+LARGEST = 1e15
 TOP, CLIP, MOST_BIAS = 2.0**24, 2.0**27, 2.0**30
 N_ROUGH, N_TURNING = 6, 4
 MEAN, M2, M3, M4, TREND, LOW, HIGH, N_CROSSINGS, IS_ABOVE = range(9)
 
 
-class WindowFeaturesCoreRef:
-    def __init__(
-        self, plan, arena, *, n_channels, window, hop, rate, codes, bands, magnitude, patterns,
-        averages, dtype, owner, guard,
-    ):  # fmt: skip
+class RawFeaturesCoreRef:
+    """A subclass adds `take`, of a float64 sample: whether it completes a row."""
+
+    def __init__(self, plan, arena, *, n_channels, window, hop, dtype, owner, guard):
         self.arena, self.guard, self.owner, self.dtype = arena, guard, owner, np.dtype(dtype)
-        self.n_channels, self.window, self.hop, self.rate = n_channels, window, hop, rate
-        self.codes, self.has_magnitude = codes, magnitude
-        self.centers = np.array([center for center, _ in bands])
-        self.sections = np.array([both for _, both in bands]).reshape(-1, 2, 3)
+        self.n_channels, self.window, self.hop = n_channels, window, hop
+        self.n_windows = -(-window // hop)
         self.views = plan.cut(arena.memory)
-        self.n_windows = len(self.views["moments"])
-        self.first, self.second = np.triu_indices(n_channels, 1)
         self.row = self.views["row"]
-        self.n_levels, self.averages = self.views["levels"].shape[1], averages
-        self.triples = np.array([[p.triple for p in level] for level in patterns])
-        self.normal = np.array([[p.normal for p in level] for level in patterns])
-        self.wanted = np.array([[p.wanted for p in level] for level in patterns])
+
+    @staticmethod
+    def are_fine(X):
+        return (np.abs(X) <= LARGEST).all(axis=-1)
 
     def push(self, x):
         row = as_floats(x, self.dtype, 1, self.n_channels, self.owner)
-        if not (np.abs(row) <= LARGEST).all():
+        if not self.are_fine(row):
             raise refusal(Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, ())
         return self.row if self.take(row.astype(np.float64)) else None
 
     def push_many(self, X, out):
-        fine = (np.abs(X) <= LARGEST).all(axis=1)
+        fine = self.are_fine(X)
         if not fine.all():
             raise refusal(Status.NOT_FINITE, f"{self.owner}: row {fine.argmin()}", self.dtype, ())
         rows = (self.row.copy() for x in X.astype(np.float64) if self.take(x))
         for i, row in enumerate(rows):
             out[i] = row
         return out
+
+    def open_windows(self, at):
+        """Place and age of the windows that have the sample `at`."""
+        newest = at // self.hop
+        for k in range(max(newest - self.n_windows + 1, 0), newest + 1):
+            if at - k * self.hop < self.window:
+                yield k % self.n_windows, at - k * self.hop
+
+    def break_off(self):
+        n_run = int(self.views["n_run"])
+        if n_run:
+            unfinished = [age for _, age in self.open_windows(n_run - 1) if age < self.window - 1]
+            self.views["n_dropped"][...] += len(unfinished)
+        self.views["n_run"][...] = 0
+
+    def check(self):
+        """Does nothing: the compiled core checks snapshots, the reference is for tests."""
+
+
+class WindowFeaturesCoreRef(RawFeaturesCoreRef):
+    def __init__(self, *common, rate, codes, bands, magnitude, patterns, averages, **raw):
+        super().__init__(*common, **raw)
+        self.rate, self.codes, self.has_magnitude = rate, codes, magnitude
+        self.centers = np.array([center for center, _ in bands])
+        self.sections = np.array([both for _, both in bands]).reshape(-1, 2, 3)
+        self.first, self.second = np.triu_indices(self.n_channels, 1)
+        self.n_levels, self.averages = self.views["levels"].shape[1], averages
+        self.triples = np.array([[p.triple for p in level] for level in patterns])
+        self.normal = np.array([[p.normal for p in level] for level in patterns])
+        self.wanted = np.array([[p.wanted for p in level] for level in patterns])
 
     def take(self, x):
         views = self.views
@@ -74,13 +99,6 @@ class WindowFeaturesCoreRef:
         for name, more in (("n_run", 1), ("n_pushed", 1), ("n_rows", is_complete)):
             views[name][...] += more
         return is_complete
-
-    def open_windows(self, at):
-        """Place and age of the windows that have the sample `at`."""
-        newest = at // self.hop
-        for k in range(max(newest - self.n_windows + 1, 0), newest + 1):
-            if at - k * self.hop < self.window:
-                yield k % self.n_windows, at - k * self.hop
 
     def filter(self, x):
         """x behind the filters, of shape (n_streams, n_bands)."""
@@ -251,17 +269,184 @@ class WindowFeaturesCoreRef:
         views["bias"][:] = np.trunc(np.clip(bias, -MOST_BIAS, MOST_BIAS))
         views["n_taught"] += 1
 
-    def break_off(self):
-        n_run = int(self.views["n_run"])
-        if n_run:
-            unfinished = [age for _, age in self.open_windows(n_run - 1) if age < self.window - 1]
-            self.views["n_dropped"][...] += len(unfinished)
-        self.views["n_run"][...] = 0
-
-    def check(self):
-        """Does nothing: the compiled core checks snapshots, the reference is for tests."""
-
 
 def ratio(a, b):
     """a / b, 0 where nothing has varied"""
     return np.divide(a, b, out=np.zeros(np.shape(b)), where=b > 0)
+
+
+# Of the clock, as _windows.pyx says.
+TIME, COVERED, HOUR, N, N_VISITS = range(5)
+LAST, SLOW, SIZE, OF_HOUR, SQUARES, ORIGIN, UNIT = range(7)
+DAY, HOURS, WEEK, MEMORY, LONGEST = 24, 168, 604800.0, 43200.0, 5400.0
+LEAST_VISITS, LEAST_SHARE, FAR, BOUND, LEAST_STEP, PRIOR = 2, 0.125, 8.0, 3.0, 16.0, 0.25
+MOST, FINE, LARGEST_CODE = 16.0, 4096.0, 32767.0
+
+
+class ClockFeaturesCoreRef(RawFeaturesCoreRef):
+    def __init__(self, *common, **raw):
+        super().__init__(*common, **raw)
+        self.clock, self.codes = self.views["clock"], self.views["codes"]
+        self.of, self.visits = self.views["channels"].T, self.views["visits"]
+
+    @staticmethod
+    def are_fine(X):
+        return (np.abs(X) <= LARGEST).all(axis=-1) & (X[..., -1] >= 0) & (X[..., -1] <= WEEK)
+
+    def take(self, x):
+        share, x, of = self.tick(x[-1]), x[:-1], self.of
+        if self.views["n_pushed"] == 0:
+            of[SLOW] = x
+        if self.views["n_run"] == 0:
+            of[LAST] = x
+        self.row.reshape(-1, 4).T[:] = x, x - of[SLOW], x - of[LAST], self.residual(x)
+        self.follow(x, share)
+        for name in ("n_run", "n_pushed", "n_rows"):
+            self.views[name][...] += 1
+        return True
+
+    def tick(self, time):
+        """Set the clock; the share of this sample in the slow means."""
+        clock = self.clock
+        hour, passed = np.floor(time / 3600) % HOURS, time - clock[TIME]
+        if passed < 0:
+            passed += WEEK
+        if self.views["n_pushed"] == 0:
+            passed, clock[HOUR] = 0.0, hour
+        if passed > WEEK / 2:  # it was set back
+            passed, hour = 0.0, clock[HOUR]
+        if hour != clock[HOUR]:
+            self.end_hour()
+            clock[HOUR], clock[N] = hour, 0.0
+        clock[TIME] = time
+        clock[N] += 1
+        passed = min(passed, LONGEST)
+        clock[COVERED] = min(clock[COVERED] + passed, MEMORY)
+        return passed / clock[COVERED] if clock[COVERED] > 0 else 0.0
+
+    def residual(self, x):
+        mean, deviation = self.usual(int(self.clock[HOUR]))
+        residual = np.divide(x - mean, deviation, out=np.zeros_like(x), where=deviation > 0)
+        return np.clip(residual, -MOST, MOST)
+
+    def usual(self, hour):
+        """Mean and deviation of each channel at an hour of the week, or of the day, or of late."""
+        hours = [hour]
+        if self.visits[hour] < LEAST_VISITS:
+            hours = np.arange(hour % DAY, HOURS, DAY)
+        visits, codes = self.visits[hours].astype(np.float64), self.codes[:, hours].astype(float)
+        n = visits.sum()
+        if n < LEAST_VISITS:
+            return self.of[SLOW], self.of[SIZE]
+        mean = (codes[..., 0] * visits).sum(axis=1) / n
+        squares = codes[..., 1] ** 2 + (codes[..., 0] - mean[:, None]) ** 2
+        squares = (squares * visits).sum(axis=1) * self.of[UNIT] ** 2
+        deviation = np.sqrt((squares + PRIOR * self.of[SIZE] ** 2) / (n + PRIOR))
+        return self.of[ORIGIN] + mean * self.of[UNIT], deviation
+
+    def follow(self, x, share):
+        of = self.of
+        d = x - of[SLOW]
+        bound = np.where(of[SIZE] > 0, FAR * of[SIZE], np.inf)
+        d = np.clip(d, -bound, bound)
+        counted = of[SLOW] + d
+        before = counted - of[OF_HOUR]
+        of[OF_HOUR] += before / self.clock[N]
+        of[SQUARES] += before * (counted - of[OF_HOUR])
+        of[SLOW] += share * d
+        of[SIZE] += share * (np.abs(d) - of[SIZE])
+        of[LAST] = x
+
+    def end_hour(self):
+        """Take the hour that is under way into what is usual at it."""
+        of, hour = self.of, int(self.clock[HOUR])
+        if self.clock[N_VISITS] == 0:
+            of[ORIGIN] = of[OF_HOUR]
+        n = min(int(self.visits[hour]) + 1, 255)
+        share = max(1 / n, LEAST_SHARE)
+        mean, deviation = self.codes[:, hour].T * of[UNIT]
+        apart, inside = of[OF_HOUR] - of[ORIGIN] - mean, of[SQUARES] / self.clock[N]
+        if n > 1:
+            bound = BOUND * self.usual(hour)[1] + LEAST_STEP * of[UNIT]
+            bound[deviation == 0] = np.inf
+            apart, inside = np.clip(apart, -bound, bound), np.minimum(inside, bound**2)
+        variance = (1 - share) * (deviation * deviation + share * apart * apart) + share * inside
+        for c in range(len(apart)):
+            self.store(c, hour, mean[c] + share * apart[c], np.sqrt(variance[c]))
+        of[OF_HOUR] = of[SQUARES] = 0.0
+        self.visits[hour] = n
+        self.clock[N_VISITS] += 1
+
+    def store(self, c, hour, mean, deviation):
+        """Code both in the channel's unit, or in a larger one."""
+        codes, largest = self.codes[c], max(abs(mean), deviation)
+        unit = self.of[UNIT, c]
+        if unit == 0 and largest > 0:
+            unit = max(largest / FINE, 1e-300)
+        while largest > LARGEST_CODE * unit:
+            unit *= 2
+            codes[:] = np.trunc(codes / 2)
+        if unit > 0:
+            codes[hour] = np.rint([mean / unit, deviation / unit])
+        self.of[UNIT, c] = unit
+
+
+NORMAL = 1  # class index of a window without a label, where there are no labels
+
+
+class ChainCoreRef:
+    def __init__(self, votes, windows, learner, last, owner):
+        self.votes, self.windows, self.learner = votes, windows, learner
+        self.last, self.owner = last, owner
+
+    def push(self, x, y):
+        if not self.take(x, y):
+            return None
+        row = self.windows.row
+        is_fitted = self.learner.views["n_per_class"].any()
+        answer = self.learner.predict_with_score(row) if is_fitted else (None, 0.0)
+        if self.winner >= 0:
+            self.learner.learn_one(row, self.learner.labels.in_slots[self.winner])
+        return answer
+
+    def window(self, x, y):
+        if not self.take(x, y):
+            return None
+        has_label = self.winner >= 0 and not self.learner.one_class
+        return self.windows.row, self.learner.labels.in_slots[self.winner] if has_label else None
+
+    def take(self, x, y):
+        windows, labels = self.windows, self.learner.labels
+        one_class = self.learner.one_class
+        y = None if one_class else y
+        slot = -1 if y is None else labels.slot_of(y)
+        row = as_floats(x, windows.dtype, 1, windows.n_channels, self.owner)
+        is_unknown = y is not None and slot < 0
+        if is_unknown or not windows.are_fine(row):
+            status = Status.UNKNOWN_LABEL if is_unknown else Status.NOT_FINITE
+            sample = f"{self.owner}: the sample (label {y!r})"
+            raise refusal(status, sample, windows.dtype, labels.in_slots)
+        if y is not None:
+            labels.take(slot, y)
+        at = int(windows.views["n_run"])
+        if at % windows.hop == 0:
+            self.votes[at // windows.hop % windows.n_windows] = 0
+        ended = None
+        for place, age in windows.open_windows(at):
+            if slot >= 0:
+                self.votes[place, slot] += 1
+            if age == windows.window - 1:
+                ended = place
+        windows.push(row)
+        if ended is None:
+            return False
+        winner = slot if self.last else self.most_votes(self.votes[ended])
+        self.winner = NORMAL if one_class else winner
+        return True
+
+    @staticmethod
+    def most_votes(votes):
+        return int(votes.argmax()) if votes.any() else -1
+
+    def check(self):
+        """Does nothing: the compiled core checks snapshots, the reference is for tests."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from edgesvm.calibration._calibrated import CalibratedCore
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import is_label
-from edgesvm.contract.params import positive, share
+from edgesvm.contract.params import Check, optional, param, positive, share
 from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
+from edgesvm.learners._calibrated import CalibratedCore
 from edgesvm.learners.probable import Probable
 from edgesvm.learners.wrapper import Shell
 
@@ -24,6 +24,22 @@ if TYPE_CHECKING:
 __all__ = ["Calibrated"]
 
 PLAIN = (bool, int, float, str)  # what a label must be to have a price; no code of others' runs
+
+
+def by_label(check: Check) -> Check:
+    """A dict of labels to what `check` accepts, or None, which is as an empty one."""
+
+    def checked(name: str, given: object) -> dict[Any, Any]:
+        if given is None:
+            return {}
+        if not isinstance(given, dict) or not given:
+            raise ValueError(f"{name}={given!r}: give a dict such as {{'fault': 0.9}}")
+        for label in given:
+            if not isinstance(label, (*PLAIN, np.generic)) or not is_label(label):
+                raise ValueError(f"{name} of {label!r}: a label is a bool, int, float or str")
+        return {label: check(f"{name} of {label!r}", value) for label, value in given.items()}
+
+    return checked
 
 
 @registered
@@ -104,9 +120,9 @@ class Calibrated(Probable, Shell):
 
     _absent: ClassVar[Mapping[str, Any]] = {"coverage": None}
 
-    cost: dict[Any, float] | None = None
-    min_recall: dict[Any, float] | None = None
-    coverage: float | None = None
+    cost: Mapping[Any, float] | None = param(None, by_label(positive))
+    min_recall: Mapping[Any, float] | None = param(None, by_label(share))
+    coverage: float | None = param(None, optional(share))
 
     def _wraps(self, inner: Learner) -> bool:
         return not isinstance(inner, Calibrated)
@@ -115,14 +131,8 @@ class Calibrated(Probable, Shell):
         super()._check_params()
         if self.cost is not None and self.min_recall is not None:
             raise ValueError("cost and min_recall both move the decision: give one of them")
-        for label, price in named("cost", self.cost):
-            positive(f"cost of {label!r}", price)
-        for label, recall in named("min_recall", self.min_recall):
-            share(f"min_recall of {label!r}", recall)
         if self.min_recall is not None and len(self.min_recall) != 1:
             raise ValueError(f"min_recall={self.min_recall!r}: give one label and its share")
-        if self.coverage is not None:
-            share("coverage", self.coverage)
 
     # -- memory ------------------------------------------------------------------------------------
 
@@ -141,15 +151,15 @@ class Calibrated(Probable, Shell):
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        (recall,) = (self.min_recall or {None: 1.0}).values()
-        outside = 0.0 if self.coverage is None else 1.0 - float(self.coverage)
-        missed = 1.0 - float(recall)
-        return {"by_label": self._by_label(), "missed": missed, "outside": outside}
+        _, kept, coverage = self._checked().values()
+        missed = [1.0 - recall for recall in kept.values()] or [0.0]
+        outside = 0.0 if coverage is None else 1.0 - coverage
+        return {"by_label": self._by_label(), "missed": missed[0], "outside": outside}
 
     def _by_label(self) -> Callable[[Any], tuple[float, bool]]:
         """A label's logarithm of the price, and whether its recall is kept."""
-        logs = {label: math.log(price) for label, price in named("cost", self.cost)}
-        kept = dict(named("min_recall", self.min_recall))
+        cost, kept, _ = self._checked().values()
+        logs = {label: math.log(price) for label, price in cost.items()}
 
         def of(label: Any) -> tuple[float, bool]:
             known = type(label) in PLAIN
@@ -237,15 +247,3 @@ class Calibrated(Probable, Shell):
     def offset_(self) -> np.ndarray:
         """What is added to it, ndarray of shape (1,) or (n_classes,), a copy."""
         return self.core.views["offset"].copy()
-
-
-def named(parameter: str, by_label: Any) -> list[tuple[Any, Any]]:
-    """The pairs of `cost` or `min_recall`; ValueError if it is no dict of labels, or empty."""
-    if by_label is None:
-        return []
-    if not isinstance(by_label, dict) or not by_label:
-        raise ValueError(f"{parameter}={by_label!r}: give a dict such as {{'fault': 0.9}}")
-    for label in by_label:
-        if not isinstance(label, (*PLAIN, np.generic)) or not is_label(label):
-            raise ValueError(f"{parameter} of {label!r}: a label is a bool, int, float or str")
-    return list(by_label.items())

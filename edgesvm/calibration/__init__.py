@@ -1,1 +1,0 @@
-"""Probabilities, and prices of errors, around any learner."""

@@ -1,1 +1,0 @@
-"""Drift: when a learner's errors become more, in fixed memory."""

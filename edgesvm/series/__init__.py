@@ -1,1 +1,0 @@
-"""Targets in time: forecasts, and virtual sensors."""
