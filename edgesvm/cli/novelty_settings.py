@@ -9,8 +9,13 @@ from edgesvm import catalogue
 from edgesvm.cli import arguments, parameters
 from edgesvm.cli.options import option
 from edgesvm.contract.registry import kind_of
-from edgesvm.learners.novelty.alarm_rate import alarm_rate_of, read
-from edgesvm.learners.novelty.novelty_learner import MOST_WARM_UP, NoveltyLearner, k_of_n
+from edgesvm.learners.novelty.novelty import (
+    MOST_WARM_UP,
+    NoveltyLearner,
+    alarm_rate_of,
+    k_of_n,
+    read_rate,
+)
 
 KINDS = catalogue.commands("novelty")
 DEFAULT_KIND = "gaussian"
@@ -38,13 +43,13 @@ def learning(text: str) -> Learning:
 
 def checked_alarm_rate(text: str) -> str:
     """``1/day`` or a share; what share the first is depends on the samples a second."""
-    read(text)
+    read_rate(text)
     return text
 
 
 def checked_alarm(text: str) -> str:
     """``K/N``: strange samples of the last N that begin an alarm."""
-    k_of_n(text)
+    k_of_n("alarm", text)
     return text
 
 
@@ -119,7 +124,7 @@ class NoveltySettings:
     @property
     def needs_rate(self) -> bool:
         """Whether ``--alarm-rate`` is alarms in a time."""
-        return read(self.alarm_rate)[1] is not None
+        return read_rate(self.alarm_rate)[1] is not None
 
     def new_learner(
         self, samples_per_second: float | None, usual: str = DEFAULT_KIND

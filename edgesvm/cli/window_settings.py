@@ -10,7 +10,7 @@ from edgesvm.cli.learner_settings import said
 from edgesvm.cli.options import option, option_name
 from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.bands import as_bands
+from edgesvm.preprocessing.window_features import as_bands
 
 if TYPE_CHECKING:
     from edgesvm.preprocessing.chain import Chain
