@@ -12,7 +12,6 @@ from typing import NamedTuple
 FAMILIES = {
     "plane": "decides by a plane in the features",
     "kernel": "decides by kernels or random features",
-    "several": "several learners that share the memory",
     "multiclass": "one two-class learner for each class or pair of classes",
     "regressor": "predicts a number",
     "scaler": "standardizes the features in front of a learner",
@@ -62,8 +61,6 @@ CATALOGUE = (
     Entry("AdaGradSVM", "learners.gradient.adagrad_svm", "plane",
           "adagrad", "linear, gradient steps that scale themselves",
           takes="n_classes class_weight", weights="steps"),
-    Entry("Auto", "learners.auto.auto", "several",
-          "auto", "candidates share the memory and the best one answers", weights="steps"),
     Entry("ByteSVM", "learners.byte.byte_svm", "kernel",
           "byte", "random features that learn, in integers; it scales its samples itself",
           takes="n_classes class_weight", weights="steps"),
@@ -151,7 +148,7 @@ CATALOGUE = (
 # fmt: on
 
 MODULE_OF = {entry.name: f"edgesvm.{entry.module}" for entry in CATALOGUE}
-LEARNERS = ("plane", "kernel", "several")  # the families of ``--learner``
+LEARNERS = ("plane", "kernel")  # the families of ``--learner``
 
 
 def public_names() -> list[str]:

@@ -90,7 +90,7 @@ def test_a_snapshot_is_loaded_where_its_learner_was_not_imported(tmp_path):
 def test_the_command_imports_few_learners():
     imported = fresh("import sys, edgesvm.cli.run\nprint(*sys.modules)").split()
     families = {name.split(".")[2] for name in imported if name.startswith("edgesvm.learners.")}
-    assert not families & {"auto", "enclosing", "incremental", "online", "twin"}
+    assert not families & {"enclosing", "incremental", "online", "twin"}
     assert "_hashlib" in fresh(BASE).split() or "_hashlib" not in imported  # OpenSSL, 3.5 MiB
 
 

@@ -37,7 +37,6 @@ INSTEAD = {
     "IncrementalSVM": A_BATCH,
     "WindowedSVM": A_BATCH,
     "CoreVectorMachine": "it solves after every sample; use BallVectorMachine, or --inference",
-    "Auto": "it has several learners; use the one that answers, or FourierSVM",
 }
 
 

@@ -38,7 +38,7 @@ from edgesvm.compat.onnx import export  # noqa: E402
 from edgesvm.contract.registry import LEARNERS  # noqa: E402
 
 REGRESSORS = {name for name, kind in LEARNERS.items() if kind.regresses is True}
-WITHOUT = {"Auto", "Calibrated", "GaussianNovelty", "KernelNovelty"}
+WITHOUT = {"Calibrated", "GaussianNovelty", "KernelNovelty"}
 WITHOUT |= {"OneVsOne", "WindowedSVM", "SharedTwinSVM", "IncrementalDecrementalSVR", "BatchSVR"}
 TOLERANCE = 5e-4  # relative to the largest score; angles of 16 bits are right to 1e-4
 OF_BYTES = 5e-3  # of cosines that are rounded to bytes

@@ -26,7 +26,6 @@ from edgesvm import (
     RBF,
     AdaGradSVM,
     AdaGradSVR,
-    Auto,
     BallVectorMachine,
     BatchSVM,
     BatchSVR,
@@ -431,14 +430,6 @@ ENCLOSING: dict[str, Any] = {
 ENCLOSING_NONZEROS = {"n_probes": 3, "max_core": 14, "C": 3.0, "max_nonzeros": 300}
 
 SOLVED_TO_EPSILON = ENCLOSING | {"twin_rtol": {"float32": 5e-3, "float64": 2e-3}}
-
-# The pool holds the candidates' numbers, floating-point ones among them; cosines are right to 1e-7.
-CANDIDATES: dict[str, Any] = {
-    "tuned": "",
-    "by_rounding": ("pool", "n_wrong"),
-    "by_rounding_in": ("float32", "float64"),
-    "twin_rtol": {"float32": 5e-3, "float64": 1e-5},
-}
 
 # Cosines are right to 1e-7.
 SETTLES = {"max_twins": 9, "gamma": 0.3, "settle_after": 60}
@@ -875,8 +866,6 @@ REGISTERED = [
     Registered("ByteSVM-fixed", ByteSVM, {"n_bytes": 700, "learn_directions": False}, 3, **BYTES),
     Registered("Standardized-ByteSVM", ByteSVM, {"n_bytes": 500}, wrapper=Standardized, **BYTES),
     Registered("OneVsOne-ByteSVM", ByteSVM, {"n_bytes": 300}, **MANY[OneVsOne, 3], **BYTES),
-    Registered("Auto", Auto, {"max_bytes": 3000}, **CANDIDATES),
-    Registered("Standardized-Auto", Auto, {"max_bytes": 900}, wrapper=Standardized, **CANDIDATES),
     Registered("AdaGradSVM", AdaGradSVM, tuned="learning_rate"),
     Registered("AdaGradSVR", AdaGradSVR, **REGRESSION),
     Registered("FourierSVR", FourierSVR, {"n_directions": 70}, **REGRESSION | WAVES),
@@ -1107,7 +1096,6 @@ CHECKS = (
     "ByteSVM-classes",
     "ByteSVM-grows",
     "ByteSVM-common",
-    "Auto",
     "OneVsOne-lookahead",
     "OneVsRest-BatchSVM",
 )

@@ -127,7 +127,7 @@ def test_weights_equal_repetition_for_an_exact_solver(learner):
     check_sample_weight_equivalence_on_dense_data(learner.__name__, model)
 
 
-@each("name", sorted(set(LEARNERS) - {"Auto"}))
+@each("name", sorted(LEARNERS))
 def test_columns_of_a_dataframe(name):
     pytest.importorskip("pandas", reason="pandas is not installed")
     check_dataframe_column_names_consistency(name, LEARNERS[name]())

@@ -22,7 +22,6 @@ from edgesvm import (
     RBF,
     AdaGradSVM,
     AdaGradSVR,
-    Auto,
     BallVectorMachine,
     BatchSVM,
     BatchSVR,
@@ -203,7 +202,6 @@ GOLDEN: dict[str, Learner] = {
         n_directions=6, gamma=0.25, loss="logistic", n_classes=3, dtype="float64", **EVEN
     ),
     "fourier_weighed_f32": FourierSVM(n_directions=10),
-    "auto_f32": Auto(max_bytes=1400 + 8),  # written before arenas had `mean_weight`
     "stream_weighed_f32": StreamSVM(C=10.0),
     "one_vs_rest_weighed_f32": OneVsRest(learner=StreamSVM(), n_classes=3),
     "adagrad_f32": AdaGradSVM(),

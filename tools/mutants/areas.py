@@ -70,7 +70,6 @@ AREAS = [
     learner("papers/enclosing", "BallVectorMachine CoreVectorMachine"),
     learner("papers/online", "Perceptron PassiveAggressive Pegasos Forgetron LASVM"),
     learner("gradient", "AdaGradSVM"),
-    learner("auto", "Auto"),
     learner("fourier", "FourierSVM"),
     learner("novelty", "Novelty"),
     learner("regression", "SVR FourierRLS"),

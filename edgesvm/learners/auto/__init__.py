@@ -1,1 +1,0 @@
-"""A learner that chooses among others."""
