@@ -14,6 +14,7 @@ from edgesvm.lazy import on_first_use
 
 if TYPE_CHECKING:
     from edgesvm.contract.sparse import SparseRows
+    from edgesvm.data.csv_rows import CsvRows
     from edgesvm.data.datasets import (
         SETS,
         Checkerboard,
@@ -23,28 +24,20 @@ if TYPE_CHECKING:
         TwoNorm,
         Waveform,
     )
-    from edgesvm.data.files import CsvRows, NpzRows
+    from edgesvm.data.npz import NpzRows
     from edgesvm.data.rows import Rows, RowSource, SampleSource, Stream
     from edgesvm.data.sources import Source
     from edgesvm.errors import RowsError
 
-_MODULES = {
-    "datasets": (
-        "SETS",
-        "Checkerboard",
-        "Gauss",
-        "NoisyCrossedNorm",
-        "RingNorm",
-        "TwoNorm",
-        "Waveform",
-    ),
-    "files": ("CsvRows", "NpzRows"),
-    "rows": ("RowSource", "Rows", "SampleSource", "Stream"),
-    "sources": ("Source",),
+_NAMES = {
+    "datasets": "SETS Checkerboard Gauss NoisyCrossedNorm RingNorm TwoNorm Waveform",
+    "csv_rows": "CsvRows",
+    "npz": "NpzRows",
+    "rows": "RowSource Rows SampleSource Stream",
+    "sources": "Source",
 }
-_MODULE_OF = {name: f"edgesvm.data.{m}" for m, names in _MODULES.items() for name in names}
-_MODULE_OF["RowsError"] = "edgesvm.errors"
-_MODULE_OF["SparseRows"] = "edgesvm.contract.sparse"
+_MODULE_OF = {name: f"edgesvm.data.{m}" for m, names in _NAMES.items() for name in names.split()}
+_MODULE_OF |= {"RowsError": "edgesvm.errors", "SparseRows": "edgesvm.contract.sparse"}
 
 __all__ = [
     "SETS",

@@ -1,7 +1,5 @@
 """The synthetic sets: moments, the best classifier's accuracy, and that a seed means a stream."""
 
-import subprocess
-import sys
 from itertools import islice
 from math import erf, sqrt
 
@@ -9,7 +7,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm.data import SETS, Checkerboard, Gauss, RingNorm, TwoNorm, Waveform, datasets
+from edgesvm.data import SETS, Checkerboard, Gauss, RingNorm, TwoNorm, Waveform
 
 A = 2 / sqrt(20)
 
@@ -118,19 +116,3 @@ def test_waveform_lies_on_its_triangles_and_its_best_classifier_is_right_on_86_p
 def test_a_share_of_switched_labels_that_is_none_is_refused(flip):
     with pytest.raises(ValueError, match="flip"):
         Gauss(flip=flip)
-
-
-def test_a_long_stream_takes_no_more_memory_than_a_chunk():
-    code = (
-        "import resource\nfrom itertools import islice\n"
-        "from edgesvm.data import Waveform\nsource = Waveform()\n"
-        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "for X, y in islice(source.chunks(4000), 25): pass\nbefore = peak()\n"
-        "for X, y in islice(source.chunks(4000), 125): pass\nprint(peak() - before)"
-    )
-    grown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(grown.stdout) < 4096  # KiB; the rows alone are 42 MB
-
-
-def test_the_names_lead_to_the_sets():
-    assert set(SETS.values()) <= {getattr(datasets, name) for name in datasets.__all__[1:]}

@@ -60,11 +60,6 @@ def test_rows_by_number(dtype, weight, mapped, tmp_path):
     np.testing.assert_array_equal(rows[7], X[7])
 
 
-def test_no_rows():
-    chunk = Source(X, Y).take([])
-    assert chunk.X.shape == (0, 3) and len(chunk.y) == 0
-
-
 @each(
     "numbers, error",
     [([20], IndexError), ([-1], IndexError), ([1.0], TypeError), ([[1]], TypeError)],
@@ -72,13 +67,9 @@ def test_no_rows():
 def test_rows_that_are_none(numbers, error):
     with pytest.raises(error):
         Source(X, Y).take(numbers)
-
-
-def test_a_source_of_chunks_has_no_rows_by_number():
-    source = Source(Chunks())
-    assert not source.has_rows
+    assert Source(X, Y).take([]).X.shape == (0, 3)
     with pytest.raises(TypeError, match="by row number"):
-        source.take([0])
+        Source(Chunks()).take([0])
 
 
 def test_chunks_are_numbered_and_begin_anew():
