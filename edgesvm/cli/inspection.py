@@ -7,7 +7,6 @@ import os
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -21,7 +20,7 @@ from edgesvm.learner import Learner
 from edgesvm.link import Batch, Recording
 from edgesvm.link.recording import is_recording
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
-from edgesvm.persist.format import MAGIC, Snapshot
+from edgesvm.persist.format import MAGIC
 from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.window_features import RawFeatures
@@ -46,36 +45,34 @@ class Settings:
 
 def act(settings: Settings) -> int:
     if is_recording(settings.file):
-        return _of_recording(settings)
-    with of_file(settings.file):
-        slots = inspect_slots(settings.file) if is_checkpoint(settings.file) else []
-        data, model = newest(slots) if slots else snapshot(settings.file)
-    report = _described(data, model, settings.file) if model is not None else {}
-    if settings.json:
+        report = of_recording(settings.file)
+        lines = _of_recording(report)
+    else:
+        with of_file(settings.file):
+            slots = inspect_slots(settings.file) if is_checkpoint(settings.file) else []
+            data, model = newest(slots) if slots else snapshot(settings.file)
+        report = {} if model is None else of_model(data, model, settings.file)
+        lines = _of_slots(slots) + (
+            [("learner", "none saved yet")] if model is None else _of_model(report)
+        )
         if slots:
             report["slots"] = [_slot(slot) for slot in slots]
+    if settings.json:
         print(json.dumps(report))
         return 0
-    for slot in slots:
-        print(f"slot {slot.index}     {_slot_words(slot)}")
-    if model is None:
-        print("learner    none saved yet")
-        return 0
-    saved = unpack(data)
-    for name, text in [("format", _format(data, settings.file)), *_lines(model, saved)]:
+    for name, text in lines:
         print(textwrap.fill(text, 100, initial_indent=f"{name:<11}", subsequent_indent=" " * 11))
-    print(
-        f"bytes      {format_bytes(report['bytes'])} of state, "
-        f"{format_bytes(report['file_bytes'])} on disk"
-    )
-    print(f"\n{model.plan(saved.n_features)}")
+    if "recording" in report:
+        print(f"\nNext: edgesvm {'eval' if report['n_labels'] else 'watch'} {settings.file}")
+    elif model is not None:
+        print(f"\n{model.plan(unpack(data).n_features)}")
     return 0
 
 
-def _of_recording(settings: Settings) -> int:
-    """Print what a recording holds; all of it is read once, and every CRC checked."""
+def of_recording(path: str) -> dict[str, Any]:
+    """What a recording holds; all of it is read once, and every CRC checked."""
     labels: Counter[Any] = Counter()
-    with Recording(settings.file) as recording:
+    with Recording(path) as recording:
         d, n = recording.n_features, 0
         low, high = np.full(d, np.inf), np.full(d, -np.inf)
         for part in recording.arrivals():
@@ -86,124 +83,46 @@ def _of_recording(settings: Settings) -> int:
             labels.update(part.y[part.has_label].tolist())
             low, high = np.fmin(low, part.X.min(axis=0)), np.fmax(high, part.X.max(axis=0))
         schema, account = recording.schema, recording.account()
-    report: dict[str, Any] = {
-        "recording": settings.file,
+    return {
+        "recording": path,
         "samples": n,
         "n_features": d,
         "period_us": schema.period_us,
         "late": schema.late,
         "targets": schema.targets,
         "labels": {} if schema.targets else {str(y): labels[y] for y in sorted(labels)},
+        "n_labels": sum(labels.values()),
         "ranges": [[float(a), float(b)] for a, b in zip(low, high, strict=True)] if n else [],
-        "file_bytes": os.path.getsize(settings.file),
+        "file_bytes": os.path.getsize(path),
         **account,
     }
-    if settings.json:
-        print(json.dumps(report))
-        return 0
-    rate = f"{1e6 / schema.period_us:g} a second" if schema.period_us else "their rate is not known"
-    kinds = ", ".join(f"{y}: {count:,}" for y, count in report["labels"].items())
-    if schema.targets:
-        kinds = f"{sum(labels.values()):,} targets"
-    print(f"recording  {n:,} samples of {d} channels; {rate}; {format_bytes(report['file_bytes'])}")
-    print(f"labels     {kinds or 'none'}{', sent after their samples' if schema.late else ''}")
-    for j, (a, b) in enumerate(report["ranges"]):
-        print(f"x{j:<9} {a:g} to {b:g}")
-    torn = f"{account['torn_bytes']} incomplete bytes at the end"
-    print(f"damaged    {account['damaged']:,} records; {torn}")
-    print(f"\nNext: edgesvm {'eval' if labels else 'watch'} {settings.file}")
-    return 0
 
 
-def _lines(model: Model, saved: Snapshot) -> Iterator[tuple[str, str]]:
-    """What the file holds, by name."""
-    windows, learner = _parts(model)
-    if windows is not None:
-        yield "windows", repr(windows)
-    if learner is not None:
-        yield "learner", repr(learner)
-    for name, params in parameters(model):
-        given = ", ".join(f"{key}={value!r}" for key, value in params.items())
-        yield "parameters", f"{name}: {given or 'none'}"
-    if windows is None:
-        yield "features", _counted(saved)
-    else:
-        names = windows.names()
-        yield "channels", _counted(saved)
-        yield "features", f"{len(names)}: {', '.join(names)}"
-    if learner is not None and not learner.regresses:
-        labels = ", ".join(map(repr, saved.labels)) or "none yet"
-        yield "labels", f"{labels}{' (fixed in advance)' if saved.closed else ''}"
-    if isinstance(model, Chain):
-        whose = {"majority": "that of most of its samples", "last": "its last sample's"}
-        yield "label", f"of a window: {whose[model.label]}"
-    if windows is not None:
-        yield (
-            "samples",
-            f"{windows.n_pushed_:,} raw ones taken, {windows.n_rows_:,} windows complete,"
-            f" {windows.n_dropped_:,} dropped at gaps",
-        )
-    if learner is not None:
-        seen, changed = learner.n_seen_, learner.n_updates_
-        what = "samples" if windows is None else "learned"
-        yield what, f"{seen:,} seen, {changed:,} taught it something new"
-        for remark in remarks.lines(learner=learner):
-            yield "note", remark
+def _of_recording(of: dict[str, Any]) -> list[tuple[str, str]]:
+    """The report of a recording in lines, by name."""
+    rate = f"{1e6 / of['period_us']:g} a second" if of["period_us"] else "their rate is not known"
+    kinds = ", ".join(f"{y}: {count:,}" for y, count in of["labels"].items())
+    if of["targets"]:
+        kinds = f"{of['n_labels']:,} targets"
+    size = format_bytes(of["file_bytes"])
+    damaged = f"{of['damaged']:,} records; {of['torn_bytes']} incomplete bytes at the end"
+    return [
+        ("recording", f"{of['samples']:,} samples of {of['n_features']} channels; {rate}; {size}"),
+        ("labels", f"{kinds or 'none'}{', sent after their samples' if of['late'] else ''}"),
+        *((f"x{j}", f"{a:g} to {b:g}") for j, (a, b) in enumerate(of["ranges"])),
+        ("damaged", damaged),
+    ]
 
 
-def _counted(saved: Snapshot) -> str:
-    """How many features, and their names."""
-    return ": ".join(filter(None, [str(saved.n_features), ", ".join(saved.names)]))
-
-
-def _format(data: bytes, path: str) -> str:
-    """The version of the snapshot's format, and what is known of the time."""
-    return (
-        f"snapshot, version {format_version(data)}; the file was written {written(path)} (neither "
-        "the time of a save nor the device is stored in it)"
-    )
-
-
-def format_version(data: bytes) -> int:
-    return int.from_bytes(data[len(MAGIC) : len(MAGIC) + 2], "little")
-
-
-def written(path: str) -> str:
-    """When the file was last written, in local time."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(os.path.getmtime(path)))
-
-
-def parameters(model: Model) -> list[tuple[str, dict[str, Any]]]:
-    """Every parameter by name, of the model and then of the learners within it."""
-    found: list[tuple[str, dict[str, Any]]] = []
-    left: list[Any] = [model]
-    while left:
-        of = left.pop(0)
-        params = {field.name: getattr(of, field.name) for field in fields(of)}
-        within = {name for name, value in params.items() if isinstance(value, Saved)}
-        own = {name: value for name, value in params.items() if name not in within}
-        found.append((type(of).__name__, own))
-        left += [params[name] for name in params if name in within]
-    return found
-
-
-def _parts(model: Model) -> tuple[RawFeatures | None, Learner | None]:
-    if isinstance(model, Chain):
-        return model.windows_, model.learner_
-    return (model, None) if isinstance(model, RawFeatures) else (None, model)
-
-
-def _described(data: bytes, model: Model, path: str) -> dict[str, Any]:
+def of_model(data: bytes, model: Model, path: str) -> dict[str, Any]:
+    """What a snapshot holds."""
     saved = unpack(data)
     windows, learner = _parts(model)
     report: dict[str, Any] = {
-        "format_version": format_version(data),
-        "file_written": written(path),
+        "format_version": int.from_bytes(data[len(MAGIC) : len(MAGIC) + 2], "little"),
+        "file_written": time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(os.path.getmtime(path))),
         "learner": repr(model),
-        "parameters": [
-            {"of": name, **{key: _plain(value) for key, value in params.items()}}
-            for name, params in parameters(model)
-        ],
+        "parameters": _parameters(model),
         "n_features": saved.n_features,
         "feature_names": list(saved.names),
         "labels": [repr(y) for y in saved.labels],
@@ -222,9 +141,70 @@ def _described(data: bytes, model: Model, path: str) -> dict[str, Any]:
     return report
 
 
+def _of_model(of: dict[str, Any]) -> list[tuple[str, str]]:
+    """The report of a snapshot in lines, by name."""
+    of_windows = "n_channels" in of
+    names = ", ".join(of["feature_names"])
+    lines = [
+        (
+            "format",
+            f"snapshot, version {of['format_version']}; the file was written {of['file_written']} "
+            "(neither the time of a save nor the device is stored in it)",
+        ),
+        ("windows" if "n_seen" not in of else "learner", of["learner"]),
+    ]
+    for params in of["parameters"]:
+        given = ", ".join(f"{key}={value!r}" for key, value in params.items() if key != "of")
+        lines.append(("parameters", f"{params['of']}: {given or 'none'}"))
+    if of_windows:
+        lines.append(("channels", f"{of['n_channels']}{': ' if names else ''}{names}"))
+        names = ", ".join(of["features"])
+    lines.append(("features", f"{of['n_features']}{': ' if names else ''}{names}"))
+    if of_windows:
+        lines.append(
+            (
+                "samples",
+                f"{of['n_pushed']:,} raw ones taken, {of['n_rows']:,} windows complete, "
+                f"{of['n_dropped']:,} dropped at gaps",
+            )
+        )
+    if "n_seen" in of:
+        what = "learned" if of_windows else "samples"
+        lines += [
+            ("labels", ", ".join(of["labels"]) or "none"),
+            (what, f"{of['n_seen']:,} seen, {of['n_updates']:,} changed the model"),
+            *(("note", remark) for remark in of["remarks"]),
+        ]
+    size, on_disk = format_bytes(of["bytes"]), format_bytes(of["file_bytes"])
+    return [*lines, ("bytes", f"{size} of state, {on_disk} on disk")]
+
+
+def _parameters(model: Model) -> list[dict[str, Any]]:
+    """Every parameter by name, of the model and then of the learners within it."""
+    found: list[dict[str, Any]] = []
+    left: list[Any] = [model]
+    while left:
+        of = left.pop(0)
+        params = {field.name: getattr(of, field.name) for field in fields(of)}
+        left += [value for value in params.values() if isinstance(value, Saved)]
+        own = {name: value for name, value in params.items() if not isinstance(value, Saved)}
+        found.append({"of": type(of).__name__, **{k: _plain(value) for k, value in own.items()}})
+    return found
+
+
 def _plain(value: Any) -> Any:
     """A parameter as JSON has it: a kernel as text."""
     return value if isinstance(value, bool | int | float | str | dict | None) else repr(value)
+
+
+def _parts(model: Model) -> tuple[RawFeatures | None, Learner | None]:
+    if isinstance(model, Chain):
+        return model.windows_, model.learner_
+    return (model, None) if isinstance(model, RawFeatures) else (None, model)
+
+
+def _of_slots(slots: list[Slot]) -> list[tuple[str, str]]:
+    return [(f"slot {slot.index}", _slot_words(slot)) for slot in slots]
 
 
 def _slot(slot: Slot) -> dict[str, Any]:

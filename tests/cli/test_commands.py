@@ -509,7 +509,7 @@ def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
         assert "200 raw ones taken, 6 windows complete, 2 dropped at gaps" in text
         assert "WindowFeatures(window=60" in text and f"4: {', '.join(names)}" in text
         assert str(model.plan(2)) in text
-    for words in ("OneVsOne(", "'a', 'b'", "its last sample's", "6 seen", "each of the 3 parts"):
+    for words in ("OneVsOne(", "'a', 'b'", "label='last'", "6 seen", "each of the 3 parts"):
         assert words in text
     windows.save(path)
     assert main(["plot", str(path), "-o", str(tmp_path / "m.png")]) == 2
