@@ -19,7 +19,8 @@ import numpy as np
 
 from edgesvm import IncrementalSVM, Learner, Standardized, StreamSVM, WindowedSVM
 from edgesvm.data import Source
-from edgesvm.evaluation import PredictThenLearn, Prequential
+from edgesvm.serve.score import Prequential
+from edgesvm.serve.taught import predict_then_learn
 
 Curve = list[tuple[int, float]]
 CONTROL = "previous label"
@@ -45,15 +46,19 @@ def learners(batch_size: int, window: int, max_vectors: int, C: float) -> dict[s
     }
 
 
-def rolling(steps: Iterable[object], score: Prequential) -> Curve:
-    """Rolling accuracy over samples; each step may add one to `score`."""
-    return [(score.n, 100 * score.rolling) for _ in steps if score.n and score.n % 50 == 0]
+def rolling(pairs: Iterable[tuple[int, int | None]], window: int) -> tuple[Curve, Prequential]:
+    """Rolling accuracy over samples, of pairs of a label and what was predicted, if anything."""
+    score, curve = Prequential(window), []
+    for label, predicted in pairs:
+        if predicted is not None:
+            score.add(label, predicted)
+            if score.n % 50 == 0:
+                curve.append((score.n, 100 * score.rolling))
+    return curve, score
 
 
 def predict_the_previous_label(y: np.ndarray, window: int) -> tuple[Curve, Prequential]:
-    score = Prequential(window)
-    steps = (score.add(label, before) for before, label in pairwise(y.tolist()))
-    return rolling(steps, score), score
+    return rolling(((label, before) for before, label in pairwise(y.tolist())), window)
 
 
 def draw(curves: dict[str, Curve], path: str, title: str) -> None:
@@ -104,9 +109,12 @@ def main(arguments: list[str] | None = None) -> None:
     curves = {}
     models = learners(args.batch_size, args.window, args.max_vectors, args.C)
     for name, model in models.items():
-        loop = PredictThenLearn(Standardized(learner=model), args.rolling)
-        curves[name] = rolling(loop.run(Source(X, y)), loop.score)
-        report(name, loop.score, f", {loop.learner.nbytes:,} bytes")
+        learner, pairs = Standardized(learner=model), []
+        predict_then_learn(
+            Source(X, y), learner, witnesses=[lambda x, *pair, to=pairs: to.append(pair)]
+        )
+        curves[name], score = rolling(pairs, args.rolling)
+        report(name, score, f", {learner.nbytes:,} bytes")
     curves[CONTROL], score = predict_the_previous_label(y, args.rolling)
     report(CONTROL, score)
     print(f"{'majority class':32}  accuracy {100 * max(y.mean(), 1 - y.mean()):.2f} %")

@@ -105,13 +105,13 @@ def served_lines(listener):
 
 # What a run on a text link with the default learner must not import, beyond what NumPy does.
 UNUSED = (
-    *("edgesvm.learners.calibrated", "edgesvm.learners.drift", "edgesvm.page"),
-    *("edgesvm.outputs.output", "edgesvm.preprocessing.window_features"),
+    *("edgesvm.learners.calibrated", "edgesvm.learners.drift", "edgesvm.serve.page"),
+    *("edgesvm.serve.outputs.output", "edgesvm.preprocessing.window_features"),
     *("edgesvm.learners.batch", "edgesvm.learners.multiclass", "edgesvm.learners.novelty"),
     *("edgesvm.learners.stream", "edgesvm.preprocessing.chain"),
     *("edgesvm.link.binary", "edgesvm.link.bodies", "edgesvm.link.recording"),
     *("edgesvm.link.files", "edgesvm.data.files", "edgesvm.persist.checkpoint"),
-    *("edgesvm.cli.several_ports", "edgesvm.window_runner", "firmware_sim", "serial"),
+    *("edgesvm.cli.several_ports", "edgesvm.serve.windows", "firmware_sim", "serial"),
     *("http", "email", "ssl", "asyncio", "multiprocessing", "concurrent", "xml", "decimal"),
     *("bz2", "lzma", "shutil", "tempfile", "queue", "heapq", "subprocess", "unittest", "inspect"),
     *("csv", "json", "logging", "pathlib", "random", "traceback", "urllib", "encodings.idna"),
@@ -135,5 +135,5 @@ def test_a_run_imports_only_what_it_uses():
     n_compiled, *imported = told.split()
     modules = set(imported) - set(fresh(BASE).split())
     used = [m for m in modules if any(m == name or m.startswith(f"{name}.") for name in UNUSED)]
-    assert "edgesvm.runner" in modules and used == []
+    assert "edgesvm.serve.job" in modules and used == []
     assert 0 < int(n_compiled) <= MOST_COMPILED, n_compiled

@@ -36,7 +36,7 @@ from benchmarks.common.report import ROOT, Report, Table, publish
 from benchmarks.link.node import BLOCK, SCHEMA, D, line_of, stream
 from edgesvm import ByteSVM, Standardized, StreamSVM
 from edgesvm.link import FrameDecoder, open_link, wire
-from edgesvm.runner import Runner
+from edgesvm.serve import taught as serving
 
 LEARNERS: dict[str, Any] = {
     "StreamSVM": lambda: Standardized(learner=StreamSVM(bound="lower", lookahead=8)),
@@ -91,7 +91,7 @@ def timed(case: tuple[str, str, str, str], data: bytes, n: int) -> tuple[float, 
     if kind == "late":
         options = {"late_labels": 256}
     with open_link("memory", opener=lambda: port, ring=256, **options) as link:
-        runner = None if stage == "reading" else Runner(link, taught(name), answers=answers)
+        runner = None if stage == "reading" else serving.taught(link, taught(name), answers=answers)
         begin = time.process_time()
         while port.left:
             if runner is not None:
@@ -100,7 +100,7 @@ def timed(case: tuple[str, str, str, str], data: bytes, n: int) -> tuple[float, 
                 link.poll(0.0)
                 link.release(len(link.take().y))
         seconds = time.process_time() - begin
-    found = hashlib.sha256(bytes(runner.learner.arena) if runner is not None else b"")
+    found = hashlib.sha256(bytes(runner.pupil.learner.arena) if runner is not None else b"")
     for frame in FrameDecoder().feed(bytes(port.written)):
         if frame.kind == wire.PREDICTION:
             found.update(frame.body)

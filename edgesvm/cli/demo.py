@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgesvm import load, remarks
+from edgesvm import load
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, plan, score_words, simulate
 from edgesvm.cli.learner_settings import LearnerSettings
 from edgesvm.cli.options import option, section
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.status import StatusLine
-from edgesvm.evaluation import Prequential, percent
+from edgesvm.serve import remarks
+from edgesvm.serve.score import Prequential, percent
 from firmware_sim.harness import Memory, Report
 from firmware_sim.harness import simulate as run_simulation
 from firmware_sim.limits.allocations import learner_calls

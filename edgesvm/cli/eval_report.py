@@ -1,26 +1,25 @@
-"""Reports of ``edgesvm eval`` and ``replay``: a status line, a JSON line and text."""
+"""Reports of ``edgesvm eval``: a status line, a JSON line and text."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from edgesvm import remarks
 from edgesvm.budget import format_bytes
 from edgesvm.cli import score_words
 from edgesvm.cli.status import lost_lines
-from edgesvm.evaluation import PredictThenLearn, far_out, percent
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.chain import Chain
-from edgesvm.regression import RegressionScore
+from edgesvm.serve import remarks
+from edgesvm.serve.job import Job
+from edgesvm.serve.score import RegressionScore, far_out, percent
 
 
-def progress(loop: PredictThenLearn, seconds: float) -> str:
+def progress(job: Job, seconds: float) -> str:
     """The status line."""
-    learner, score = loop.learner, loop.score
+    learner, score = job.pupil.learner, job.pupil.score
     return (
         f"{score.n:,} rows  {score.n / max(seconds, 1e-9):,.0f}/s  "
         f"{_whole(score)}, last {min(score.n, score.window):,} {score_words.brief(score)}  "
-        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B{score_words.drifts(loop.drift)}"
+        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B{score_words.drifts(job.pupil.drift)}"
     )
 
 
@@ -31,23 +30,24 @@ def _whole(score: Any) -> str:
     return score_words.ONE_LABEL if score.majority == 1 else f"accuracy {percent(score.accuracy)}"
 
 
-def summary(loop: PredictThenLearn, model: Learner | Chain, seconds: float) -> dict[str, Any]:
-    """All results, for a JSON line; `model` is the learner, or the chain that it is in."""
-    learner = loop.learner
+def summary(job: Job, held_out: Any, seconds: float) -> dict[str, Any]:
+    """All results, for a JSON line; `held_out` is the score of the copy that learned no more."""
+    pupil, learner = job.pupil, job.pupil.learner
+    rows = pupil.learned if isinstance(job.model, Learner) else job.model.n_seen_
     return {
-        "learner": repr(model),
-        "bytes": model.nbytes,
+        "learner": repr(job.model),
+        "bytes": job.model.nbytes,
         "n_seen": learner.n_seen_,
         "n_updates": learner.n_updates_,
-        "refused": loop.refused,
+        "refused": pupil.refused_value,
         **far_out(learner),
-        "us_per_sample": 1e6 * seconds / max(_n_samples(loop, model), 1),
+        "us_per_sample": 1e6 * seconds / max(rows, 1),
         **score_words.given_up(learner),
-        **loop.score.summary(),
-        **({} if loop.forecasts is None else {"probabilities": loop.forecasts.summary()}),
-        **({} if loop.drift is None else {"drift": loop.drift.summary()}),
-        "remarks": [*_by_class(loop.score), *remarks.lines(learner=learner, score=loop.score)],
-        "frozen": _frozen(loop.frozen) if loop.frozen.n else None,
+        **pupil.score.summary(),
+        **({} if pupil.forecasts is None else {"probabilities": pupil.forecasts.summary()}),
+        **({} if pupil.drift is None else {"drift": pupil.drift.summary()}),
+        "remarks": [*_by_class(pupil.score), *remarks.lines(learner=learner, score=pupil.score)],
+        "frozen": _frozen(held_out) if held_out.n else None,
     }
 
 
@@ -66,11 +66,6 @@ def _by_class(score: Any) -> list[str]:
 
 def _frozen(score: Any) -> dict[str, Any]:
     return score.summary() | {"remarks": remarks.lines(score=score, labels_stop=True)}
-
-
-def _n_samples(loop: PredictThenLearn, model: Learner | Chain) -> int:
-    """Rows learned, or raw samples taken in."""
-    return model.n_seen_ if isinstance(model, Chain) else loop.learned
 
 
 def words(s: dict[str, Any]) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import closing, nullcontext
-from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -24,18 +24,20 @@ from edgesvm.cli import (
 )
 from edgesvm.cli.drift_options import DriftSettings
 from edgesvm.cli.learner_options import LearnerSettings, season_of_day
-from edgesvm.cli.raw_samples import WindowRows
+from edgesvm.cli.link_options import LinkSettings
+from edgesvm.cli.show_options import ShowSettings
 from edgesvm.cli.status import StatusLine
 from edgesvm.cli.window_options import WindowSettings
 from edgesvm.contract.sparse import stacked
 from edgesvm.data import CsvRows, NpzRows, Source
-from edgesvm.data.rows import Trial
-from edgesvm.errors import SampleRefused
-from edgesvm.evaluation import CHUNK_ROWS, PredictThenLearn
+from edgesvm.errors import LinkDown, SampleRefused
 from edgesvm.learner import Learner, learner_in
 from edgesvm.learners.wrapper import innermost
 from edgesvm.link import Recording, open_rows
+from edgesvm.link.playback import READ_ROWS, RowsLink
 from edgesvm.preprocessing.chain import Chain
+from edgesvm.serve.job import Job
+from edgesvm.serve.taught import HeldOut, taught
 
 HELP = """\
 Read a CSV, npz or recorded file once and predict each row before learning it. The accuracy of these
@@ -52,6 +54,7 @@ With --window, the rows are raw samples: windows of them are predicted and learn
 """
 CURVE_POINTS = 400
 DRAWN = 300  # last targets
+RATE_OF_WATCH = "0.0001"  # of rows without labels
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -158,19 +161,14 @@ def act(options: argparse.Namespace) -> int:
         targets=options.regress,
         late_labels=options.late_labels,
     )
-    with closing(rows):
-        arguments.say_notes(options.file, getattr(rows, "notes", ()))
-        return test_then_train(options, rows)
-
-
-def test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
-    """Predict and learn every row, with a status line and a report; the exit code."""
     # before hours of learning, not at the end
-    with saved_model.claimed(options.save) if options.save else nullcontext():
+    with closing(rows), saved_model.claimed(options.save) if options.save else nullcontext():
+        arguments.say_notes(options.file, getattr(rows, "notes", ()))
         return _test_then_train(options, rows)
 
 
 def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
+    """Predict and learn every row, with a status line and a report; the exit code."""
     learner_options.check_regress(options)
     if options.season is not None and not options.regress:
         raise ValueError(f"--season {options.season} is for targets: give --regress")
@@ -180,99 +178,124 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
         from edgesvm.cli import figures  # reports a missing matplotlib right away
     if not rows.labelled:
         return _watched(options, rows)
-    model = _model(options, asked, rows)
-    learner = learner_in(model)
-    status = StatusLine(quiet=options.json)
-    loop = PredictThenLearn(
-        learner,
-        options.last,
-        freeze_after=_freeze_after(options, rows, model),
-        label_delay=options.label_delay,
+    model, status = _model(options, asked, rows), StatusLine(quiet=options.json)
+    learner, labels = learner_in(model), _Labels(options, rows)
+    season = options.season or season_of_day(rows.period_us)
+    link = RowsLink(
+        _in_order(options, rows),
+        options.file,
+        targets=options.regress,
+        late_labels=options.late_labels,
+    )
+    job = taught(
+        link,
+        model,
+        answers=False,
+        label_of=labels,
+        window=options.last,
+        delay=options.label_delay,
         drift=DriftSettings.of(options).watch(learner, status.say),
-        season=options.season or season_of_day(rows.period_us),
+        season=season,
+        strict=True,
+        with_raw=True,
     )
-    labels = _Labels(options, rows)
-    windows = WindowRows(rows, model, labels, options.samples) if isinstance(model, Chain) else None
-    steps = (
-        islice(loop.run(_in_order(options, rows), labels), options.samples)
-        if windows is None
-        else loop.run(windows)
-    )
-    picture = _Picture(loop, regress=options.regress) if options.plot else None
-    checked = False
+    held_out = HeldOut(learner, _freeze_after(options, rows, model), options.last, season)
+    picture = _Picture(job, regress=options.regress)
+    job.pupil.witnesses += [held_out, *([picture] if options.plot else [])]
     started = time.perf_counter()
     try:
-        for trial in steps:
-            if picture is not None:
-                picture.note(trial)
-            checked = checked or decision_options.check_labels(learner)
-            status.show(lambda: eval_report.progress(loop, time.perf_counter() - started))
+        _learn_all(job, options.samples, lambda: time.perf_counter() - started, status)
     except SampleRefused as why:
         raise ValueError(labels.too_many(learner)) from why
     finally:
         status.end()
     labels.check()
-    summary = eval_report.summary(loop, model, time.perf_counter() - started)
+    summary = eval_report.summary(job, held_out.score, time.perf_counter() - started)
     summary["log_lost"] = status.lost
     if isinstance(rows, CsvRows) and rows.n_missing and not options.regress:
         summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}
         summary["missing"]["filled"] = options.missing == "mean"
-    if account := getattr(rows, "account", None):  # a recording: what could not be used
-        summary["recording"] = account()
-    summary |= {} if windows is None else {"windows": windows.account()}
+    if isinstance(rows, Recording):  # what could not be used
+        summary["recording"] = rows.account()
+    summary |= {"windows": job.stage.counters()} if isinstance(model, Chain) else {}
     if options.save:
         model.save(options.save)
-    if picture is not None:
-        picture.draw(options.plot, title=f"{options.file}: {model!r}")
-    if options.reliability and loop.forecasts is not None:
-        title = f"{options.file}: {model!r}"
-        both = loop.forecasts.raw.bins, loop.forecasts.bins
-        labels = learner.classes_.tolist()
-        figures.reliability(*both, options.reliability, title=title, labels=labels)
+    title = f"{options.file}: {model!r}"
+    if options.plot:
+        picture.draw(options.plot, title=title)
+    if options.reliability and job.pupil.forecasts is not None:
+        forecasts, names = job.pupil.forecasts, learner.classes_.tolist()
+        both = forecasts.raw.bins, forecasts.bins
+        figures.reliability(*both, options.reliability, title=title, labels=names)
     print(json.dumps(summary) if options.json else eval_report.words(summary))
     return 0
 
 
+def _learn_all(
+    job: Job, most: int | None, seconds: Callable[[], float], status: StatusLine
+) -> None:
+    """Hand the rows of a file to its job, at most so many."""
+    checked = False
+    while job.taken != most:
+        try:
+            job.step(0.0, None if most is None else most - job.taken)
+        except LinkDown:  # the end of the file
+            break
+        checked = checked or decision_options.check_labels(job.pupil.learner)
+        status.show(lambda: eval_report.progress(job, seconds()))
+    job.pupil.finish()
+
+
 def _watched(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
     """Of rows without labels: how often a watch would have raised an alarm."""
-    from edgesvm.cli import main, watch
+    from edgesvm.cli import watch
+    from edgesvm.cli.novelty_options import Learning, NoveltySettings
 
     if (n := rows.n_rows) is None or options.regress or options.save:
         raise ValueError(f"{options.file} has no labels: there is nothing to learn")
     windows = WindowSettings.of(options)
     learned = max(n // 3 // windows.rows_apart, 1)
-    words = ["watch", options.file, "--learn", str(learned), "--alarm-rate", "0.0001"]
-    for option, value in windows.given().items():
-        words += [option, str(value)]
-    for name in ("drop_column", "keep_column"):
-        for column in getattr(options, name, ()):
-            words += [f"--{name.replace('_', '-')}", column]
-    words += ["--json"] * options.json
-    print(f"{options.file} has no labels: edgesvm {shlex.join(words)}", file=sys.stderr)
-    code = main(words)
+    told = f"watch {options.file} --learn {learned} --alarm-rate {RATE_OF_WATCH}"
+    print(f"{options.file} has no labels: edgesvm {told}", file=sys.stderr)
+    columns = arguments.columns(options)
+    settings = watch.WatchSettings(
+        link=LinkSettings(url=options.file, label="none", regress=None, columns=columns),
+        novelty=NoveltySettings(
+            memory="64KiB",
+            learner=None,
+            parameters={},
+            learn=Learning(learned, None),
+            alarm_rate=RATE_OF_WATCH,
+            alarm="3/5",
+            then="nothing",
+        ),
+        windows=windows,
+        show=ShowSettings(json=options.json),
+    )
+    code = watch.watch(settings)
     return 0 if code == watch.ALARMED else code
 
 
 class _Picture:
-    """What ``--plot`` draws of a loop: its rolling score; of targets also the last ones, each with
+    """What ``--plot`` draws of a job: its rolling score; of targets also the last ones, each with
     its prediction and interval."""
 
-    def __init__(self, loop: PredictThenLearn, *, regress: bool) -> None:
-        self._loop, self._regress = loop, regress
+    def __init__(self, job: Job, *, regress: bool) -> None:
+        self._pupil, self._regress = job.pupil, regress
         self._curve: list[tuple[float | None, ...]] = []
         self._last: deque[tuple[float, ...]] = deque(maxlen=DRAWN)
 
-    def note(self, trial: Trial) -> None:
-        """Take in a row that was scored."""
-        score = self._loop.score
+    def __call__(self, x: np.ndarray, label: Any, predicted: Any) -> None:
+        """A row was learned and scored."""
+        score = self._pupil.score
         if score.n and score.n % 50 == 0:
             _extend(self._curve, (score.n, score.rolling, *self._without_learner()))
-        if self._regress and trial.predicted is not None:
-            self._last.append((trial.label, *trial.predicted))
+        if self._regress and predicted is not None:
+            self._last.append((label, *predicted))
 
     def _without_learner(self) -> tuple[float | None, ...]:
         """The scores of two answers that need no learner."""
-        score = self._loop.score
+        score = self._pupil.score
         if self._regress:
             return score.mean_so_far.mae, score.value_before.mae
         return score.majority, score.label_before
@@ -328,7 +351,7 @@ def _in_order(
     """The rows in their own order, or shuffled."""
     if options.shuffle is None:
         return rows
-    chunks = list(rows.chunks(CHUNK_ROWS))
+    chunks = list(rows.chunks(READ_ROWS))
     if not chunks:
         raise ValueError(f"{options.file} has no rows")
     X, y = (stacked(column) for column in zip(*chunks, strict=True))

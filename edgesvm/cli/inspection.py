@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm import remarks
 from edgesvm.budget import format_bytes
 from edgesvm.cli.options import AS_JSON, argument, option
 from edgesvm.cli.snapshots import Model, newest, of_file, snapshot
@@ -24,6 +23,7 @@ from edgesvm.persist.format import MAGIC
 from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.window_features import RawFeatures
+from edgesvm.serve import remarks
 
 HELP = """\
 Show what a snapshot or a checkpoint holds: format version, learner, every parameter, labels, counts

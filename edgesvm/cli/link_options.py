@@ -163,18 +163,16 @@ class LinkSettings:
             Nothing that is understood came in time.
         """
         if self.is_file:
-            from edgesvm.link.playback import FileLink
+            from edgesvm.link.playback import open_file
 
-            link = FileLink(
+            link = open_file(
                 self.url,
                 label=self.label,
                 targets=self.regress,
                 columns=self.columns,
-                ring=self.ring,
                 late_labels=self.late_labels,
             )
-            link.open()
-            arguments.say_notes(self.url, link.notes)
+            arguments.say_notes(self.url, getattr(link.rows, "notes", ()))
             return link
         try:
             return open_link(

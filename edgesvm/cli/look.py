@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import Any
@@ -13,25 +15,25 @@ from typing import Any
 import numpy as np
 
 from edgesvm import __version__
-from edgesvm.cli import arguments, link_options, looking_on, server
+from edgesvm.cli import arguments, link_options, server, show_options
 from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.looking_on import ShowSettings
 from edgesvm.cli.raw_samples import opened, samples
+from edgesvm.cli.show_options import ShowSettings
 from edgesvm.cli.stopping import stop_signals
 from edgesvm.data import CsvRows
-from edgesvm.link import Link, open_rows
-from edgesvm.page import words
-from edgesvm.page.lookout import Shown
-from edgesvm.page.numbers import plain
-from edgesvm.page.screen import Screen
+from edgesvm.link import Batch, Link, open_rows
 from edgesvm.preprocessing.first_look import figures
+from edgesvm.serve.job import Job
+from edgesvm.serve.page import words
+from edgesvm.serve.page.history import plain
+from edgesvm.serve.page.view import Shown
 
 HELP = """\
 Look at the raw channels of a sensor or of a file before anything is learned: a curve of each, their
 ranges, samples a second, the spectrum, and a proposal of --window, --hop and --bands.
 
-  edgesvm look /dev/ttyUSB0                        fills the terminal until Ctrl-C
-  edgesvm look /dev/ttyACM0 --http 8080            a page instead
+  edgesvm look /dev/ttyUSB0                        until Ctrl-C
+  edgesvm look /dev/ttyACM0 --http 8080            with a page
   edgesvm look pump.rec                            a recording, a .csv or an .npz
   edgesvm look pump.csv --rate 1000 --label-column none
 
@@ -41,7 +43,10 @@ samples that came; of a file, of its first. All columns of text lines are channe
 KEPT = 8192  # samples of a port
 READ = 1 << 17  # samples of a file
 MOST_CLASSES = 32  # a last column of more values is no label, and neither is one of one value
-COLUMNS, ROWS = 79, 1000
+WIDTH = 79  # of the text
+MOST_CHANNELS = 8
+CURVE_ROWS, SPECTRUM_ROWS = 3, 4
+LEVELS = "▁▂▃▄▅▆▇█"
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -59,14 +64,14 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     arguments.add_columns(command)
     shown = command.add_argument_group("what is shown")
     shown.add_argument(
-        "--http", type=looking_on.address, metavar="[HOST:]PORT", help="a page at this port"
+        "--http", type=show_options.address, metavar="[HOST:]PORT", help="a page at this port"
     )
     link_options.add_report(shown)
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
-    show = arguments.read(ShowSettings, options, live=options.http is None)
+    show = arguments.read(ShowSettings, options)
     if os.path.isfile(options.port) or options.port.lower().endswith(link_options.SUFFIXES):
         at_file(options, show)
     else:
@@ -81,55 +86,50 @@ def act(options: argparse.Namespace) -> int:
 
 
 class Looker(Shown):
-    """Keeps the last samples of a link, and shows them: a job to serve, and what a page shows."""
+    """Keeps the last samples of a link, and shows them.
 
-    teaching = None
+    Attributes
+    ----------
+    job : Job
+    """
 
     def __init__(self, link: Link, rate: float | None) -> None:
         assert link.schema is not None  # open
-        self.link, self.taken = link, 0
-        period_us = link.schema.nominal_us
-        self._told = rate or (1e6 / period_us if period_us else None)
+        self.link, self.job = link, Job(link, keep=self._keep)
         self._kept = np.zeros((KEPT, link.schema.n_features), np.float32)
-        self._began = self._first = self._last = time.monotonic()
-        self._before = 0  # samples that were there at the first look: they came before it
+        self._told = rate or (1e6 / link.schema.nominal_us if link.schema.nominal_us else None)
+        self._began = time.monotonic()
+        self._first = self._last = 0.0
+        self._before = 0  # samples of the first look: they came before it
 
-    def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
-        """Read once, waiting so many seconds, and keep what came. Returns how many samples."""
-        self.link.poll(timeout)
-        before = self.taken
-        while at_most != 0 and (n := len(X := self.link.take(at_most).X)):
-            self._kept[np.arange(self.taken, self.taken + n)[-KEPT:] % KEPT] = X[-KEPT:]
-            self.link.release(n)
-            self.taken += n
-            at_most = None if at_most is None else at_most - n
-        if self.taken > before:
-            self._last = time.monotonic()
-            if before == 0:
-                self._first, self._before = self._last, self.taken
-        return self.taken - before
+    def _keep(self, batch: Batch) -> None:
+        X, taken = batch.X, self.job.taken
+        n = len(X)
+        if not n:
+            return
+        self._kept[np.arange(taken, taken + n)[-KEPT:] % KEPT] = X[-KEPT:]
+        self._last = time.monotonic()
+        if taken == 0:
+            self._first, self._before = self._last, n
 
     @property
     def rate(self) -> float | None:
         """Samples a second as measured; None before there are some."""
         seconds = self._last - self._first
-        return (self.taken - self._before) / seconds if seconds > 0 else None
+        return (self.job.taken - self._before) / seconds if seconds > 0 else None
 
     def tick(self) -> None:
         """Nothing is kept over time."""
 
-    def snapshot(self) -> None:
-        """There is no model."""
-
     def status(self) -> dict[str, Any]:
         """All that is shown, as JSON has it."""
-        order = np.arange(max(0, self.taken - KEPT), self.taken) % KEPT
+        order = np.arange(max(0, self.job.taken - KEPT), self.job.taken) % KEPT
         counters = self.link.counters
         shown = _status(self.link.name, self._kept[order], self.rate, self._told)
         return shown | {
             "seconds": round(time.monotonic() - self._began, 3),
             "stale_seconds": plain(self.stale_seconds),
-            "samples": self.taken,
+            "samples": self.job.taken,
             "counters": counters,
             "lost": words.losses(counters),
             "memory": {
@@ -141,10 +141,10 @@ class Looker(Shown):
         }
 
     def progress(self) -> str:
-        last = self._kept[(self.taken - 1) % KEPT] if self.taken else []
+        last = self._kept[(self.job.taken - 1) % KEPT] if self.job.taken else []
         told = " ".join(f"{value:.4g}" for value in last)
         rate = "-" if self.rate is None else f"{self.rate:,.3g}"
-        return f"{self.taken:,} samples  {rate}/s  {told}"
+        return f"{self.job.taken:,} samples  {rate}/s  {told}"
 
 
 def _status(
@@ -176,7 +176,7 @@ def at_port(settings: LinkSettings, show: ShowSettings, rate: float | None) -> N
     status = show.status_line()
     with stop_signals() as signals, server.opened([settings], signals) as (link,):
         looker = Looker(link, rate)
-        port = server.Served(looker, settings, status)
+        port = server.Served(looker.job, settings, status)
         try:
             with show.at({link.name: lambda: looker}, status) as looks:
                 port.look = looks.get(link.name, port.look)
@@ -227,6 +227,70 @@ def _print(status: dict[str, Any], command: str, show: ShowSettings) -> None:
 
         print(json.dumps(status), flush=True)
         return
-    print("\n".join(line.rstrip() for line in Screen().lines(status, COLUMNS, ROWS)))
+    print("\n".join(line[:WIDTH].rstrip() for line in _lines(status)))
     if status["samples"]:
         print(f"\nNext: edgesvm {command} {status['port']} {status['options']}".rstrip())
+
+
+# The figures as text.
+
+
+def _lines(s: dict[str, Any]) -> list[str]:
+    """Raw channels, their spectrum, and what is proposed."""
+    clock = "" if s["seconds"] is None else f"{_clock(s['seconds'])}  "
+    title = f"edgesvm look  {s['port']}  {clock}"
+    lines = [title + "─" * max(0, WIDTH - len(title)), *_wrapped(_sampled(s))]
+    channels = s.get("channels", [])
+    for channel, trace in zip(channels[:MOST_CHANNELS], s.get("traces", []), strict=False):
+        lines += ["", *_wrapped([_ranged(channel)]), *_curve(trace, CURVE_ROWS, "{:.3g}".format)]
+    if len(channels) > MOST_CHANNELS:
+        lines += ["", f"and {len(channels) - MOST_CHANNELS} channels more"]
+    if levels := s.get("spectrum", {}).get("levels"):
+        top = s["spectrum"]["frequencies"][-1]
+        unit = "Hz" if s["rate"] or s["told_rate"] else "of the rate: give --rate"
+        lines += ["", f"spectrum of all channels, 0 to {top:.3g} {unit}, decibels"]
+        lines += _curve(_highest(levels, WIDTH - 10), SPECTRUM_ROWS, "{:.0f}".format)
+    return [*lines, "", *_wrapped([*s.get("why", []), s.get("options", "")])]
+
+
+def _curve(points: Sequence[float], height: int, text: Callable[[float], str]) -> list[str]:
+    """The last points as columns of blocks, from the lowest of them to the highest; these two at
+    the left."""
+    points = points[-(WIDTH - 10) :]
+    low, high, n = min(points), max(points), len(LEVELS)
+    scale = (height * n - 1) / ((high - low) or 1.0)
+    filled = [1 + int((p - low) * scale) for p in points]
+    lines = []
+    for row in range(height - 1, -1, -1):
+        label = text(high) if row == height - 1 else text(low) if row == 0 else ""
+        blocks = (min(max(level - row * n, 0), n) for level in filled)
+        lines.append(f"{label:>8}  " + "".join(f" {LEVELS}"[block] for block in blocks))
+    return lines
+
+
+def _highest(points: Sequence[float], most: int) -> list[float]:
+    """As many points at most, each the highest of so many neighbours."""
+    of = math.ceil(len(points) / most)
+    return [max(points[at : at + of]) for at in range(0, len(points), of)]
+
+
+def _sampled(s: dict[str, Any]) -> list[str]:
+    told = "" if s["told_rate"] is None else f", {s['told_rate']:g} a second as told"
+    measured = "" if s["rate"] is None else f", {s['rate']:,.1f} a second as measured"
+    missing = [f"{one['count']:,} {one['why']}" for one in s["lost"][:2]]
+    stale = s.get("stale_seconds")
+    quiet = [] if stale is None else [f"NO SAMPLE for {stale:,.0f} s"]
+    return [*quiet, f"{s['samples']:,} samples{told}{measured}", *missing]
+
+
+def _ranged(c: dict[str, Any]) -> str:
+    figures = f"{c['low']:.4g} to {c['high']:.4g}, mean {c['mean']:.4g}, spread {c['std']:.3g}"
+    return f"{c['name']}  {figures}{'  ' if c['remark'] else ''}{c['remark']}"
+
+
+def _wrapped(lines: Iterable[str]) -> list[str]:
+    return [part for line in lines for part in textwrap.wrap(line, WIDTH)]
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"

@@ -10,11 +10,12 @@ from typing import Any
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, link_options, server
 from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.looking_on import ShowSettings
+from edgesvm.cli.show_options import ShowSettings
 from edgesvm.cli.status import lost_lines
 from edgesvm.cli.stopping import stop_signals
-from edgesvm.link import LateLabel, Link, RecordingSchema, RecordingWriter
+from edgesvm.link import Batch, LateLabel, Link, RecordingSchema, RecordingWriter
 from edgesvm.link.recording import SUFFIX, claim_recording
+from edgesvm.serve.job import Job
 
 HELP = """\
 Append the samples that arrive on PORT to FILE. Nothing is learned and no prediction is sent.
@@ -98,9 +99,13 @@ def record(file: str, settings: LinkSettings, show: ShowSettings, *, sync_s: flo
             f"{file}: holds {writer.n_records:,} samples of {writer.schema.n_features} "
             f"features; {writer.schema.record_bytes} bytes per sample"
         )
-        port = server.Served(
-            recorder, settings, status, after=server.samples_told(link, status.say)
-        )
+        tell_samples = server.samples_told(link, status.say)
+
+        def after() -> None:
+            tell_samples()
+            recorder.sync()
+
+        port = server.Served(recorder.job, settings, status, after=after)
         try:
             server.serve([port], recorder.text, signals=signals, status=status)
         finally:
@@ -125,42 +130,29 @@ def _schema(link: Link) -> RecordingSchema:
 
 
 class _Recorder:
-    """Moves samples from the link's ring to the file."""
+    """Keeps the batches of a job in a file."""
 
     def __init__(self, link: Link, writer: RecordingWriter, file: str, sync_s: float) -> None:
         self.link, self.writer, self.file = link, writer, file
-        self.taken = self.labels = 0
+        self.job = Job(link, keep=self._keep)
+        self.labels = 0
         self.started = time.monotonic()
         self._sync_s = sync_s
         self._next_sync = self.started + sync_s
 
-    def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
-        """Read once, and write what arrived. Returns the number of samples."""
-        before = self.taken
-        try:
-            self.link.poll(timeout)
-        finally:
-            self.write(at_most)
-        if time.monotonic() >= self._next_sync:
-            self._next_sync = time.monotonic() + self._sync_s
-            self.guarded(self.writer.sync)
-        return self.taken - before
-
-    def write(self, at_most: int | None) -> None:
-        """Write the samples in the ring, and the labels that arrived between them."""
-        self.write_labels()
-        while at_most != 0 and (n := len((batch := self.link.take(at_most)).y)):
-            self.guarded(self.writer.append, batch)
-            self.link.release(n)
-            self.taken += n
-            at_most = None if at_most is None else at_most - n
-            self.write_labels()
-
-    def write_labels(self) -> None:
-        """Write the labels that arrived since the last sample taken."""
+    def _keep(self, batch: Batch) -> None:
+        """Write some samples, and the labels that arrived before them."""
         if labels := list(self.link.take_labels()):
             self.guarded(self.writer.append_labels, labels)
             self.labels += sum(not label.is_epoch for label in labels)
+        if len(batch.y):
+            self.guarded(self.writer.append, batch)
+
+    def sync(self) -> None:
+        """Sync the file if it is time."""
+        if time.monotonic() >= self._next_sync:
+            self._next_sync = time.monotonic() + self._sync_s
+            self.guarded(self.writer.sync)
 
     def guarded(self, write: Callable[..., None], *arguments: object) -> None:
         """Call `write`; report an error of the medium as such, not as one of the port."""
@@ -176,14 +168,14 @@ class _Recorder:
         c = self.link.counters
         seconds = max(time.monotonic() - self.started, 1e-9)
         return (
-            f"{self.taken:,} samples  {self.taken / seconds:,.0f}/s  "
+            f"{self.job.taken:,} samples  {self.job.taken / seconds:,.0f}/s  "
             f"file {format_bytes(self.writer.n_bytes)}  dropped {c['ring_dropped']:,}  "
             f"missing {c['missing']:,}  rejected {c['bytes_rejected']:,} B"
         )
 
     def summary(self) -> dict[str, Any]:
         return {
-            "taken": self.taken,
+            "taken": self.job.taken,
             "late_labels": self.labels,
             "records": self.writer.n_records,
             "bytes": self.writer.n_bytes,

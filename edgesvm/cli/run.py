@@ -7,43 +7,38 @@ import contextlib
 import functools
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes, parse_bytes
 from edgesvm.cli import (
     arguments,
-    ask_options,
     decision_options,
     drift_options,
-    headroom,
     learner_options,
     link_options,
-    looking_on,
     out_options,
     run_report,
     saved_model,
     server,
+    show_options,
     window_options,
 )
 from edgesvm.cli.learner_options import season_of_day
 from edgesvm.cli.run_settings import PortSettings, RunSettings
 from edgesvm.cli.server import Served
-from edgesvm.cli.service import Service
-from edgesvm.cli.status import StatusLine
-from edgesvm.cli.stopping import stop_signals
+from edgesvm.cli.stopping import Signals
 from edgesvm.errors import SchemaChanged
 from edgesvm.learner import Learner, learner_in
 from edgesvm.link import Link
-from edgesvm.runner import Runner
+from edgesvm.serve.job import Job
+from edgesvm.serve.taught import taught
 
 if TYPE_CHECKING:
-    from edgesvm.learners.drift import DriftWatch
-    from edgesvm.page.lookout import Lookout
     from edgesvm.persist import Checkpoint
-    from edgesvm.persist.checkpointing import Checkpointer
     from edgesvm.preprocessing.chain import Chain
-    from edgesvm.teaching import RunTeaching
+    from edgesvm.serve.page.view import RunView
+    from edgesvm.serve.teaching import Before
 
 HELP = """\
 Learn from the sensor on PORT: predict each sample, learn it, send the answer.
@@ -53,7 +48,6 @@ Learn from the sensor on PORT: predict each sample, learn it, send the answer.
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
   edgesvm run /dev/ttyACM0 --text --window 256 --rate 1000 --bands 10-50,50-200
   edgesvm run /dev/ttyUSB0 /dev/ttyUSB1 --save '{port}.esvm'      a learner each
-  edgesvm run /dev/ttyACM0 --on-device --save pump.esvm     the board learns
 
 The model is saved at the end, on Ctrl-C, SIGTERM and SIGHUP. A port that fails
 is opened again after 0.1 to 5 s. More is in docs/command-line.md.
@@ -126,31 +120,15 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="N",
         help="rolling accuracy of N samples; default 1000",
     )
-    looking_on.add_to(shown)
-    ask_options.add_to(shown)
+    show_options.add_to(shown)
     window_options.add_to(command)
     drift_options.add_to(command)
     out_options.add_to(command)
-    board = command.add_argument_group("a board that learns (edgesvm export, NAME_link.h)")
-    board.add_argument(
-        "--on-device", action="store_true", help="the board learns; --save keeps its model"
-    )
-    board.add_argument(
-        "--fetch-every",
-        type=arguments.duration,
-        default=60.0,
-        metavar="TIME",
-        help="how often its model is fetched; default 1m",
-    )
     command.set_defaults(act=act)
 
 
 def act(options: argparse.Namespace) -> int:
     settings = RunSettings.of(options)
-    if settings.fetch_every is not None:
-        from edgesvm.cli import on_device
-
-        return on_device.run(settings)
     while True:
         try:
             return run(settings)
@@ -164,91 +142,116 @@ def act(options: argparse.Namespace) -> int:
 
 
 def run(settings: RunSettings) -> int:
-    """Serve the ports until each has ended or a signal arrives; save and report each."""
-    status, service, room = settings.show.status_line(), Service(), headroom.take()
-    with contextlib.ExitStack() as held:
-        checkpoints = [held.enter_context(one.saving.claimed()) for one in settings.owners]
-        held.enter_context(settings.out.claimed())
-        signals = held.enter_context(stop_signals())
-        links = held.enter_context(server.opened([one.link for one in settings.ports], signals))
-        ports = _ports(settings, links, checkpoints, status)
-        for port in ports:
-            port.ask_rate()
-        journals = {one.link.name: one.job.journal for one in ports}
-        teachings = _teachings(settings, ports)
-        person = None if settings.ask is None else ask_options.Person(teachings)
-        outs = settings.out.start(
-            journals,
-            status.say,
-            asked={one.link.name: one.job.questions for one in ports},
-            heard=None if person is None else person.hear,
-            samples={link.name: link.freshness for link in links},
-            steady=all(isinstance(one.job.model, Learner) for one in ports),
-        )
-        started = time.monotonic()
-        names = [one.name for one in settings.ports]
-        lookouts = {
-            name: functools.partial(_lookout, port.job, teachings.get(port.link.name))
-            for name, port in zip(names, ports, strict=True)
-        }
-        progress = functools.partial(run_report.progress, ports, started)
-        service.ready()
-        try:
-            with settings.show.at(lookouts, status) as looks:
-                for name, port in zip(names, ports, strict=True):
-                    port.look = looks.get(name, port.look)
-                if person is not None:
-                    for port, turn in zip(ports, person.turns(), strict=True):
-                        port.look = server.both(port.look, turn)
-                server.serve(ports, progress, signals=signals, status=status, service=service)
-        finally:  # whatever ended it, save the models and report
-            service.stopping()
-            if person is not None:
-                person.close()
-            told = _end(settings, ports, status, started, outs.end)
-    del room
-    server.check(told)
+    """Serve the ports until each has ended or a signal arrives. Returns the exit code."""
+    ports = RunSession(settings).serve()
     if len(ports) == 1 and ports[0].error is not None:
         raise ports[0].error
     return 1 if any(port.error for port in ports) else 0
 
 
-def _ports(
-    settings: RunSettings,
-    links: Sequence[Link],
-    checkpoints: Sequence[Checkpoint | None],
-    status: StatusLine,
-) -> list[Served]:
-    """The ports, each with its learner or all with one; says what learns, in how many bytes."""
-    several, learned, introductions = len(links) > 1, [], []
-    for one, link, checkpoint in zip(settings.ports, links, checkpoints, strict=False):
-        model, source = model_for(settings, one, link, checkpoint)
-        introductions.append(_introduction(model, source))
-        saver = one.saving.saver(checkpoint, model, status.say)
-        drift = settings.drift.watch(learner_in(model), status.say, saver)
-        learned.append((model, saver, drift))
-    if settings.one_model:
-        _check_alike(links)
-        learned *= len(links)
-    ports = []
-    for one, link, (model, saver, drift) in zip(settings.ports, links, learned, strict=True):
-        ports.append(served(settings, one, link, model, status, saver=saver, drift=drift))
-    kept = out_options.bytes_told(*(one.job.journal for one in ports))
-    kept += ask_options.bytes_told(*(one.job for one in ports))
-    if not several:
-        n_features = ports[0].job.model.n_features_in_
-        status.say(
-            f"{introductions[0]}; {n_features} features per sample; "
-            f"link {format_bytes(links[0].nbytes)}{kept}"
-        )
-        return ports
-    for one, told in zip(settings.ports, introductions, strict=False):
-        share = f"{format_bytes(parse_bytes(one.learner.memory))} of {settings.memory}"
-        status.say(f"{'all ports' if settings.one_model else one.name}: {told}; may have {share}")
-    names = zip((one.name for one in settings.ports), links, strict=True)
-    sizes = "; ".join(f"{name} {format_bytes(link.nbytes)}" for name, link in names)
-    status.say(f"links: {sizes}{kept}")
-    return ports
+class RunSession(server.Session):
+    """Ports that teach a learner each, or all one."""
+
+    def __init__(self, settings: RunSettings) -> None:
+        self._settings = settings
+        links = [one.link for one in settings.ports]
+        savings = [one.saving for one in settings.owners]
+        super().__init__(links, savings, settings.out, settings.show)
+        self._ports: list[Served] = []
+        self._before: dict[int, Before] = {}
+
+    def progress(self) -> str:
+        return run_report.progress(self._ports, self.started)
+
+    def summary(self) -> dict[str, Any]:
+        return run_report.summary(self._ports, time.monotonic() - self.started)
+
+    def words(self, summary: dict[str, Any]) -> list[str]:
+        return run_report.words(summary)
+
+    def ports(
+        self, links: list[Link], checkpoints: list[Checkpoint | None], signals: Signals
+    ) -> list[Served]:
+        settings = self._settings
+        if settings.one_model:
+            _check_alike(links)
+        introductions: list[str] = []
+        self._ports = []
+        learned: tuple[Any, ...] = ()
+        for one, link in zip(settings.ports, links, strict=True):
+            if one in settings.owners:
+                checkpoint = checkpoints[len(self._ports)]
+                model, source = model_for(settings, one, link, checkpoint)
+                introductions.append(_introduction(model, source))
+                saver = one.saving.saver(checkpoint, model, self.status.say)
+                drift = settings.drift.watch(learner_in(model), self.status.say, saver)
+                learned = model, saver, drift, one.saving
+            model, saver, drift, saving = learned
+            job = job_for(settings, link, model, drift=drift)
+            self._ports.append(
+                Served(
+                    job,
+                    one.link,
+                    self.status,
+                    saver=saver,
+                    saving=saving if one in settings.owners else None,
+                    after=self._news(job),
+                    view=functools.partial(self._view, job),
+                )
+            )
+        self._introduce(introductions)
+        for port in self._ports:
+            port.ask_rate()
+        return self._ports
+
+    def _introduce(self, introductions: Sequence[str]) -> None:
+        settings, ports, say = self._settings, self._ports, self.status.say
+        kept = out_options.bytes_told(*(one.job.journal for one in ports))
+        if len(ports) == 1:
+            n_features, link = ports[0].job.model.n_features_in_, format_bytes(ports[0].link.nbytes)
+            say(f"{introductions[0]}; {n_features} features per sample; link {link}{kept}")
+            return
+        for one, told in zip(settings.ports, introductions, strict=False):
+            share = f"{format_bytes(parse_bytes(one.learner.memory))} of {settings.memory}"
+            say(f"{'all ports' if settings.one_model else one.name}: {told}; may have {share}")
+        sizes = "; ".join(f"{one.name} {format_bytes(one.link.nbytes)}" for one in ports)
+        say(f"links: {sizes}{kept}")
+
+    def _view(self, job: Job) -> RunView:
+        from edgesvm.serve.page.view import RunView
+        from edgesvm.serve.teaching import Before, Teaching
+
+        learner = job.pupil.learner
+        before = self._before.setdefault(id(learner), Before(learner))
+        return RunView(job, Teaching(job, before))
+
+    def _news(self, job: Job) -> Callable[[], None]:
+        """What is said after each step of a port."""
+        tell_samples = server.samples_told(job.link, self.status.say)
+        lines = _notes(job, f"{job.link.name}: " if len(self._settings.ports) > 1 else "")
+        checked = False
+
+        def after() -> None:
+            nonlocal checked
+            tell_samples()
+            checked = checked or (
+                job.pupil.learned > 0 and decision_options.check_labels(job.pupil.learner)
+            )
+            for line in next(lines):
+                self.status.say(line)
+
+        return after
+
+
+def _notes(job: Job, where: str) -> Iterator[list[str]]:
+    """At each turn the notes that are new."""
+    doubt: str | None = None
+    while True:
+        told = []
+        if doubt is None and (doubt := job.link.doubt()):
+            told.append(f"note: {doubt}")
+        told += [f"{where}note: {line}" for line in job.pupil.remarks.news()]
+        yield told
 
 
 def _introduction(model: Learner | Chain, source: str | None) -> str:
@@ -290,85 +293,15 @@ def model_for(
     return model, source
 
 
-def served(
-    settings: RunSettings,
-    port: PortSettings,
-    link: Link,
-    model: Learner | Chain,
-    status: StatusLine,
-    *,
-    saver: Checkpointer | None = None,
-    drift: DriftWatch | None = None,
-) -> Served:
-    """The port with the `Runner` of its samples."""
-    asked: dict[str, Any] = {
-        "window": settings.last,
-        "answers": settings.answers or link.binary,
-        "max_labels_per_second": settings.max_labels_per_second,
-        "drift": drift,
-        "journal": settings.out.journal(model),
-        "questions": ask_options.questions(settings.ask, learner_in(model)),
-        "season": 0 if link.schema is None else season_of_day(link.schema.nominal_us),
-    }
-    if isinstance(model, Learner):
-        runner = Runner(link, model, **asked)
-    else:
-        from edgesvm.window_runner import WindowRunner
-
-        runner = WindowRunner(link, model, **asked)
-    checked, news = False, run_report.questions_of(runner)
-    tell_samples = server.samples_told(link, status.say)
-
-    doubted = False
-
-    def after() -> None:
-        nonlocal checked, doubted
-        tell_samples()
-        if not doubted and (doubt := link.doubt()):
-            doubted = True
-            status.say(f"note: {doubt}")
-        checked = checked or (runner.learned > 0 and decision_options.check_labels(runner.learner))
-        where = f"{link.name}: " if len(settings.ports) > 1 else ""
-        for line in runner.remarks.news():
-            status.say(f"{where}note: {line}")
-        for line in news():
-            status.say(f"{where}{line}")
-
-    return Served(runner, port.link, status, saver=saver, after=after, rest=runner.handle_waiting)
-
-
-def _teachings(settings: RunSettings, ports: Sequence[Served]) -> dict[str, RunTeaching]:
-    """What takes labels by hand, of each port, where somebody can give them."""
-    if settings.ask is None and settings.show.http is None:
-        return {}
-    from edgesvm.teaching import RunTeaching
-
-    return {port.link.name: RunTeaching(port.job) for port in ports}
-
-
-def _lookout(runner: Runner, teaching: RunTeaching | None) -> Lookout:
-    from edgesvm.page.run_lookout import RunLookout
-
-    return RunLookout(runner, teaching)
-
-
-def _end(
-    settings: RunSettings,
-    ports: Sequence[Served],
-    status: StatusLine,
-    started: float,
-    outputs: Callable[[], dict[str, Any]],
-) -> dict[str, Any]:
-    """Save each model and report, whatever ended the serving. Returns the summary."""
-    status.end()
-    owners = list(zip(settings.ports, ports, strict=True))[: 1 if settings.one_model else None]
-    try:
-        saved_model.save_all([(of.job.model, one.saving, of.saver) for one, of in owners])
-    finally:
-        told = run_report.summary(ports, time.monotonic() - started) | outputs()
-        run_report.add_lost(told, status.lost)
-        settings.show.report(told, run_report.words(told), status)
-    for one, _ in owners:
-        if one.saving.save:
-            status.say(f"saved to {one.saving.save}")
-    return told
+def job_for(settings: RunSettings, link: Link, model: Learner | Chain, *, drift: Any = None) -> Job:
+    """The job of a port."""
+    return taught(
+        link,
+        model,
+        answers=settings.answers or link.binary,
+        journal=settings.out.journal(model),
+        window=settings.last,
+        max_labels_per_second=settings.max_labels_per_second,
+        drift=drift,
+        season=0 if link.schema is None else season_of_day(link.schema.nominal_us),
+    )

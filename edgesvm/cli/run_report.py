@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.cli import out_options, score_words
 from edgesvm.cli.status import lost_lines
-from edgesvm.learner import Learner
-from edgesvm.runner import Runner
+from edgesvm.serve.job import Job
 
 if TYPE_CHECKING:
     from edgesvm.cli.server import Served
-    from edgesvm.window_runner import WindowRunner
 
 
 def progress(ports: Sequence[Served], started: float) -> str:
@@ -24,46 +22,24 @@ def progress(ports: Sequence[Served], started: float) -> str:
     told = [f"{sum(port.job.taken for port in ports) / seconds:,.0f}/s"]
     for port in ports:
         state = " gone" if port.away else " ended" if port.ended else ""
-        score = score_words.last(port.job.score)
+        score = score_words.last(port.job.pupil.score)
         told.append(f"{port.link.name}{state} {port.job.taken:,} samples, {score}")
     return "  ".join(told)
 
 
-def _progress(runner: Runner, seconds: float) -> str:
-    c = runner.link.counters
+def _progress(job: Job, seconds: float) -> str:
+    c, pupil = job.counters(), job.pupil
+    windows = ""
+    if "windows" in c:
+        windows = f"{c['windows']:,} windows, {c['windows_dropped']:,} dropped  "
     return (
-        f"{runner.taken:,} samples  {runner.taken / seconds:,.0f}/s  "
-        f"{_windows(runner)}{score_words.brief(runner.score)}  "
-        f"{runner.model.nbytes:,} B  "
+        f"{job.taken:,} samples  {job.taken / seconds:,.0f}/s  "
+        f"{windows}{score_words.brief(pupil.score)}  "
+        f"{job.model.nbytes:,} B  "
         f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  "
         f"disconnects {c['disconnects']:,}  stopped {c['stale']:,}"
-        f"{score_words.drifts(runner.drift)}"
+        f"{score_words.drifts(pupil.drift)}"
     )
-
-
-def _windows(runner: Runner) -> str:
-    if isinstance(runner.model, Learner):
-        return ""
-    runner = cast("WindowRunner", runner)
-    return f"{runner.windows:,} windows, {runner.windows_dropped:,} dropped  "
-
-
-def questions_of(runner: Runner) -> Callable[[], Iterator[str]]:
-    """Gives a line for each question since its last call."""
-    place = 0
-
-    def news() -> Iterator[str]:
-        nonlocal place
-        if runner.questions is None or place == runner.questions.ring.written:
-            return
-        entries, lost = runner.questions.ring.since(place)
-        for number, entry in enumerate(entries, start=place + lost):
-            predicted = runner.questions.ring.told(entry, "predicted")
-            said = "nothing yet" if predicted is None else predicted
-            yield f"question {number:,}: what was number {entry['sequence']:,}? predicted {said}"
-        place += lost + len(entries)
-
-    return news
 
 
 def summary(ports: Sequence[Served], seconds: float) -> dict[str, Any]:
@@ -81,37 +57,25 @@ def summary(ports: Sequence[Served], seconds: float) -> dict[str, Any]:
     return {"ports": told, "broken_identities": broken}
 
 
-def add_lost(summary: dict[str, Any], n_lost: int) -> None:
-    """Add how many lines of the log could not be written."""
-    summary.get("counters", summary)["log_lost"] = n_lost
-
-
-def _summary(runner: Runner, seconds: float) -> dict[str, Any]:
+def _summary(job: Job, seconds: float) -> dict[str, Any]:
+    pupil = job.pupil
+    told = {} if pupil.forecasts is None else {"probabilities": pupil.forecasts.summary()}
     return {
-        "learner": repr(runner.model),
-        "bytes_planned": runner.model.plan(runner.model.n_features_in_).total,
-        "bytes_allocated": runner.model.nbytes,
-        "link_bytes": runner.link.nbytes,
+        "learner": repr(job.model),
+        "bytes_planned": job.model.plan(job.model.n_features_in_).total,
+        "bytes_allocated": job.model.nbytes,
+        "link_bytes": job.link.nbytes,
         "seconds": round(seconds, 3),
-        "samples_per_second": round(runner.taken / max(seconds, 1e-9), 1),
-        "n_updates": runner.learner.n_updates_,
-        **score_words.given_up(runner.learner),
-        **runner.score.summary(),
-        "remarks": runner.remarks.look(),
-        **runner.probability_summary(),
-        **({} if runner.drift is None else {"drift": runner.drift.summary()}),
-        **_drawn(runner),
-        "counters": runner.counters(),
-        "broken_identities": runner.check_identities(),
+        "samples_per_second": round(job.taken / max(seconds, 1e-9), 1),
+        "n_updates": pupil.learner.n_updates_,
+        **score_words.given_up(pupil.learner),
+        **pupil.score.summary(),
+        "remarks": pupil.remarks.look(),
+        **told,
+        **({} if pupil.drift is None else {"drift": pupil.drift.summary()}),
+        "counters": job.counters(),
+        "broken_identities": job.check_identities(),
     }
-
-
-def _drawn(runner: Runner) -> dict[str, Any]:
-    """The score at the rows that a person was asked about at random, if any was."""
-    if runner.questions is None:
-        return {}
-    drawn = runner.questions.drawn
-    return {"drawn": {"predicted": drawn.n, "accuracy": drawn.accuracy}}
 
 
 def words(summary: dict[str, Any]) -> list[str]:
@@ -151,14 +115,6 @@ def _words(summary: dict[str, Any]) -> str:
         lines.append(
             f"{n_late:,} samples without a label in time: {c['expired']:,} waited too long, "
             f"{c['waiting']:,} still waiting"
-        )
-    if "asked" in c:
-        lines.append(f"{c['asked']:,} questions, {c['answered']:,} answered")
-    if summary.get("drawn", {}).get("predicted"):
-        drawn = summary["drawn"]
-        lines.append(
-            f"of the {drawn['predicted']:,} answered that were drawn at random "
-            f"{100 * drawn['accuracy']:.0f} % were predicted right, as of all rows"
         )
     lines += _of_all(summary | {"log_lost": c.get("log_lost", 0)})
     if c["over_rate"]:

@@ -7,23 +7,18 @@ import os
 from dataclasses import dataclass
 
 from edgesvm.budget import parse_bytes
-from edgesvm.cli import arguments, ask_options, learner_options
+from edgesvm.cli import arguments, learner_options
 from edgesvm.cli.drift_options import DriftSettings
 from edgesvm.cli.learner_options import LearnerSettings
 from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.looking_on import ShowSettings
 from edgesvm.cli.out_options import OutSettings
 from edgesvm.cli.saved_model import SavingSettings
+from edgesvm.cli.show_options import ShowSettings
 from edgesvm.cli.window_options import WindowSettings
-from edgesvm.outputs.names import port_name
+from edgesvm.serve.outputs.sink import port_name
 
 PLACEHOLDER = "{port}"
 FILES = ("save", "checkpoint", "checkpoint_second")
-# Options that say how this host learns, which a board that learns does not need.
-OF_THE_HOST = (
-    *("text", "auto", "key", "learner", "set", "window", "checkpoint", "set_rate", "range"),
-    *("late_labels", "max_labels_per_second", "http", "live", "out", "regress", "ask"),
-)
 
 
 @dataclass(frozen=True)
@@ -54,10 +49,6 @@ class RunSettings:
         What to do when the node has changed its number of features: "stop" or "restart".
     last : int
         Samples of the rolling accuracy.
-    ask : float or None
-        Questions to a person, a second.
-    fetch_every : float or None
-        Seconds between two snapshots of the board that learns; None: this host does.
     windows, drift, out, show
     """
 
@@ -68,8 +59,6 @@ class RunSettings:
     max_labels_per_second: float | None
     other_width: str
     last: int
-    ask: float | None
-    fetch_every: float | None
     windows: WindowSettings
     drift: DriftSettings
     out: OutSettings
@@ -83,22 +72,16 @@ class RunSettings:
     @classmethod
     def of(cls, options: argparse.Namespace) -> RunSettings:
         """Raises ValueError if the options contradict each other; nothing is open yet."""
-        if options.on_device:
-            _check_on_device(options)
         settings = arguments.read(
             cls,
             options,
             ports=_ports(options),
-            fetch_every=options.fetch_every if options.on_device else None,
             windows=WindowSettings.of(options),
             drift=DriftSettings.of(options),
             out=OutSettings.of(options),
             show=arguments.read(ShowSettings, options),
         )
         learner_options.check_regress(options)
-        ask_options.check(options)
-        if len(settings.ports) > 1 and settings.show.live:
-            raise ValueError("--live shows one port; give one, or --http for a page of each")
         if len(settings.ports) > 1 and settings.other_width == "restart":
             raise ValueError("--other-width restart is for one port: the others could not go on")
         if settings.one_model and settings.windows.window:
@@ -116,26 +99,16 @@ class RunSettings:
         return settings
 
 
-def _check_on_device(options: argparse.Namespace) -> None:
-    if len(options.port) > 1:
-        raise ValueError("--on-device looks on at one port; give one")
-    for name in OF_THE_HOST:
-        if getattr(options, name):
-            flag = "--" + name.replace("_", "-")
-            raise ValueError(f"with --on-device the board learns, not this host: leave out {flag}")
-
-
 def _ports(options: argparse.Namespace) -> tuple[PortSettings, ...]:
     names = [port_name(port) for port in options.port]
     if len(set(names)) < len(names):
         raise ValueError(f"two ports have one name: {', '.join(names)}")
     learners = 1 if options.one_model else len(names)
     share = options.memory if learners == 1 else parse_bytes(options.memory) // learners
-    board = {"mode": "board", "late_labels": 0} if options.on_device else {}
     return tuple(
         PortSettings(
             name,
-            LinkSettings.of(options, url=url, **board),
+            LinkSettings.of(options, url=url),
             LearnerSettings.of(options, memory=share),
             SavingSettings.of(
                 options, **{option: _file(options, option, learners, name) for option in FILES}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from edgesvm.evaluation import percent
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import Shell
-from edgesvm.regression import RegressionScore
+from edgesvm.serve.score import RegressionScore, percent
 
 if TYPE_CHECKING:
-    from edgesvm.evaluation import Prequential
     from edgesvm.learners.drift import DriftWatch
+    from edgesvm.serve.score import Prequential
 
 ONE_LABEL = "only one label seen"  # every answer is right then: an accuracy would say nothing
 MOST_CLASSES = 12  # whose recalls fit a line

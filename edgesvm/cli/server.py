@@ -11,38 +11,34 @@ import functools
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+from edgesvm.cli import headroom, saved_model
 from edgesvm.cli.link_options import LinkSettings
+from edgesvm.cli.out_options import OutSettings
+from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.service import Service
+from edgesvm.cli.show_options import ShowSettings
 from edgesvm.cli.status import StatusLine
-from edgesvm.cli.stopping import Signals, Stop
+from edgesvm.cli.stopping import Signals, Stop, stop_signals
 from edgesvm.contract.threads import start_thread
 from edgesvm.errors import LinkDown, SchemaChanged
 from edgesvm.link import Link, wire
+from edgesvm.serve.job import Job
+from edgesvm.serve.outputs.sink import port_name
 
 if TYPE_CHECKING:
+    from edgesvm.persist import Checkpoint
     from edgesvm.persist.checkpointing import Checkpointer
+    from edgesvm.serve.page.view import Shown
 
 WAIT_S = 0.1  # for the first byte, where there is one port
 TURN = 32  # samples of a port before it is the next one's turn
 IDLE_S = 0.01  # between two looks at several ports that have nothing
 STOP_S = 1.0  # to wait for a thread at the end
 SLICE_S = 0.05  # between two looks whether a wait is to end
-
-
-class Job(Protocol):
-    """What is done with the samples of a port, such as a `Runner`."""
-
-    link: Any
-
-    @property
-    def taken(self) -> int:
-        """Samples so far."""
-
-    def step(self, timeout: float, at_most: int | None) -> int:
-        """Read once, waiting so many seconds, and handle samples. Returns their number."""
 
 
 class Opening:
@@ -129,15 +125,17 @@ class Served:
     settings : LinkSettings
     status : StatusLine
     saver : Checkpointer, optional
+    saving : SavingSettings, optional
+        Of the model, if it is this port's own.
     after : callable
         Called after each step of the job, whether or not it failed, and while the port is gone.
-    rest : callable
-        Handles what has arrived and is still in the link's ring, so many samples at most.
+    view : callable, optional
+        Makes what the page shows of it.
 
     Attributes
     ----------
     look : callable
-        Called in each turn while the port is here: those who look on.
+        Called in each turn while the port is here: the page.
     alone : bool
         Whether it is the only port that is served.
     ended : bool
@@ -153,19 +151,24 @@ class Served:
         status: StatusLine,
         *,
         saver: Checkpointer | None = None,
+        saving: SavingSettings | None = None,
         after: Callable[[], object] = lambda: None,
-        rest: Callable[[int | None], object] = lambda at_most: None,
+        view: Callable[[], Shown] | None = None,
     ) -> None:
-        self.job: Any = job
-        self.link: Any = job.link
-        self.settings, self.saver = settings, saver
+        self.job, self.link = job, job.link
+        self.settings, self.saver, self.saving, self.view = settings, saver, saving, view
         self.look: Callable[[], object] = lambda: None
         self.alone, self.ended = True, False
         self.error: Exception | None = None
-        self._status, self._after, self._rest = status, after, rest
+        self._status, self._after = status, after
         self._opening: Opening | None = None
         self._logs_at = time.monotonic()
         self._asked_rate: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Short, for a file or a topic."""
+        return port_name(self.link.name)
 
     @property
     def away(self) -> bool:
@@ -214,10 +217,10 @@ class Served:
         if self._opening is not None:
             self._opening.is_over(STOP_S)
         elif not self.ended:
-            self._rest(self.left)
+            self.job.handle_waiting(self.left)
 
     def _lost(self, down: LinkDown) -> None:
-        self._rest(self.left)  # a thread has the link from now on
+        self.job.handle_waiting(self.left)  # a thread has the link from now on
         if self.saver is not None:
             self.saver.save()
         if self.settings.once or self.settings.is_file:
@@ -287,16 +290,6 @@ def samples_told(link: Link, say: Callable[[str], object]) -> Callable[[], None]
     return look
 
 
-def both(first: Callable[[], object], second: Callable[[], object]) -> Callable[[], None]:
-    """One call after the other."""
-
-    def called() -> None:
-        first()
-        second()
-
-    return called
-
-
 def _least(*numbers: int | None) -> int | None:
     return min((n for n in numbers if n is not None), default=None)
 
@@ -339,3 +332,81 @@ def check(summary: dict[str, Any]) -> None:
     """Raise RuntimeError if the counters of a report contradict each other."""
     if broken := summary["broken_identities"]:
         raise RuntimeError(f"internal error, counters are inconsistent: {'; '.join(broken)}")
+
+
+class Session(ABC):
+    """What `run` and `watch` have in common: files are claimed and links open; then the ports are
+    served; at the end, whatever ended it, the models are saved and the report is made.
+
+    Attributes
+    ----------
+    started : float
+        Monotonic seconds, when serving began.
+    """
+
+    alarms = False  # whether answers tell of them
+
+    def __init__(
+        self,
+        links: Sequence[LinkSettings],
+        savings: Sequence[SavingSettings],
+        out: OutSettings,
+        show: ShowSettings,
+    ) -> None:
+        self._links, self._savings, self._out, self.show = links, savings, out, show
+        self.status = show.status_line()
+        self.started = time.monotonic()
+
+    @abstractmethod
+    def ports(
+        self, links: list[Link], checkpoints: list[Checkpoint | None], signals: Signals
+    ) -> list[Served]:
+        """The ports with their jobs; says what learns, in how many bytes."""
+
+    @abstractmethod
+    def progress(self) -> str:
+        """The status line."""
+
+    @abstractmethod
+    def summary(self) -> dict[str, Any]:
+        """All results, for a JSON line."""
+
+    @abstractmethod
+    def words(self, summary: dict[str, Any]) -> Iterable[str]:
+        """The same as text."""
+
+    def serve(self) -> list[Served]:
+        """Serve until each port has ended or a signal arrives. Returns the ports."""
+        status, service, room = self.status, Service(), headroom.take()
+        with contextlib.ExitStack() as held:
+            checkpoints = [held.enter_context(one.claimed()) for one in self._savings]
+            held.enter_context(self._out.claimed())
+            signals = held.enter_context(stop_signals())
+            links = held.enter_context(opened(self._links, signals))
+            ports = self.ports(links, checkpoints, signals)
+            outs = self._out.start([one.job for one in ports], status.say, alarms=self.alarms)
+            self.started = time.monotonic()
+            service.ready()
+            try:
+                views = {one.name: one.view for one in ports if one.view is not None}
+                with self.show.at(views, status) as looks:
+                    for port in ports:
+                        port.look = looks.get(port.name, port.look)
+                    serve(ports, self.progress, signals=signals, status=status, service=service)
+            finally:
+                service.stopping()
+                status.end()
+                try:
+                    saved_model.save_all(
+                        [(one.job.model, one.saving, one.saver) for one in ports if one.saving]
+                    )
+                finally:
+                    told = self.summary() | outs.end()
+                    told.get("counters", told)["log_lost"] = status.lost
+                    self.show.report(told, self.words(told), status)
+            for port in ports:
+                if port.saving and port.saving.save:
+                    status.say(f"saved to {port.saving.save}")
+        del room
+        check(told)
+        return ports

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from edgesvm.cli.options import argument, option
-from edgesvm.outputs.names import port_name
+from edgesvm.serve.outputs.sink import port_name
 
 HELP = """\
 Write a systemd unit that runs from boot on, and start it. It restarts after a failure and keeps

@@ -4,43 +4,43 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import MemoryBudgetError
 from edgesvm.cli import (
     arguments,
-    ask_options,
-    headroom,
     link_options,
-    looking_on,
     novelty_options,
     out_options,
     saved_model,
     server,
+    show_options,
     watch_report,
     window_options,
 )
 from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.looking_on import ShowSettings
 from edgesvm.cli.novelty_options import NoveltySettings
 from edgesvm.cli.out_options import OutSettings
 from edgesvm.cli.saved_model import SavingSettings
-from edgesvm.cli.service import Service
+from edgesvm.cli.server import Served
+from edgesvm.cli.show_options import ShowSettings
 from edgesvm.cli.status import StatusLine
-from edgesvm.cli.stopping import Signals, stop_signals
+from edgesvm.cli.stopping import Signals
 from edgesvm.cli.window_options import WindowSettings
-from edgesvm.learner import learner_in
 from edgesvm.learners.novelty.novelty import NoveltyLearner
 from edgesvm.link import Link
-from edgesvm.link.playback import FileLink
-from edgesvm.page.watch_lookout import WatchLookout
+from edgesvm.link.playback import RowsLink
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.preprocessing.virtual_sensor import VirtualSensor
-from edgesvm.teaching import WatchTeaching
-from edgesvm.watcher import Watcher
+from edgesvm.serve.job import Job
+from edgesvm.serve.watch import watched
+
+if TYPE_CHECKING:
+    from edgesvm.serve.page.view import WatchView
 
 HELP = """\
 Learn what is normal from the sensor on PORT, without labels. Then watch it: a line for each alarm
@@ -68,18 +68,16 @@ class WatchSettings:
     """What the options ask for."""
 
     link: LinkSettings
-    answers: bool
     novelty: NoveltySettings
     windows: WindowSettings
-    saving: SavingSettings
-    out: OutSettings
-    show: ShowSettings
-    ask: float | None = None  # questions a second, besides those about alarms
+    answers: bool = False
+    saving: SavingSettings = field(default_factory=SavingSettings)
+    out: OutSettings = field(default_factory=OutSettings)
+    show: ShowSettings = field(default_factory=ShowSettings)
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> WatchSettings:
         """Raises ValueError if the options contradict each other."""
-        ask_options.check(options)
         settings = cls(
             link=LinkSettings.of(options, url=options.port, regress=None),
             answers=options.answers,
@@ -88,7 +86,6 @@ class WatchSettings:
             saving=SavingSettings.of(options),
             out=OutSettings.of(options),
             show=arguments.read(ShowSettings, options),
-            ask=options.ask,
         )
         arguments.different([*settings.out.files, *settings.saving.files])
         if settings.novelty.residual is not None and settings.windows.window is not None:
@@ -127,8 +124,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     link_options.add_columns(link)
     shown = command.add_argument_group("what is shown")
     link_options.add_report(shown)
-    looking_on.add_to(shown)
-    ask_options.add_to(shown, alarms=True)
+    show_options.add_to(shown)
     window_options.add_to(command, labels=False)
     out_options.add_to(command)
     command.set_defaults(act=act)
@@ -140,102 +136,92 @@ def act(options: argparse.Namespace) -> int:
 
 def watch(settings: WatchSettings) -> int:
     """Learn and watch until enough samples came or a signal arrives. Returns the exit code."""
-    status, service, room = settings.show.status_line(), Service(), headroom.take()
-    with (
-        settings.saving.claimed() as checkpoint,
-        settings.out.claimed(),
-        stop_signals() as signals,
-        server.opened([settings.link], signals) as (link,),
-    ):
-        model, source = _model(settings, link, checkpoint, signals, status)
-        journal = settings.out.journal(model)
-        questions = ask_options.questions(settings.ask, learner_in(model))
-        rows = _Rows(link)
-        watcher = Watcher(
-            link,
-            model,
-            clock=rows.seconds,
-            learn_s=settings.novelty.learn.seconds,
-            learns=settings.novelty.then != "nothing",
-            answers=settings.answers or link.binary,
-            journal=journal,
-            time_of_week=time_of_week if settings.novelty.clock == "host" else None,
-            questions=questions,
-        )
-        rows.watcher = watcher
-        report = watch_report.Report(watcher, as_json=settings.show.json, when=rows.when)
-        kept = out_options.bytes_told(journal) + ask_options.bytes_told(watcher)
-        status.say(report.opening(source) + kept)
-        saver = settings.saving.saver(checkpoint, model, status.say)
-        tell = status.say if settings.out.takes_stdout else status.event
-
-        def news() -> None:
-            watcher.look_for_samples()  # also while the port is gone
-            for line in report.news():
-                tell(line)
-            for line in watcher.remarks.news():
-                status.say(f"note: {line}")
-
-        port = server.Served(watcher, settings.link, status, saver=saver, after=news)
-        by_hand = questions is not None or settings.show.http is not None
-        teaching = WatchTeaching(watcher) if by_hand else None
-        person = ask_options.Person({link.name: teaching}) if teaching and questions else None
-        outs = settings.out.start(
-            {link.name: journal},
-            status.say,
-            alarms=True,
-            asked={link.name: questions},
-            heard=None if person is None else person.hear,
-            samples={link.name: link.freshness},
-            steady=not watcher.of_windows,
-        )
-        service.ready()
-        try:
-            lookouts = {link.name: lambda: WatchLookout(watcher, teaching)}
-            with settings.show.at(lookouts, status) as looks:
-                port.look = looks.get(link.name, port.look)
-                if person is not None:
-                    port.look = server.both(port.look, *person.turns())
-                server.serve(
-                    [port], report.progress, signals=signals, status=status, service=service
-                )
-        finally:  # whatever ended it, save the model and report
-            service.stopping()
-            if person is not None:
-                person.close()
-            status.end()
-            try:
-                saved_model.save_all([(model, settings.saving, saver)])
-            finally:
-                told = report.summary() | outs.end()
-                told["counters"] |= saver.counters if saver else {}
-                told["counters"]["log_lost"] = status.lost
-                settings.show.report(told, [watch_report.words(told)], status)
-    del room
+    (port,) = WatchSession(settings).serve()
     if port.error is not None:
         raise port.error
-    server.check(told)
-    return ALARMED if watcher.alarms else 0
+    return ALARMED if port.job.pupil.alarms else 0
 
 
-class _Rows:
-    """The time of a watch: this computer's or, of a file, that of the row at hand."""
+class WatchSession(server.Session):
+    """One port that is watched."""
 
-    def __init__(self, link: Link) -> None:
+    alarms = True
+
+    def __init__(self, settings: WatchSettings) -> None:
+        super().__init__([settings.link], [settings.saving], settings.out, settings.show)
+        self._settings = settings
+        self._job: Job | None = None
+        self._link: Any = None
+
+    def ports(
+        self, links: list[Link], checkpoints: list[Checkpoint | None], signals: Signals
+    ) -> list[Served]:
+        settings, (link,), (checkpoint,), status = self._settings, links, checkpoints, self.status
         self._link = link
-        self.watcher: Watcher | None = None
+        model, source = _model(settings, link, checkpoint, signals, status)
+        self._job = job = watched(
+            link,
+            model,
+            answers=settings.answers or link.binary,
+            journal=settings.out.journal(model),
+            time_of_week=time_of_week if settings.novelty.clock == "host" else None,
+            learn_s=settings.novelty.learn.seconds,
+            learns=settings.novelty.then != "nothing",
+            clock=self._seconds,
+        )
+        self._report = watch_report.Report(job, as_json=settings.show.json, when=self._when)
+        status.say(self._report.opening(source) + out_options.bytes_told(job.journal))
+        saver = settings.saving.saver(checkpoint, model, status.say)
+        port = Served(
+            job,
+            settings.link,
+            status,
+            saver=saver,
+            saving=settings.saving,
+            after=self._news,
+            view=self._view,
+        )
+        self._saver = saver
+        return [port]
 
-    def seconds(self) -> float:
+    def _seconds(self) -> float:
+        """The time of a watch: this computer's or, of a file, that of the row at hand."""
         link = self._link
-        return link.seconds(self._row) if isinstance(link, FileLink) else time.monotonic()
+        return link.seconds(self._row) if isinstance(link, RowsLink) else time.monotonic()
 
-    def when(self) -> str:
+    def _when(self) -> str:
         link = self._link
-        return link.when(self._row) if isinstance(link, FileLink) else watch_report.now()
+        return link.when(self._row) if isinstance(link, RowsLink) else watch_report.now()
 
     @property
     def _row(self) -> int:
-        return 0 if self.watcher is None else max(self.watcher.taken - 1, 0)
+        return 0 if self._job is None else max(self._job.taken - 1, 0)
+
+    def _news(self) -> None:
+        assert self._job is not None
+        self._job.pupil.look(self._job)  # also while the port is gone
+        tell = self.status.say if self._settings.out.takes_stdout else self.status.event
+        for line in self._report.news():
+            tell(line)
+        for line in self._job.pupil.remarks.news():
+            self.status.say(f"note: {line}")
+
+    def _view(self) -> WatchView:
+        from edgesvm.serve.page.view import WatchView
+
+        assert self._job is not None
+        return WatchView(self._job)
+
+    def progress(self) -> str:
+        return self._report.progress()
+
+    def summary(self) -> dict[str, Any]:
+        told = self._report.summary()
+        told["counters"] |= self._saver.counters if self._saver else {}
+        return told
+
+    def words(self, summary: dict[str, Any]) -> Iterable[str]:
+        return [watch_report.words(summary)]
 
 
 def _model(
@@ -260,7 +246,7 @@ def _model(
     if model is not None:
         saved_model.check_inputs(model, n_inputs, source)
         return model, source
-    if isinstance(link, FileLink):
+    if isinstance(link, RowsLink):
         link.seconds_apart = 1 / windows.rate if windows.rate else link.seconds_apart
         period_us = round(1e6 * link.seconds_apart)
         if not period_us and (novelty.learn.seconds or novelty.needs_rate):

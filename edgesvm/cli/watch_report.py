@@ -13,7 +13,8 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli import out_options, score_words
 from edgesvm.cli.status import lost_lines
 from edgesvm.learners.novelty.novelty import by_chance
-from edgesvm.watcher import Episode, Watcher
+from edgesvm.serve.job import Job
+from edgesvm.serve.watch import Episode
 
 BAR = 20  # characters
 NAMED = 3  # features named in a line
@@ -25,27 +26,26 @@ class Report:
 
     Parameters
     ----------
-    watcher : Watcher
+    job : Job
+        Of a `Watch`.
     as_json : bool
         Whether what happens is told as JSON.
     when : callable
         The time of what happens, as text; by default this computer's.
     """
 
-    def __init__(
-        self, watcher: Watcher, *, as_json: bool, when: Callable[[], str] | None = None
-    ) -> None:
-        self._watcher, self._as_json = watcher, as_json
+    def __init__(self, job: Job, *, as_json: bool, when: Callable[[], str] | None = None) -> None:
+        self._job, self._watch, self._as_json = job, job.pupil, as_json
         self._when = when or now
         self._started = time.monotonic()
-        self.names = watcher.names
-        self._row = "window" if watcher.of_windows else "sample"
-        self._was_watching = watcher.watching
+        self.names = self._watch.names
+        self._row = "window" if self._watch.of_windows else "sample"
+        self._was_watching = self._watch.watching
         self._told: Episode | None = None
 
     def opening(self, source: str | None) -> str:
         """The first line: what learns, in how many bytes, and where it came from."""
-        w = self._watcher
+        w = self._watch
         age = f"{w.learner.n_seen_:,} {self._row}s"
         origin = f", loaded from {source} after {age}" if source else ""
         return (
@@ -55,7 +55,7 @@ class Report:
 
     def news(self) -> list[str]:
         """A line for each thing that has happened since the last call."""
-        w, lines = self._watcher, []
+        w, lines = self._watch, []
         if (ended := w.take_ended()) is not None:
             lines.append(self._over(ended))
         if w.episode is not None and w.episode is not self._told:
@@ -67,7 +67,7 @@ class Report:
         return lines
 
     def _learned(self) -> str:
-        w = self._watcher
+        w = self._watch
         if self._as_json:
             learned = {"event": "watching", "learned": w.learned, "threshold": -w.learner.offset_}
             return json.dumps({"time": self._when(), **learned})
@@ -77,11 +77,10 @@ class Report:
         )
 
     def _alarm(self, e: Episode) -> str:
-        w, number = self._watcher, self._watcher.alarms
+        w, number = self._watch, self._watch.alarms
         if self._as_json:
             event: dict[str, Any] = {"event": "alarm", "alarm": number, "kind": e.kind}
             event |= {self._row: e.row, "sequence": e.sequence}
-            event |= {} if e.question is None else {"question": e.question}
             event |= {"score": e.score, "threshold": e.threshold, "features": self._standing_out(e)}
             event |= {"seconds": round(w.link.freshness.quiet, 3)} if e.kind == "stale" else {}
             return json.dumps({"time": self._when(), **event})
@@ -99,7 +98,7 @@ class Report:
 
     def _over(self, e: Episode) -> str:
         assert e.ended is not None
-        w = self._watcher
+        w = self._watch
         seconds, number = e.ended - e.began, w.alarms - (w.episode is not None)
         if self._as_json:
             event = {"event": "over", "alarm": number, "kind": e.kind, "seconds": round(seconds, 3)}
@@ -120,7 +119,7 @@ class Report:
 
     def progress(self) -> str:
         """The status line."""
-        w, c = self._watcher, self._watcher.link.counters
+        w, c = self._watch, self._watch.link.counters
         link = f"missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  stopped {c['stale']:,}"
         rows = f"{w.rows:,} {self._row}s"
         if not w.watching:
@@ -132,7 +131,7 @@ class Report:
         )
 
     def _learning(self) -> str:
-        w = self._watcher
+        w = self._watch
         if (left := w.learning_left) is not None:
             assert w.learn_s is not None
             so_far = w.learn_s - left
@@ -145,7 +144,7 @@ class Report:
 
     def summary(self) -> dict[str, Any]:
         """All results, for a JSON line."""
-        w = self._watcher
+        w = self._watch
         return {
             "event": "end",
             "learner": repr(w.model),
@@ -159,8 +158,8 @@ class Report:
             "alarms_asked": w.learner.alarm_rate * w.watched,
             "alarms_by_chance": list(by_chance(w.learner.alarm_rate * w.watched)),
             "remarks": w.remarks.look(),
-            "counters": w.counters(),
-            "broken_identities": w.check_identities(),
+            "counters": self._job.counters(),
+            "broken_identities": self._job.check_identities(),
         }
 
 
@@ -186,11 +185,6 @@ def words(summary: dict[str, Any]) -> str:
         lines.insert(0, "still learning: nothing was watched")
     if c["refused_value"]:
         lines.append(f"{c['refused_value']:,} samples refused: a value is too large")
-    if c.get("asked"):
-        lines.append(
-            f"{c['asked']:,} questions, {c['answered']:,} answered; {c['marked']:,} rows learned "
-            "as normal by hand"
-        )
     lines += score_words.remarks(summary)
     lines += out_options.words(summary)
     if c.get("log_lost"):

@@ -6,20 +6,19 @@ Needs river (``pip install edgesvm[river]``), which is imported with this module
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 from river import base, metrics
 
 from edgesvm.contract.params import whole
-from edgesvm.data.rows import Trial
-from edgesvm.evaluation import as_shares
 from edgesvm.learner import MAX_FEATURES, Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.learners.novelty.novelty import GaussianNovelty
 from edgesvm.learners.regression.fourier_svr import FourierSVR
 from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.serve.score import as_shares
 
 __all__ = ["AnomalyDetector", "Classifier", "Regressor", "scored"]
 
@@ -266,36 +265,30 @@ class AnomalyDetector(Named, base.AnomalyDetector):
         return -float(learner.offset_)
 
 
-def scored(trials: Iterable[Trial], *told: metrics.base.Metric) -> Iterator[Trial]:
-    """Tell river's metrics of the trials of a `PredictThenLearn.run`.
+def scored(*told: metrics.base.Metric) -> Callable[[Any, Any, Any], None]:
+    """A witness of `predict_then_learn` that tells river's metrics of each row.
 
     Parameters
     ----------
-    trials : iterable of Trial
     *told : river metrics
-        Each is updated with the label and the prediction, if the trial has both.
-
-    Yields
-    ------
-    Trial
-        The same trials.
+        Each is updated with the label and the prediction, if there is one.
 
     Examples
     --------
     >>> from edgesvm import StreamSVM
     >>> from edgesvm.compat.river import scored
     >>> from edgesvm.data import TwoNorm
-    >>> from edgesvm.evaluation import PredictThenLearn
-    >>> from itertools import islice
+    >>> from edgesvm.serve.taught import predict_then_learn
     >>> from river import metrics
-    >>> loop, f1 = PredictThenLearn(StreamSVM()), metrics.MacroF1()
-    >>> for trial in islice(scored(loop.run(TwoNorm(seed=1)), f1), 500):
-    ...     pass
-    >>> f1.get() > 0.9, loop.score.n
+    >>> f1 = metrics.MacroF1()
+    >>> found = predict_then_learn(TwoNorm(seed=1), StreamSVM(), 500, witnesses=[scored(f1)])
+    >>> f1.get() > 0.9, found.score.n
     (True, 499)
     """
-    for trial in trials:
-        if trial.label is not None and trial.predicted is not None:
+
+    def witness(x: Any, label: Any, predicted: Any) -> None:
+        if predicted is not None:
             for metric in told:
-                metric.update(trial.label, trial.predicted)
-        yield trial
+                metric.update(label, predicted)
+
+    return witness

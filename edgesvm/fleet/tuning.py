@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from edgesvm.errors import SampleRefused
-from edgesvm.evaluation import Prequential
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import found_within
+from edgesvm.serve.score import Prequential
 
 KEEP = 3  # one in three goes on, on three times the rows
 LEAST_ROWS = 100

@@ -1,191 +1,178 @@
-"""Rows of a file in the place of a port: what is there is read at once, and then it is over."""
+"""Rows in the place of a port: what is there is read at once, and then it is over."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from edgesvm.data.files import CsvRows, NpzRows
+from edgesvm.data.rows import RowSource
 from edgesvm.errors import LinkDown
-from edgesvm.link._late import LateLabel
+from edgesvm.link._late import LateLabel, LateLabels, LateSample
 from edgesvm.link._ring import Batch
-from edgesvm.link._sequence import SequenceWindow
 from edgesvm.link.files import open_rows
-from edgesvm.link.link import Link, SampleSchema
+from edgesvm.link.freshness import Freshness
+from edgesvm.link.link import SampleSchema
 from edgesvm.link.recording import Recording
 
 READ_ROWS = 256
 REORDERED = 32  # samples that a line may have swapped
-NOTHING = ("missing", "duplicate", "too_old", "bytes_rejected")  # happens in a file
-Item = tuple[np.ndarray, Any, float, int]  # features, label or None, weight, number
+NOTHING = (  # happens in a file
+    "missing duplicate too_old bytes_rejected ring_dropped disconnects reconnects stale silent"
+)
 
 
-class _NoBytes:
-    """In the place of a parser: there are no bytes, only the numbers of the samples."""
+class RowsLink:
+    """Rows as the samples of a link that ends: `poll` raises LinkDown then. Answers go nowhere.
 
-    pending = 0
-
-    def __init__(self) -> None:
-        self.sequence = SequenceWindow()
-        self.ring: Any = None
-
-    def counters(self) -> dict[str, int]:
-        return {**dict.fromkeys(NOTHING, 0), **self.ring.counters()}
-
-    def broken_identities(self) -> list[str]:
-        return list(self.ring.broken_identities())
-
-    def memory(self) -> list[tuple[str, int]]:
-        return [("ring", self.ring.nbytes)]
-
-    def resync(self) -> None:
-        """Nothing to do."""
-
-    def take_refused(self) -> list[int]:
-        return []
-
-
-class FileLink(Link):
-    """The rows of a file as the samples of a link that ends.
-
-    `poll` fills the ring, and raises LinkDown once it is empty and the file is at its end. Answers
-    go nowhere. The number of a sample is that of its row, from 0; in a recording, its own.
+    The number of a sample is that of its row, from 0; in a recording, its own.
 
     Parameters
     ----------
-    path : str
-        A .csv, .npz or .rec.
-    label : str or int
-        "none": labels are not used. "last": where the file has them. Else the column of a CSV.
-    targets : bool or None
-        As for `open_link`.
-    columns : dict
-        What else `open_rows` is told.
+    rows : RowSource
+        Its rows are handed on as they are, sparse ones too.
+    name : str
+    labels : bool
+        Whether labels are used.
+    targets : bool
+        Whether they are numbers of a source that does not say so.
+    late_labels : int
+        Samples of a recording that may wait for a late label.
     """
+
+    binary = False
+    epochs = 0
 
     def __init__(
         self,
-        path: str,
+        rows: RowSource,
+        name: str = "rows",
         *,
-        label: str | int = "last",
-        targets: bool | None = False,
-        columns: dict[str, Any] | None = None,
-        ring: int = 256,
-        late_labels: int | None = None,
+        labels: bool = True,
+        targets: bool = False,
+        late_labels: int = 256,
     ) -> None:
-        self._parser: Any = _NoBytes()
-        super().__init__(
-            _no_port,
-            self._parser,
-            name=path,
-            label="none" if label == "none" or targets is None else "last",
-            targets=targets,
-            ring=ring,
-            late_labels=256 if late_labels is None else late_labels,
-        )
-        self._rows_of_file: CsvRows | NpzRows | Recording
-        self._columns, self._column = columns or {}, label
-        self._left: Iterator[Item | LateLabel] = iter(())
-        self._times = np.full(ring, math.nan)
-        self.notes: list[str] = []
-        self.seconds_apart = 0.0  # between two samples; 0 if unknown
-
-    def open(self) -> None:
-        """Open the file; raises as `open_rows` does."""
-        told = {name: value for name, value in self._columns.items() if value or value == 0}
-        if not self.name.lower().endswith((".npz", ".rec")):
-            first = {"last": None, "first": 0}
-            told["label_column"] = first.get(str(self._column), self._column)
-        rows = open_rows(self.name, targets=self._targets and not self._takes_either, **told)
-        self._rows_of_file, d = rows, rows.n_features
-        self.class_names, self.notes = rows.class_names, getattr(rows, "notes", [])
+        self.rows: Any = rows
+        self.name = name
+        self.class_names: list[str] = getattr(rows, "class_names", [])
         self.feature_names = getattr(rows, "feature_names", ())
-        used = rows.labelled and self._label != "none"
-        if not (used and isinstance(rows, Recording) and rows.schema.late):
-            self._late_rows = 0
-        self._parser.ring = self._make_ring(d)
-        self._make_late(d)
+        self.late: LateLabels | None = None
+        period_us, targets = getattr(rows, "period_us", 0), getattr(rows, "targets", targets)
+        self.seconds_apart = period_us / 1e6 or getattr(rows, "seconds_apart", 0.0)
+        used = labels and getattr(rows, "labelled", True)
+        if isinstance(rows, Recording) and rows.schema.late and used and late_labels:
+            self.late = rows.late = LateLabels(late_labels, rows.n_features, 256, targets)
         self.schema = SampleSchema(
-            d,
+            rows.n_features,
             "none" if not used else "inline" if self.late is None else "late",
-            rows.n_classes,
-            rows.period_us,
-            targets=rows.targets,
+            getattr(rows, "n_classes", 0),
+            period_us,
+            targets=targets,
         )
-        self.seconds_apart = rows.period_us / 1e6 or getattr(rows, "seconds_apart", 0.0)
-        self._left = self._items(used)
-        self._fill()  # the first has a time
+        self.freshness = Freshness(now=0.0)  # nobody waits for a file
+        self._used = used
+        self._parts = self._arrivals() if isinstance(rows, Recording) else self._chunks()
+        self._batch: Batch | None = None
+        self._at = self._before = 0  # of the batch; rows before it
+        self._times: Sequence[float] = ()
+        self._last_time = 0.0
+        self._samples = 0
+        self._read()  # the first has a time
 
-    def close(self) -> None:
-        """Close the file."""
-        if self.schema is not None:
-            self._rows_of_file.close()
-
-    def name_classes(self, labels: Sequence[int | str]) -> None:
-        """Nothing to expect: the labels of a file are known when they come."""
+    @property
+    def waiting(self) -> int:
+        """Rows that have been read."""
+        return 0 if self._batch is None else len(self._batch.has_label) - self._at
 
     def poll(self, timeout: float = 0.1) -> int:
-        """Read rows as long as there is room. Raises LinkDown at the end of the file."""
-        self._fill()
-        if not self.waiting and not (self.late is not None and self.late.queued):
+        """Read rows if none waits. Raises LinkDown at the end of the file."""
+        labels = 0 if self.late is None else self.late.queued
+        if not self.waiting and not labels and not self._read():
             raise LinkDown(f"{self.name}: the end of the file")
         return self.waiting
 
-    def _fill(self) -> None:
-        ring = self._rows()
-        while len(ring) < ring.capacity and (self.late is None or self.late.room):
-            if (item := next(self._left, None)) is None:
-                return
-            if isinstance(item, LateLabel) and self.late is not None:
-                if item.is_epoch:
-                    self.late.add_epoch(ring.entered)
-                else:
-                    self.late.add_label(ring.entered, item.sequence, item.label, item.weight)
-            elif not isinstance(item, LateLabel):
-                x, label, weight, sequence = item
-                ring.push_row(x, sequence, label, weight)
+    def _read(self) -> bool:
+        """Read what comes next: some rows or a late label; False at the end."""
+        part = next(self._parts, None)
+        if isinstance(part, LateLabel) and self.late is not None:
+            if part.is_epoch:
+                self.late.add_epoch(0)
+            else:
+                self.late.add_label(0, part.sequence, part.label, part.weight)
+        elif isinstance(part, Batch):
+            if self._batch is not None:
+                self._last_time = self.seconds(self._samples - 1)
+            self._batch, self._at, self._before = part, 0, self._samples
+            self._samples += len(part.has_label)
+            self._times = getattr(self.rows, "times", ())
+        return part is not None
 
-    def _items(self, used: bool) -> Iterator[Item | LateLabel]:
-        rows = self._rows_of_file
-        if isinstance(rows, Recording):
-            yield from self._of_recording(rows, used)
-            return
-        n = 0
-        for X, y in rows.chunks(READ_ROWS):
-            dense = X if isinstance(X, np.ndarray) else X.toarray()
-            times = getattr(rows, "times", ())
-            for i, x in enumerate(dense):
-                at = times[i] if len(times) else n * self.seconds_apart
-                self._times[n % len(self._times)] = at
-                yield x, y[i].item() if used else None, 1.0, n & 0xFFFFFFFF
-                n += 1
+    def _chunks(self) -> Iterator[Batch | LateLabel]:
+        first = 0
+        for chunk in self.rows.chunks(READ_ROWS):
+            n, y = chunk.X.shape[0], chunk.y
+            used = self._used and y is not None
+            has_label = np.full(n, used)
+            if used and self.schema.targets:
+                has_label = ~np.isnan(y)
+            yield Batch(
+                chunk.X,
+                y if used else np.zeros(n, np.int32),
+                has_label,
+                np.ones(n) if chunk.weight is None else chunk.weight,
+                np.arange(first, first + n) & 0xFFFFFFFF,
+            )
+            first += n
 
-    def _of_recording(self, rows: Recording, used: bool) -> Iterator[Item | LateLabel]:
-        n, began, last = 0, 0, -1
-        for part in rows.arrivals(READ_ROWS):
+    def _arrivals(self) -> Iterator[Batch | LateLabel]:
+        began, last = 0, -1
+        for part in self.rows.arrivals(READ_ROWS):
             if not isinstance(part, Batch):
-                yield part
+                if self._used:
+                    yield part
                 continue
-            columns = (part.y.tolist(), part.has_label.tolist(), part.weight.tolist())
-            for x, y, has, weight, number in zip(
-                part.X, *columns, part.sequence.tolist(), strict=True
-            ):
+            numbers = part.sequence.astype(np.int64)
+            for i, number in enumerate(numbers.tolist()):
                 # The node or the recording began again; late labels have epochs for that.
-                if number + REORDERED < last and not rows.schema.late:
+                if number + REORDERED < last and not self.rows.schema.late:
                     began += last + 1
                 last = number
-                self._times[n % len(self._times)] = (began + number) * self.seconds_apart
-                yield x, y if used and has else None, weight, began + number & 0xFFFFFFFF
-                n += 1
+                numbers[i] = began + number
+            has_label = part.has_label & self._used
+            yield part._replace(has_label=has_label, sequence=numbers & 0xFFFFFFFF)
+
+    def take(self, max_rows: int | None = None) -> Batch:
+        """The next rows, as views; at most so many."""
+        if self._batch is None:
+            self._read()
+        end = None if max_rows is None else self._at + max_rows
+        columns = () if self._batch is None else self._batch
+        return Batch(*(column[self._at : end] for column in columns))
+
+    def release(self, n: int) -> None:
+        """Release the `n` oldest rows taken."""
+        self._at += n
+
+    def take_labelled(self) -> LateSample | None:
+        """The next sample passed to ``late.wait`` whose label has come since; None without."""
+        return None if self.late is None else self.late.take(0)
+
+    def take_labels(self) -> Iterator[LateLabel]:
+        """The labels that have come, unmatched."""
+        while self.late is not None and (label := self.late.take_label(0)) is not None:
+            yield label
 
     def seconds(self, n: int) -> float:
-        """When the n-th sample was taken, from 0, one of those in the ring: seconds since 1970
-        where a CSV has time stamps, else since the first."""
-        return float(self._times[n % len(self._times)])
+        """When the n-th sample was taken, from 0, one of those read last: seconds since 1970 where
+        a CSV has time stamps, else since the first."""
+        at = n - self._before
+        if at < 0 or self._batch is None:
+            return self._last_time
+        if len(self._times):
+            return self._times[at]
+        return int(self._batch.sequence[at]) * self.seconds_apart
 
     def when(self, n: int) -> str:
         """The same for a reader."""
@@ -196,31 +183,86 @@ class FileLink(Link):
             return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
         return f"+{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{seconds % 60:04.1f}"
 
-    def flush(self) -> None:
-        """Nobody is there to be answered."""
+    @property
+    def counters(self) -> dict[str, int]:
+        late = {} if self.late is None else self.late.counters()
+        return {**dict.fromkeys(NOTHING.split(), 0), "samples": self._samples, **late}
 
-    def reconnect(self, give_up: float | None = None) -> None:
-        """Raises LinkDown: the file has been read."""
-        raise LinkDown(f"{self.name}: the end of the file")
+    def check_identities(self) -> list[str]:
+        """No counter is in doubt."""
+        return []
 
-    # What a port would need.
+    def memory(self) -> list[tuple[str, int]]:
+        """The buffers: a list of (name, bytes)."""
+        held = [] if self._batch is None else [getattr(c, "nbytes", 0) for c in self._batch]
+        return [("rows", sum(held)), *([] if self.late is None else self.late.memory())]
 
-    def _handshake(self) -> None: ...
-    def _feed(self, chunk: bytes) -> None: ...
-    def _tick(self, now: float) -> None: ...
-    def _end_silence(self, seconds: float) -> None: ...
-    def _queue_prediction(self, *_: Any) -> bool:
-        return True
+    @property
+    def nbytes(self) -> int:
+        """Sum of `memory`."""
+        return sum(n for _, n in self.memory())
 
-    def _queue_estimate(self, *_: Any) -> bool:
-        return True
+    def close(self) -> None:
+        """Close the file."""
+        if hasattr(self.rows, "close"):
+            self.rows.close()
 
-    def _least_row_bytes(self) -> int:
-        return 1
+    def __enter__(self) -> RowsLink:
+        return self
 
-    def _least_label_bytes(self) -> int:
-        return 1
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # What only a port has.
+
+    def name_classes(self, labels: Sequence[int | str]) -> None:
+        """The labels of a file are known when they come."""
+
+    def look_for_samples(self) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def send_prediction(self, *_: Any) -> None: ...
+
+    def send_estimate(self, *_: Any) -> None: ...
+
+    def doubt(self) -> str | None:
+        return None
+
+    def take_logs(self) -> list[str]:
+        return []
+
+    def command(self, opcode: int, argument: bytes = b"") -> int:
+        raise ValueError(f"{self.name}: a file takes no commands")
 
 
-def _no_port() -> Any:
-    raise LinkDown("a file has no port")
+def open_file(
+    path: str,
+    *,
+    label: str | int = "last",
+    targets: bool | None = False,
+    columns: dict[str, Any] | None = None,
+    late_labels: int | None = None,
+) -> RowsLink:
+    """The rows of a file in the place of a port.
+
+    Parameters
+    ----------
+    path : str
+        A .csv, .npz or .rec.
+    label : str or int
+        "none": labels are not used. "last": where the file has them. Else the column of a CSV.
+    targets : bool or None
+        As for `open_link`.
+    columns : dict
+        What else `open_rows` is told; as which it raises.
+    late_labels : int, optional
+    """
+    told = {name: value for name, value in (columns or {}).items() if value or value == 0}
+    if not path.lower().endswith((".npz", ".rec")):
+        told["label_column"] = {"last": None, "first": 0}.get(str(label), label)
+    rows = open_rows(path, targets=bool(targets), **told)
+    used = label != "none" and targets is not None
+    return RowsLink(
+        rows, path, labels=used, late_labels=256 if late_labels is None else late_labels
+    )

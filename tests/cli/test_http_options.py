@@ -12,30 +12,30 @@ import pytest
 from fake_port import Clock, Node, connect
 
 from edgesvm import StreamSVM
-from edgesvm.cli import arguments, link_options, looking_on, main
-from edgesvm.cli.looking_on import ShowSettings, address
+from edgesvm.cli import arguments, link_options, main, show_options
+from edgesvm.cli.show_options import ShowSettings, address
 from edgesvm.cli.status import StatusLine
-from edgesvm.page.run_lookout import RunLookout
-from edgesvm.runner import Runner
+from edgesvm.serve.page.view import RunView
+from edgesvm.serve.taught import taught
 
 
 def shown(*words):
     parser = argparse.ArgumentParser()
     link_options.add_report(parser)
-    looking_on.add_to(parser)
+    show_options.add_to(parser)
     return arguments.read(ShowSettings, parser.parse_args(words))
 
 
 @contextmanager
 def serving(*words, seen=None):
     """What is to be called between two steps, by the name of the port."""
-    with shown(*words).at({"p": lambda: seen or lookout()}, StatusLine()) as looks:
+    with shown(*words).at({"p": lambda: seen or view_of_a_run()}, StatusLine()) as looks:
         yield looks
 
 
-def lookout():
+def view_of_a_run():
     link, _ = connect(Clock(), Node())
-    return RunLookout(Runner(link, StreamSVM().allocate(2)))
+    return RunView(taught(link, StreamSVM().allocate(2)))
 
 
 def test_it_is_bound_to_this_machine_unless_told():
@@ -91,14 +91,14 @@ def test_a_port_that_is_taken_is_an_error_of_one_line():
         main(["run", "/dev/null", "--http", "nowhere"])
 
 
-def test_without_anybody_who_looks_on_nothing_is_kept():
+def test_without_a_page_nothing_is_kept():
     with shown().at({"p": pytest.fail}, StatusLine()) as looks:
         assert looks == {}
 
 
 def test_at_the_end_the_port_is_free_and_no_thread_is_left(capsys):
     before = threading.active_count()
-    seen = lookout()
+    seen = view_of_a_run()
     with serving("--http", "0", seen=seen) as looks:
         url = capsys.readouterr().err.split()[1].partition("#")[0]
         asker = threading.Thread(target=lambda: urllib.request.urlopen(url + "status.json").close())

@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -18,7 +17,6 @@ from edgesvm.cli import main
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 SAMPLES = 2000
-HANGS = f"exec:sleep 600.{os.getpid()}"  # that of no other test
 FIELDS = [
     "time",
     "port",
@@ -69,15 +67,15 @@ def in_time(run, has_lost, *files):
     return told
 
 
-def test_the_same_lines_in_a_file_and_to_a_program_and_the_report_tells(tmp_path):
+def test_the_same_lines_in_two_files_and_the_report_tells(tmp_path):
     file, copy, model, plain = (tmp_path / name for name in ("a", "b", "m.esvm", "plain.esvm"))
-    outs = ("--out", f"jsonl:{file}", "--out", f"exec:tee {shlex.quote(str(copy))}")
+    outs = ("--out", f"jsonl:{file}", "--out", f"jsonl:{copy}")
     outs += ("--out-queue", SAMPLES, "--json", "--samples", SAMPLES, "--save", model)
 
     def run():
         with node("--samples", str(SAMPLES), "--seed", "3") as port:
             out, errors = done(edgesvm("run", port, *outs))
-        return port, json.loads(out), errors  # what tee prints is not on standard output
+        return port, json.loads(out), errors
 
     port, summary, errors = in_time(run, lambda told: lost(told[1]), file, copy, model)
     assert sums_hold(summary) and "predictions for --out" in errors
@@ -94,10 +92,10 @@ def test_the_same_lines_in_a_file_and_to_a_program_and_the_report_tells(tmp_path
     assert load(model).n_seen_ == SAMPLES
 
 
-def test_sinks_that_hang_are_full_or_away_hold_nothing_up_and_are_told(tmp_path):
+def test_sinks_that_are_full_or_away_hold_nothing_up_and_are_told(tmp_path):
     pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed")
     model = tmp_path / "m.esvm"
-    sinks = (HANGS, "exec:false", "mqtt://127.0.0.1:9/pump")
+    sinks = ("mqtt://127.0.0.1:9/pump",)
     sinks += ("jsonl:/dev/full",) if os.path.exists("/dev/full") else ()
     with node("--samples", str(SAMPLES)) as port:
         options = [word for sink in sinks for word in ("--out", sink)]
@@ -107,9 +105,7 @@ def test_sinks_that_hang_are_full_or_away_hold_nothing_up_and_are_told(tmp_path)
     for sink in sinks:
         (told,) = [line for line in errors.splitlines() if line.startswith(f"out {sink}: ")]
         assert " 0 lost" not in told
-        assert errors.count(f"--out {sink}: ") == (sink != HANGS)
-    stuck = ["pgrep", "-f", f"^{HANGS[5:]}$"]
-    assert not subprocess.run(stuck, capture_output=True, text=True, check=False).stdout.split()
+        assert errors.count(f"--out {sink}: ") == 1
 
 
 def test_a_broker_that_is_halted_or_killed_costs_lines_and_no_sample(tmp_path):
@@ -150,7 +146,7 @@ def test_a_signal_ends_all_of_it_with_what_was_answered_passed_on(tmp_path):
 
     def run():
         with node("--rate", "500") as port:
-            options = ("--out", f"jsonl:{file}", "--out", HANGS, "--json", "--quiet")
+            options = ("--out", f"jsonl:{file}", "--json", "--quiet")
             process = edgesvm("run", port, *options)
             try:
                 while not file.exists() or file.read_text().count("\n") < 300:
@@ -211,16 +207,11 @@ def test_wrong_options_are_said_before_anything_is_opened(tmp_path, capsys):
         (["--out", "file.txt"], "give jsonl:FILE"),
         (["--out", "jsonl:"], "give jsonl:FILE"),
         (["--out", f"jsonl:{tmp_path}/no/f"], "does not exist"),
-        (["--out", "exec:/nowhere/program"], "no such program"),
-        (["--out", "exec:'"], "quotation"),
-        (["--out", "socket:http"], "give socket:PORT"),
-        (["--out", "socket:70000"], "give socket:PORT"),
+        (["--out", "exec:tee"], "give jsonl:FILE"),
         (["--out-when", "never"], "give every, change"),
         (["--out-when", "0"], "give every, change"),
-        (["--out-rotate", "9"], "at least 1KiB"),
-        (["--out-keep", "-1"], "--out-keep"),
         (["--out", "jsonl:-", "--json"], "both write standard output"),
-        (["--out", "socket:9", "--out", "socket:9"], "twice"),
+        (["--out", "mqtt://h/t", "--out", "mqtt://h/t"], "twice"),
     ):
         for command in ("run", "watch"):
             try:

@@ -1,4 +1,4 @@
-"""``edgesvm record`` and ``replay`` as users run them, a simulated node on a pseudo-terminal."""
+"""``edgesvm record`` as users run it, a simulated node on a pseudo-terminal; and `eval` of it."""
 
 import functools
 import json
@@ -16,7 +16,7 @@ from edgesvm.cli import main
 from edgesvm.cli.record import _Recorder, _schema
 from edgesvm.errors import LinkDown
 from edgesvm.link import Recording, RecordingWriter, open_link, wire
-from edgesvm.runner import Runner
+from edgesvm.serve.taught import taught
 from firmware_sim.node import SIGNALS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
@@ -153,8 +153,8 @@ def test_once_ends_with_the_port(tmp_path, capsys):
         ),
         (["record", "/dev/null", "x.rec", "--sync", "0"], 2, "> 0"),
         (["record", "/nonexistent/tty", "x.rec"], 1, "/nonexistent/tty"),
-        (["eval", "/nonexistent/x.rec"], 1, "/nonexistent/x.rec"),
         (["eval", "no.rec"], 1, "not a recording"),
+        (["eval", "/nonexistent/x.rec"], 1, "/nonexistent/x.rec"),
     ],
 )
 def test_wrong_use_and_failure(argv, code, said, tmp_path, capsys, monkeypatch):  # noqa: PLR0917
@@ -175,7 +175,7 @@ def record_some(file, n=600):
         assert main(["record", port, str(file), "--samples", str(n), "--quiet"]) == 0
 
 
-def test_eval_tells_what_was_left_out(tmp_path, capsys):
+def test_eval_of_a_recording_tells_what_was_left_out(tmp_path, capsys):
     file = tmp_path / "machine.rec"
     record_some(file)
     data = bytearray(file.read_bytes())
@@ -242,7 +242,7 @@ def late_stream(n=600):
     return out
 
 
-def test_replay_of_late_labels_learns_what_the_live_run_does(tmp_path, capsys):
+def test_eval_of_late_labels_learns_what_the_live_run_does(tmp_path, capsys):
     def link(late_labels):
         ports = [Pulled(late_stream())]
         return open_link("pulled", opener=ports.pop, late_labels=late_labels)
@@ -252,8 +252,8 @@ def test_replay_of_late_labels_learns_what_the_live_run_does(tmp_path, capsys):
         recorder = _Recorder(recorded, writer, str(file), 1e9)
         with pytest.raises(LinkDown):
             while True:
-                recorder.step()
-    assert recorder.taken == 1200
+                recorder.job.step()
+    assert recorder.job.taken == 1200
     argv = ["eval", str(file), "--late-labels", str(window), "--json", "--save", str(saved)]
     assert main(argv) == 0
     report = json.loads(capsys.readouterr().out)
@@ -261,14 +261,17 @@ def test_replay_of_late_labels_learns_what_the_live_run_does(tmp_path, capsys):
     replayed = load(saved)
     live = type(replayed)(**replayed.get_params(deep=False))
     with link(window) as one:
-        runner = Runner(one, live, answers=False)
+        runner = taught(one, live, answers=False)
         with pytest.raises(LinkDown):
             while True:
                 runner.step()
     assert runner.check_identities() == []
-    assert min(runner.learned, runner.expired, runner.unlabelled) > 50
+    assert min(runner.pupil.learned, runner.pupil.expired, runner.pupil.unlabelled) > 50
     assert bytes(replayed.arena) == bytes(live.arena)
-    assert (report["predicted"], report["accuracy"]) == (runner.score.n, runner.score.accuracy)
+    assert (report["predicted"], report["accuracy"]) == (
+        runner.pupil.score.n,
+        runner.pupil.score.accuracy,
+    )
     for name in ("labels", "label_matched", "label_expired", "label_duplicate", "label_unknown"):
         assert report["recording"][name] == one.counters[name]
     assert main(["eval", str(file)]) == 0

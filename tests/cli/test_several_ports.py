@@ -22,8 +22,8 @@ from edgesvm.cli import main
 from edgesvm.cli.link_options import LinkSettings
 from edgesvm.cli.server import TURN, Opening, Served
 from edgesvm.cli.status import StatusLine
-from edgesvm.outputs.names import port_name
-from edgesvm.runner import Runner
+from edgesvm.serve.outputs.sink import port_name
+from edgesvm.serve.taught import taught
 from firmware_sim.harness import Pump
 from firmware_sim.line import Line, PtyLink, TcpLink
 from firmware_sim.node import FrameNode
@@ -222,7 +222,7 @@ def test_ports_take_turns_of_at_most_so_many_samples():
         link, port = connect(clock, node)
         for n in range(100):
             port.inbox += node.sample(n, (1.0 + n % 2, float(seed)), label=n % 2)
-        job = Runner(link, learner, window=10, answers=False)
+        job = taught(link, learner, window=10, answers=False)
         served.append(Served(job, LinkSettings(url="p", samples=70), StatusLine()))
     taken = [[one.turn() for one in served] for _ in range(4)]
     assert taken == [[TURN, TURN], [TURN, TURN], [70 - 2 * TURN] * 2, [0, 0]]
@@ -292,7 +292,7 @@ def test_what_a_port_had_sent_is_learned_before_it_is_given_up():
     link, port = connect(clock, node)
     for n in range(100):
         port.inbox += node.sample(n, (1.0 + n % 2, 0.0), label=n % 2)
-    job = Runner(link, learner, window=10, answers=False)
+    job = taught(link, learner, window=10, answers=False)
     one = Served(job, LinkSettings(url="p", once=True), StatusLine(), rest=job.handle_waiting)
     port.dead = True
     while not one.ended:

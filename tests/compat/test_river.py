@@ -18,8 +18,7 @@ import edgesvm  # noqa: E402
 from edgesvm.compat.river import AnomalyDetector, Classifier, Regressor, scored  # noqa: E402
 from edgesvm.contract.registry import LEARNERS  # noqa: E402
 from edgesvm.data import Source  # noqa: E402
-from edgesvm.data.rows import Trial  # noqa: E402
-from edgesvm.evaluation import PredictThenLearn  # noqa: E402
+from edgesvm.serve.taught import predict_then_learn  # noqa: E402
 
 OLDEST = {"when_full": "oldest"}
 PARAMS = {"BatchSVM": OLDEST, "BatchSVR": OLDEST}  # by default its store refuses the 1,001st sample
@@ -181,12 +180,10 @@ def test_rivers_metrics_over_our_loop():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 2)).astype(np.float32)
     y = X[:, 0] > 0.5
-    loop, told = PredictThenLearn(edgesvm.StreamSVM()), (metrics.Accuracy(), metrics.F1())
-    trials = list(scored(loop.run(Source(X, y)), *told))
-    assert len(trials) == 400 and told[0].cm.n_samples == loop.score.n == 399
-    assert told[0].get() == loop.score.accuracy and 0.5 < told[1].get() < 1
-    half_known = [Trial(X[0], None, 1.0, True, 0), Trial(X[0], True, 1.0, None, 1)]
-    assert list(scored(half_known, *told)) == half_known and told[0].cm.n_samples == 399
+    told = metrics.Accuracy(), metrics.F1()
+    found = predict_then_learn(Source(X, y), edgesvm.StreamSVM(), witnesses=[scored(*told)])
+    assert told[0].cm.n_samples == found.score.n == 399
+    assert told[0].get() == found.score.accuracy and 0.5 < told[1].get() < 1
 
 
 def test_rivers_ensembles_take_it():

@@ -17,7 +17,7 @@ def state():
     handlers = [signal.getsignal(number) for number in sorted(signal.valid_signals())]
     return handlers, [*sys.meta_path], [*sys.path_hooks], sys.excepthook
 before = state()
-import edgesvm, edgesvm.cli, edgesvm.runner, edgesvm.evaluation
+import edgesvm, edgesvm.cli, edgesvm.serve.job, edgesvm.serve.score
 assert state() == before
 here = {name.partition(".")[0] for name in sys.modules}
 assert not here & {"sklearn", "scipy", "river", "pandas", "joblib", "onnx", "skops"}, here

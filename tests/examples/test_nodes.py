@@ -29,7 +29,7 @@ from edgesvm.link import (
     wire,
 )
 from edgesvm.link._authenticator import Authenticator, siphash_view
-from edgesvm.window_runner import WindowRunner
+from edgesvm.serve.taught import taught
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -284,17 +284,17 @@ def test_the_sketch_of_raw_signals_is_learned_window_by_window(build):
     with open_link("node", mode="text", opener=lambda: port) as link:
         windows = WindowFeatures(window=8, hop=4, rate=250, bands="2-20,20-60")
         chain = Chain(windows=windows, label="last").allocate(link.schema.n_features)
-        runner = WindowRunner(link, chain, answers=False)
+        runner = taught(link, chain, answers=False)
         while runner.taken < 400:
             runner.step(1.0)
         assert chain.n_features_in_ == 3 and runner.check_identities() == []
-        assert runner.learned == runner.windows == (runner.taken - 8) // 4 + 1
+        assert runner.pupil.learned == runner.counters()["windows"] == (runner.taken - 8) // 4 + 1
         assert set(chain.learner_.classes_) == {0, 1}
         link.send_prediction(7, 1, -0.5)
         link.flush()
         while not select.select([port.process.stderr], [], [], 0)[0]:
             runner.step(1.0)
-        assert link.counters["bytes_rejected"] == runner.gaps - 1 == 0
+        assert link.counters["bytes_rejected"] == runner.counters()["gaps"] - 1 == 0
     assert port.said.startswith("LED 1\n")
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgesvm.journal import Journal
 from edgesvm.link.wire import ALARM
-from edgesvm.outputs.lines import line
+from edgesvm.serve.journal import Journal
+from edgesvm.serve.outputs.lines import line
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "pi_alarm.py"
 

@@ -11,7 +11,7 @@ from on_host import at
 
 from edgesvm.link import FrameDecoder, wire
 from edgesvm.link.binary import BinaryLink
-from edgesvm.runner import Runner
+from edgesvm.serve.taught import taught
 from rig.boards import STRICT, write
 
 NONCE = 77
@@ -142,7 +142,7 @@ class Beside:
         )
         self.link.open()
         self.learner = learner
-        self.runner = Runner(self.link, learner)
+        self.runner = taught(self.link, learner)
         self._decoder = FrameDecoder(wire.MAX_RAW)
         self._take()
 

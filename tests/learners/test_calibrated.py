@@ -20,7 +20,7 @@ from edgesvm import (
     Standardized,
     StreamSVM,
 )
-from edgesvm.evaluation import Forecasts, as_shares
+from edgesvm.serve.score import Forecasts, as_shares
 
 N = 4000
 

@@ -12,11 +12,11 @@ import pytest
 from each import each
 
 from edgesvm import CorruptModelError, MemoryBudgetError, Standardized, StreamSVM, load
-from edgesvm.cli import drift_options, eval_report, main
+from edgesvm.cli import drift_options, main, score_words
 from edgesvm.data import Rows, Source, Stream
-from edgesvm.evaluation import PredictThenLearn
 from edgesvm.learners.drift import DriftWatch, PageHinkley
 from edgesvm.persist import Checkpoint
+from edgesvm.serve.taught import predict_then_learn
 from firmware_sim.harness import simulate
 from firmware_sim.limits.allocations import hook_calls, preload_calls
 from firmware_sim.line import Line, PtyLink
@@ -204,15 +204,13 @@ def test_a_concept_that_flips_is_found_once_though_labels_come_late(reset, delay
     learner = Standardized(learner=StreamSVM())
     watch = watched(learner, reset=reset, report=said.append)
     at = learner.arena.memory.ctypes.data
-    loop = PredictThenLearn(learner, label_delay=delay, drift=watch)
-    for _ in loop.run(Source(X, Y)):
-        pass
+    found = predict_then_learn(Source(X, Y), learner, delay=delay, drift=watch)
     assert watch.detector.n_drifts_ == len(said) == len(watch.last) == 1
     assert FLIP < said[0].sample < FLIP + 150 and said == list(watch.last)
     assert said[0].before < 0.1 and said[0].now > 0.5
-    assert eval_report.progress(loop, 1.0).endswith(" B  drifts 1")
+    assert score_words.drifts(watch) == "  drifts 1"
     assert watch.n_resets == reset and learner.arena.memory.ctypes.data == at
-    assert watch.detector.n_added_ == loop.learned - 1 - reset == N - 1 - reset
+    assert watch.detector.n_added_ == found.learned - 1 - reset == N - 1 - reset
     assert learner.classes_.tolist() == [0, 1]
     if reset:
         alone = Standardized(learner=StreamSVM())
@@ -232,18 +230,17 @@ def test_a_new_start_knows_the_labels_and_nothing_else():
 
     seen = []
     watch = DriftWatch(learner, PageHinkley(), reset=True, report=look)
-    list(PredictThenLearn(learner, drift=watch).run(Source(X, Y)))
+    predict_then_learn(Source(X, Y), learner, drift=watch)
     assert len(seen) == watch.n_resets == 1
 
 
 def test_a_refused_sample_is_no_error():
     learner = StreamSVM()
     watch = watched(learner)
-    loop = PredictThenLearn(learner, drift=watch)
     bad = X[:100].copy()
     bad[50] = np.nan
-    list(loop.run(Source(bad, Y[:100])))
-    assert (loop.learned, loop.refused, watch.detector.n_added_) == (99, 1, 98)
+    found = predict_then_learn(Source(bad, Y[:100]), learner, drift=watch)
+    assert (found.learned, found.refused_value, watch.detector.n_added_) == (99, 1, 98)
 
 
 def test_only_the_last_ten_are_kept():
@@ -303,7 +300,7 @@ def test_the_checkpoint_is_told_of_a_new_start(on_drift, n_told):
     learner = StreamSVM().allocate(3)
     settings = drift_options.DriftSettings("page-hinkley", reset=on_drift == "reset")
     watch = settings.watch(learner, said.append, saver)
-    list(PredictThenLearn(learner, drift=watch).run(Source(X, Y)))
+    predict_then_learn(Source(X, Y), learner, drift=watch)
     assert told == [0] * n_told and len(said) == 1
     assert said[0].endswith("; the learner starts over") == bool(n_told)
 

@@ -10,8 +10,8 @@ from edgesvm.cli import main
 from edgesvm.errors import LinkDown
 from edgesvm.link import Batch, Recording, RecordingSchema, RecordingWriter
 from edgesvm.link._late import LateLabel
-from edgesvm.link.playback import FileLink
-from edgesvm.runner import Runner
+from edgesvm.link.playback import open_file
+from edgesvm.serve.taught import taught
 
 
 def values(n=3000, at=2000):
@@ -37,9 +37,8 @@ def recorded(path, X, y=None, late=False, first=0):
 
 
 def run_of(path, **options):
-    link = FileLink(str(path), **options)
-    link.open()
-    runner = Runner(link, ByteSVM().allocate(link.schema.n_features), answers=False)
+    link = open_file(str(path), **options)
+    runner = taught(link, ByteSVM().allocate(link.schema.n_features), answers=False)
     with pytest.raises(LinkDown, match="end of the file"):
         while True:
             runner.step(0.0)
@@ -61,23 +60,22 @@ def test_a_run_learns_each_row_of_a_file_once(kind, tmp_path):
         path.write_text(
             "".join(f"{a:.9g},{b:.9g},{c:.9g},{k}\n" for (a, b, c), k in zip(X, y, strict=True))
         )
-    runner = run_of(path, ring=64)
+    runner = run_of(path)
     direct = ByteSVM().allocate(3).partial_fit(X, y)
-    assert runner.learned == 700
-    assert runner.learner.core.arena.memory.tobytes() == direct.core.arena.memory.tobytes()
+    assert runner.pupil.learned == 700
+    assert runner.pupil.learner.core.arena.memory.tobytes() == direct.core.arena.memory.tobytes()
 
 
 def test_late_labels_of_a_recording(tmp_path):
     X = values(300)
     runner = run_of(recorded(tmp_path / "x.rec", X, (X[:, 0] > 0).astype(np.int32), late=True))
-    assert runner.learned == 295 and runner.waiting == 5
+    assert runner.pupil.learned == 295 and runner.pupil.waiting == 5
 
 
 def test_a_recording_that_goes_on_after_a_restart_has_growing_numbers(tmp_path):
     recorded(tmp_path / "x.rec", values(50))
     recorded(tmp_path / "x.rec", values(50))
-    link = FileLink(str(tmp_path / "x.rec"))
-    link.open()
+    link = open_file(str(tmp_path / "x.rec"))
     assert np.array_equal(link.take().sequence, np.arange(100))
     assert link.seconds(99) == pytest.approx(9.9)
     link.close()
@@ -85,7 +83,7 @@ def test_a_recording_that_goes_on_after_a_restart_has_growing_numbers(tmp_path):
 
 def test_words_of_a_csv(tmp_path):
     (tmp_path / "x.csv").write_text("a,b,state\n" + "0,1,fine\n1,0,worn\n" * 50)
-    assert set(run_of(tmp_path / "x.csv").learner.classes_) == {"fine", "worn"}
+    assert set(run_of(tmp_path / "x.csv").pupil.learner.classes_) == {"fine", "worn"}
 
 
 def alarms(capsys, *words):

@@ -6,7 +6,7 @@ from fake_port import Clock, text_link
 from edgesvm import ByteSVM, load
 from edgesvm.errors import NoSchema
 from edgesvm.link import LineParser, SampleRing
-from edgesvm.runner import Runner
+from edgesvm.serve.taught import taught
 
 
 def parser(n_features=2, **options):
@@ -74,12 +74,14 @@ def test_a_column_by_its_name(header):
 def test_a_model_keeps_the_words(tmp_path):
     lines = "\n" + "".join(f"{k % 2},1,{('worn', 'fine')[k % 2]}\n" for k in range(60))
     link, _ = text_link(Clock(), lines.encode())
-    runner = Runner(link, ByteSVM().allocate(2), answers=True)
+    runner = taught(link, ByteSVM().allocate(2), answers=True)
     while runner.step(0.0):
         pass
-    assert runner.learned > 40 and set(runner.learner.classes_) == {"fine", "worn"}
-    assert set(runner.score.confusion) == {"fine", "worn"} and runner.score.accuracy > 0.8
-    runner.learner.save(tmp_path / "m.esvm")
+    assert runner.pupil.learned > 40 and set(runner.pupil.learner.classes_) == {"fine", "worn"}
+    assert (
+        set(runner.pupil.score.confusion) == {"fine", "worn"} and runner.pupil.score.accuracy > 0.8
+    )
+    runner.pupil.learner.save(tmp_path / "m.esvm")
     labels = load(tmp_path / "m.esvm").classes_.tolist()
     other, _ = text_link(Clock(), lines.replace("fine", "lost").encode())
     other.name_classes(labels)

@@ -18,7 +18,7 @@ from edgesvm import (
     StreamSVM,
 )
 from edgesvm.data import Checkerboard, Source
-from edgesvm.evaluation import PredictThenLearn
+from edgesvm.serve.taught import predict_then_learn
 
 N, WIDTH = 500, 6
 INNER = [
@@ -256,10 +256,7 @@ def checkerboard(n=20_000):
 
 def last_accuracy(learner, X, y):
     """Of the last 1,000 rows, each predicted before it is learned."""
-    loop = PredictThenLearn(learner)
-    for _ in loop.run(Source(X, y)):
-        pass
-    return loop.score.rolling
+    return predict_then_learn(Source(X, y), learner).score.rolling
 
 
 @each("row", [1, 2, 3, 10, 30, 2000])

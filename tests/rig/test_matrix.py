@@ -10,7 +10,7 @@ from edgesvm import StreamSVM
 from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
 from edgesvm.link import open_link, wire
 from edgesvm.link._frames import FrameDecoder
-from edgesvm.runner import Runner
+from edgesvm.serve.taught import taught
 from firmware_sim.harness import Pump
 from firmware_sim.line import MIXES, FaultInjector, Ledger, Line, MemoryLink
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
@@ -95,7 +95,7 @@ def connect(desk, **options):
 def serve(desk, **options):
     """Learn until all is drained; the counters, after every check there is."""
     link = connect(desk, **options)
-    runner = Runner(link, StreamSVM(lookahead=4), clock=lambda: desk.now)
+    runner = taught(link, StreamSVM(lookahead=4), clock=lambda: desk.now)
     while not desk.drained and desk.now < 600:
         try:
             runner.step(0.02)
@@ -220,7 +220,7 @@ def test_a_slow_consumer_costs_samples_and_no_memory():
 def test_a_uart_nobody_reads_in_time_overruns():
     desk = bench(samples=2000, baud=2_000_000, capacity=4096)
     link = connect(desk)
-    runner = Runner(link, StreamSVM(), clock=lambda: desk.now)
+    runner = taught(link, StreamSVM(), clock=lambda: desk.now)
     while not desk.drained:
         runner.step(0.0)
         desk.sleep(0.05)  # 10,000 bytes into a buffer of 4,096

@@ -7,7 +7,7 @@ from each import each
 
 from edgesvm.link.link import Link
 from edgesvm.persist.checkpoint import _File
-from edgesvm.runner import Runner
+from edgesvm.serve.job import Job
 from rig.__main__ import main
 from rig.power.disk import SimulatedDisk
 from rig.simulation.host import SavesLater
@@ -70,7 +70,7 @@ def stale(self, sequence, label, score=0.0, flags=0):
     return send_prediction(self, sequence, label, score, flags)
 
 
-handle = Runner.handle
+handle = Job.handle
 
 
 def one_sample_less(self, x, label, sequence, weight=1.0):
@@ -91,7 +91,7 @@ MISTAKES = [
     (SavesLater, "close", nothing_at_the_end),
     (Link, "take_labelled", one_label_less),
     (Link, "send_prediction", stale),
-    (Runner, "handle", one_sample_less),
+    (Job, "handle", one_sample_less),
 ]
 
 

@@ -11,9 +11,9 @@ import time
 import numpy as np
 import pytest
 
-from edgesvm.journal import Journal
-from edgesvm.outputs.lines import When
-from edgesvm.outputs.output import Output
+from edgesvm.serve.journal import Journal
+from edgesvm.serve.outputs.lines import When
+from edgesvm.serve.outputs.output import Output
 
 PATIENCE_S = 60.0
 

@@ -9,12 +9,11 @@ import numpy as np
 from fake_port import Clock, Node, connect
 
 from edgesvm import StreamSVM
-from edgesvm.page.limiter import Limiter
-from edgesvm.page.run_lookout import RunLookout
-from edgesvm.page.server import Desk, PageServer
-from edgesvm.page.watch_lookout import WatchLookout
-from edgesvm.runner import Runner
-from edgesvm.watcher import Watcher
+from edgesvm.serve.page.limiter import Limiter
+from edgesvm.serve.page.server import Controls, PageServer
+from edgesvm.serve.page.view import RunView, WatchView
+from edgesvm.serve.taught import taught
+from edgesvm.serve.watch import watched
 
 TOKEN = "a-token-that-nobody-guesses"
 PATIENCE_S = 60.0
@@ -23,24 +22,24 @@ PATIENCE_S = 60.0
 class Served:
     """A runner, its page's server, and the loop that turns both in a thread of its own.
 
-    `watched` is the learner of a watch, instead of a run. `turns` is how often the loop has gone
+    `novelty` is the learner of a watch, instead of a run. `turns` is how often the loop has gone
     round; it stands still within `paused`.
     """
 
-    def __init__(self, watched=None, **options):
+    def __init__(self, novelty=None, **options):
         self.clock, self.node = Clock(), Node(n_features=2)
         self.link, self.port = connect(self.clock, self.node)
-        if watched is None:
-            self.runner = Runner(self.link, StreamSVM())
-            self.runner.learner.allocate(2)
-            self.lookout = RunLookout(self.runner)
+        if novelty is None:
+            self.runner = taught(self.link, StreamSVM())
+            self.runner.pupil.learner.allocate(2)
+            self.view = RunView(self.runner)
         else:
-            self.runner = Watcher(self.link, watched.allocate(2))
-            self.lookout = WatchLookout(self.runner)
-        self.desk = Desk(self.lookout)
+            self.runner = watched(self.link, novelty.allocate(2))
+            self.view = WatchView(self.runner)
+        self.controls = Controls(self.view)
         often = Limiter(1e6, 10**6), Limiter(1e6, 10**6)
         options = {"request_s": PATIENCE_S, "limits": often, **options}
-        self.server = PageServer("127.0.0.1", 0, {"": self.desk}, TOKEN, **options)
+        self.server = PageServer("127.0.0.1", 0, {"": self.controls}, TOKEN, **options)
         self.turns, self._sent = 0, 0
         self._ending = threading.Event()
         self._may_turn = threading.Lock()
@@ -50,8 +49,7 @@ class Served:
     def _turn(self):
         while not self._ending.is_set():
             with self._may_turn:
-                self.lookout.tick()
-                self.desk.turn()
+                self.controls.turn()
                 self.runner.step(0.0)
                 self.turns += 1
             self._ending.wait(0.001)
@@ -99,5 +97,5 @@ class Served:
     def close(self):
         self._ending.set()
         self._thread.join(PATIENCE_S)
-        self.desk.errands.close()
+        self.controls.requests.close()
         self.server.close()

@@ -34,7 +34,8 @@ from edgesvm.link import open_link, wire
 from edgesvm.link.frames import REJECTED
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer
-from edgesvm.runner import Runner
+from edgesvm.serve.job import Job
+from edgesvm.serve.taught import taught
 from rig.liveness import RECOVERY_S
 from rig.power.disk import PowerCut
 from rig.simulation.arrivals import FrameReader, LineReader, Reader, raw_frame
@@ -111,9 +112,9 @@ class Host:
                 host._reader.drew(number)
                 return number
 
-        class WatchedRunner(Runner):
+        class WatchedJob(Job):
             def __init__(self, *args: Any, **options: Any) -> None:
-                super().__init__(*args, clock=world.clock, **options)
+                super().__init__(*args, **options)
                 host._begins(self)
 
             def handle_waiting(self, at_most: int | None = None) -> int:
@@ -130,8 +131,9 @@ class Host:
                 return host._loaded
 
         replaced: dict[str, Any] = {
-            "edgesvm.cli.run.Runner": WatchedRunner,
-            "edgesvm.cli.run.stop_signals": self._stop_signals,
+            "edgesvm.cli.run.taught": functools.partial(taught, clock=world.clock),
+            "edgesvm.serve.taught.Job": WatchedJob,
+            "edgesvm.cli.server.stop_signals": self._stop_signals,
             "edgesvm.cli.server.Opening": Opening,
             "edgesvm.cli.headroom.take": lambda: None,  # it takes time, and is about memory
             "edgesvm.cli.link_options.read_key": lambda path: KEY,
@@ -226,10 +228,10 @@ class Host:
         else:
             self._wrote += data
 
-    def _begins(self, runner: Runner) -> None:
+    def _begins(self, runner: Job) -> None:
         """The runner is there, with the learner that was loaded or a new one."""
         self._runner = runner
-        learner = runner.learner
+        learner = runner.pupil.learner
         if self._loaded is None:
             if self.copies[0] is not None:
                 self.breaks("nothing was loaded, though a save had been acknowledged")
@@ -275,10 +277,10 @@ class Host:
                 self.breaks(f"{name} is {have.get(name, 0)}, not {n}")
         if broken := runner.check_identities():
             self.breaks("; ".join(broken))
-        arena = bytes(runner.learner.arena)
+        arena = bytes(runner.pupil.learner.arena)
         if arena != bytes(plain.learner.arena):
             self.breaks("the arena is not that of a learner that learned what arrived")
-        score = runner.score
+        score = runner.pupil.score
         if (score.n, round(score.n * (score.accuracy or 0))) != (
             plain.counts["scored"],
             plain.counts["right"],

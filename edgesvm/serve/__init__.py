@@ -1,0 +1,1 @@
+"""One job: samples from a source, a model that is asked and taught, and those who are told."""

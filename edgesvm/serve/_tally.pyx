@@ -1,0 +1,57 @@
+"""The counts behind a prequential score; `edgesvm.serve.score.Prequential` reads them."""
+
+from libc.stdint cimport int64_t
+
+
+cdef class Tally:
+    """Counts predictions, by the label that was true.
+
+    Parameters
+    ----------
+    window : int
+        Number of samples in the rolling accuracy; takes `window` bytes.
+
+    Raises
+    ------
+    ValueError
+        `window` is less than 1.
+    """
+
+    cdef readonly Py_ssize_t window
+    cdef readonly int64_t n                 # predictions scored
+    cdef readonly object first              # accuracy of the first `window`; None until then
+    cdef readonly dict confusion            # [label][predicted]
+    cdef readonly int64_t _recent           # hits among the last `window`
+    cdef readonly int64_t _total
+    cdef readonly int64_t _repeats          # labels equal to the one before
+    cdef readonly int64_t _same_answer      # predictions in a row
+    cdef readonly object _before, _answer   # the last label and prediction
+    cdef bytearray _hits
+
+    def __init__(self, window=1000):
+        if window < 1:
+            raise ValueError(f"window={window}: give an integer >= 1")
+        self.window = window
+        self.confusion = {}
+        self._hits = bytearray(window)
+
+    def add(self, truth, predicted):
+        """Score one prediction against the true label."""
+        cdef bint hit = truth == predicted
+        cdef unsigned char *hits = self._hits
+        cdef Py_ssize_t at = self.n % self.window
+        cdef dict row
+        self._recent += hit - <int> hits[at]
+        hits[at] = hit
+        self._total += hit
+        self._repeats += self.n > 0 and truth == self._before
+        self.n += 1
+        self._before = truth
+        self._same_answer = self._same_answer + 1 if predicted == self._answer else 1
+        self._answer = predicted
+        row = self.confusion.get(truth)
+        if row is None:
+            row = self.confusion[truth] = {}
+        row[predicted] = row.get(predicted, 0) + 1
+        if self.n == self.window:
+            self.first = self._recent / <double> self.window

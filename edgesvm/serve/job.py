@@ -1,0 +1,298 @@
+"""One job: samples of a source become rows, a pupil answers and learns them, and others are told.
+
+    source ──take──> stage ──row──> pupil ──Answer──> node, journal, listeners
+    (link, file)     (windows)      (labels, targets, what is normal)
+
+`run`, `watch`, `eval`, `record` and `look` are descriptions of a job. A pupil is `Taught`, of
+labels or targets, or `Watch`, without either; a job without one only hands its batches on (`keep`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgesvm.contract.names import number_of, word_of
+from edgesvm.core.status import Status
+from edgesvm.errors import SampleRefused
+from edgesvm.link._ring import Batch
+from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
+from edgesvm.serve.journal import Journal
+from edgesvm.serve.remarks import Remarks
+
+Row = tuple[np.ndarray, Any, float]  # values, label or None, weight
+
+
+class Answer(NamedTuple):
+    """What was said of a row.
+
+    x : the row, valid until the next; predicted : a label, or (value, low, high) of a target, or
+    None; score : decision value; flags : as on the wire; label : that came with the row, or None.
+    """
+
+    x: np.ndarray
+    sequence: int
+    predicted: Any
+    score: float
+    flags: int
+    label: Any = None
+
+
+class Pupil(ABC):
+    """What answers the rows of a job, and learns them.
+
+    state : changes where something is to be told before more rows are handled
+    """
+
+    learner: Any
+    remarks: Remarks
+    state: Any = None
+
+    @abstractmethod
+    def answer(self, x: np.ndarray, label: Any, weight: float, sequence: int) -> Answer:
+        """Predict a row, and learn it. Raises SampleRefused if it is refused, and not told of."""
+
+    @abstractmethod
+    def counters(self, taken: int, stage: Stage) -> dict[str, Any]:
+        """All counts but the link's, after so many samples."""
+
+    @abstractmethod
+    def broken(self, taken: int, stage: Stage) -> list[str]:
+        """Identities of the counters that do not hold."""
+
+    def refused(self) -> None:  # noqa: B027  (as the next two: a pupil may do nothing then)
+        """A sample was refused, before it became a row or as one."""
+
+    def learn_late(self, job: Job) -> None:  # noqa: B027
+        """Learn the rows whose labels have come since; called between two batches."""
+
+    def look(self, job: Job) -> None:  # noqa: B027
+        """Look at what needs no sample; called in each step and while the port is gone."""
+
+
+class Stage:
+    """Each sample is a row.
+
+    steady : whether each gives an answer
+    """
+
+    steady = True
+
+    def row(self, x: np.ndarray, label: Any, weight: float, sequence: int) -> Row | None:
+        """The row that a sample completes; None if it completes none."""
+        return x, label, weight
+
+    def learned(self, x: np.ndarray) -> None:
+        """The row of this sample was learned."""
+
+    def begin_again(self) -> None:
+        """The samples are numbered anew."""
+
+    def counters(self) -> dict[str, int]:
+        return {}
+
+    def broken(self, taken: int) -> list[str]:
+        """Identities of the counters that do not hold, after so many samples."""
+        return []
+
+
+class Job:
+    """Takes the samples of a link, has a pupil answer and learn them, and tells of each answer.
+
+    Parameters
+    ----------
+    link : Link or RowsLink
+        Open.
+    pupil : Pupil, optional
+    stage : Stage, optional
+        Makes rows of the samples.
+    model : Learner, Chain or VirtualSensor, optional
+        What is saved; by default the pupil's learner.
+    keep : callable, optional
+        In place of a pupil: takes each `Batch`, and the labels before it; the last of a step, and
+        one before which labels came, is empty.
+    answers : bool
+        Whether the answers go to the node.
+    journal : Journal, optional
+        Each answer is written there too, for readers in other threads.
+    label_of : callable, optional
+        The label to learn, by the source's; by default the word that stands for it, if any.
+
+    Attributes
+    ----------
+    taken, sequence : int
+        Samples so far, and the number of the last.
+    listeners : list of callable
+        Each is told each `Answer`.
+    """
+
+    def __init__(
+        self,
+        link: Any,
+        pupil: Any = None,
+        *,
+        stage: Stage | None = None,
+        model: Any = None,
+        keep: Callable[[Batch], None] | None = None,
+        answers: bool = False,
+        journal: Journal | None = None,
+        label_of: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.link, self.pupil, self.stage = link, pupil, Stage() if stage is None else stage
+        self.model = pupil.learner if model is None and pupil is not None else model
+        self.answers, self.taken, self.sequence = answers, 0, 0
+        self.listeners: list[Callable[[Answer], None]] = []
+        self._keep, self._epochs = keep, link.epochs
+        self.label_of = label_of or (lambda label: word_of(link.class_names, label))
+        self.journal = journal
+        if pupil is not None:
+            self._dtype = np.dtype(pupil.learner.dtype)
+            pupil.remarks.counters = self.counters
+
+    @property
+    def journal(self) -> Journal | None:
+        return self._journal
+
+    @journal.setter
+    def journal(self, journal: Journal | None) -> None:
+        self._journal = journal
+        if journal is not None:
+            journal.names = self.link.class_names
+
+    def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
+        """Read once, handle the samples that wait, and write the answers. Returns how many samples.
+
+        It returns early where there is something to tell; what is behind waits in the link's ring.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds to wait for the first byte.
+        at_most : int, optional
+            Samples to handle at most.
+
+        Raises
+        ------
+        LinkDown
+            The port failed, or the file is at its end. Samples that had come are handled first.
+        """
+        try:
+            self.link.poll(timeout)
+        finally:
+            n = self.handle_waiting(at_most)
+        if n and self.answers:
+            self.link.flush()
+        return n
+
+    def handle_waiting(self, at_most: int | None = None) -> int:
+        """Handle the samples that have come, at most so many. Returns how many."""
+        if self._keep is not None:
+            return self._hand_on(self._keep, at_most)
+        n, pupil = 0, self.pupil
+        pupil.look(self)
+        state = pupil.state
+        if self.link.epochs != self._epochs:  # a restarted node may reach the due number by chance
+            self._epochs = self.link.epochs
+            self.stage.begin_again()
+        pupil.learn_late(self)
+        while self.link.waiting and n != at_most and pupil.state == state:
+            n += self._handle_batch(None if at_most is None else at_most - n)
+            pupil.learn_late(self)
+        pupil.remarks.turn(self.taken)
+        return n
+
+    def _handle_batch(self, most: int | None) -> int:
+        """Handle the rows that wait and are contiguous, at most so many."""
+        batch, n, pupil = self.link.take(most), 0, self.pupil
+        state = pupil.state
+        rows = zip(
+            batch.X.astype(self._dtype, copy=False),
+            batch.has_label.tolist(),
+            batch.y.tolist(),
+            batch.sequence.tolist(),
+            batch.weight.tolist(),
+            strict=True,
+        )
+        try:
+            for x, labelled, label, sequence, weight in rows:
+                n += 1
+                self.handle(x, self.label_of(label) if labelled else None, sequence, weight)
+                if pupil.state != state:
+                    break
+        finally:  # a row is handled once, even if the port fails at its answer
+            self.link.release(n)
+        return n
+
+    def _hand_on(self, keep: Callable[[Batch], None], at_most: int | None) -> int:
+        before, most = self.taken, at_most
+        while True:
+            batch = self.link.take(most)
+            n = len(batch.y)
+            keep(batch)
+            self.link.release(n)
+            self.taken += n
+            most = None if most is None else most - n
+            if not n and (most == 0 or not self.link.waiting):  # else a label was before the rows
+                return self.taken - before
+
+    def handle(self, x: np.ndarray, label: Any, sequence: int, weight: float = 1.0) -> None:
+        """Take in one sample; have the row that it completes answered and learned, and tell.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), of the learner's dtype
+        label : label, float or None
+        sequence : int
+        weight : float, default 1.0
+        """
+        self.taken += 1
+        self.sequence = sequence
+        try:
+            row = self.stage.row(x, label, weight, sequence)
+            if row is None:
+                return
+            answer = self.pupil.answer(*row, sequence)
+        except SampleRefused as refused:
+            if refused.status == Status.UNKNOWN_LABEL:
+                raise
+            self.pupil.refused()
+            if self.answers:
+                self.link.send_prediction(sequence, 0, 0.0, REJECTED)
+            return
+        if answer.flags & TRAINED:
+            self.stage.learned(x)
+        self._tell(answer)
+
+    def _tell(self, answer: Answer) -> None:
+        x, sequence, predicted, score, flags, label = answer
+        if self._journal is not None:
+            self._journal.add(
+                sequence,
+                predicted=None if flags & ABSTAIN else self._number(predicted),
+                score=score,
+                flags=flags | self.pupil.remarks.flags,
+                label=self._number(label),
+                x=x,
+            )
+        if self.answers and self.pupil.learner.regresses:
+            self.link.send_estimate(sequence, *(predicted or (0.0, 0.0, 0.0)), flags)
+        elif self.answers:
+            number = 0 if predicted is None else self._number(predicted)
+            self.link.send_prediction(sequence, number, score, flags)
+        for listener in self.listeners:
+            listener(answer)
+
+    def _number(self, label: Any) -> Any:
+        """A label that is learned as the link and the journal have it: a number."""
+        return number_of(self.link.class_names, label)
+
+    def counters(self) -> dict[str, Any]:
+        """The counters of the job and of the link, in one dict."""
+        return {**self.pupil.counters(self.taken, self.stage), **self.link.counters}
+
+    def check_identities(self) -> list[str]:
+        """Counter identities that do not hold, including the link's; empty if all hold."""
+        return [*self.link.check_identities(), *self.pupil.broken(self.taken, self.stage)]

@@ -1,0 +1,1 @@
+"""A job to look at: its status, and the page that shows it."""

@@ -1,0 +1,99 @@
+"""Figures over time in bytes fixed in advance: where they are full, two points become one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: float | None) -> float | None:
+    """Six digits of a number; None for what JSON has no number for."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.6g}")
+
+
+class History:
+    """Points of several figures, of which the oldest is never lost: only the resolution is.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the figures.
+    highest : sequence of str
+        Those of which the higher of two is kept where two points become one, instead of the mean.
+    capacity : int, default 256
+        Points kept, even.
+    every : float, default 1.0
+        Seconds between two points, at first; it doubles each time the room is full.
+
+    Attributes
+    ----------
+    n : int
+        Points held.
+    nbytes : int
+        Bytes of all points.
+
+    Examples
+    --------
+    >>> history = History(["score"], capacity=4)
+    >>> for second in range(6):
+    ...     if history.is_due(second):
+    ...         history.add(second, {"score": second})
+    >>> history.every, history.as_dict()
+    (2.0, {'every': 2.0, 'time': [1.0, 3.0, 4.0], 'score': [0.5, 2.5, 4.0]})
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        highest: Sequence[str] = (),
+        capacity: int = 256,
+        every: float = 1.0,
+    ) -> None:
+        if capacity < 2 or capacity % 2:
+            raise ValueError(f"capacity={capacity}: give an even number of points")
+        self.names, self.every, self.n = tuple(names), every, 0
+        self._points = np.full((1 + len(self.names), capacity), np.nan)  # row 0: the time
+        self._highest = [1 + self.names.index(name) for name in highest]
+        self._next = -np.inf
+
+    @property
+    def nbytes(self) -> int:
+        return self._points.nbytes
+
+    def is_due(self, now: float) -> bool:
+        """Whether it is time for the next point."""
+        return now >= self._next
+
+    def add(self, now: float, figures: Mapping[str, float | None]) -> None:
+        """Add a point; None where there is no figure yet."""
+        if self.n == self._points.shape[1]:
+            self._halve()
+        self._points[0, self.n] = now
+        for row, name in enumerate(self.names, start=1):
+            value = figures[name]
+            self._points[row, self.n] = np.nan if value is None else value
+        self.n += 1
+        self._next = now + self.every
+
+    def _halve(self) -> None:
+        """Two neighbours become one: at the time of the later, with their mean or the higher."""
+        before, after = self._points[:, 0::2], self._points[:, 1::2]
+        joined = np.where(np.isnan(before), after, before)
+        both = ~np.isnan(before) & ~np.isnan(after)
+        joined[both] = (before[both] + after[both]) / 2
+        joined[self._highest] = np.fmax(before, after)[self._highest]
+        joined[0] = after[0]
+        self.n = joined.shape[1]
+        self._points[:, : self.n] = joined
+        self.every *= 2
+
+    def as_dict(self) -> dict[str, Any]:
+        """The points as lists by name, `time` among them; None for a missing figure."""
+        lists = [[plain(v) for v in row] for row in self._points[:, : self.n].tolist()]
+        return {"every": self.every, **dict(zip(("time", *self.names), lists, strict=True))}

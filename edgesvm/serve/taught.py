@@ -1,0 +1,442 @@
+"""A pupil that learns labels or targets: each row is predicted before it is learned."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgesvm.contract.names import number_of, word_of
+from edgesvm.contract.registry import is_a
+from edgesvm.core.status import Status
+from edgesvm.data.rows import RowSource
+from edgesvm.errors import LinkDown, SampleRefused
+from edgesvm.learner import Learner
+from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
+from edgesvm.link.playback import RowsLink
+from edgesvm.serve.job import Answer, Job, Pupil, Stage
+from edgesvm.serve.journal import Journal
+from edgesvm.serve.remarks import Facts, Remarks
+from edgesvm.serve.score import Estimate, Forecasts, far_out, scored_by
+
+if TYPE_CHECKING:
+    from edgesvm.learners.drift import DriftWatch
+    from edgesvm.preprocessing.chain import Chain
+
+# What becomes of a row.
+FATES = (
+    "learned",
+    "unlabelled",
+    "refused_value",
+    "unknown_label",
+    "over_rate",
+    "expired",
+    "waiting",
+)
+
+
+class Classes:
+    """What a learner of classes says of the rows of one stream."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self.is_fitted = learner.is_fitted  # kept here: asked of each row
+
+    def ask(self, x: np.ndarray, sequence: int | None) -> tuple[Any, float]:
+        """Predicted label, None if nothing has been learned yet, and decision value."""
+        return self._learner.predict_with_score(x) if self.is_fitted else (None, 0.0)
+
+    def learn(self, x: np.ndarray, label: Any, weight: float, issued: Any) -> None:
+        """Learn one row."""
+        self._learner.learn_one(x, label, weight)
+
+
+class Targets:
+    """What a regressor says of the rows of one stream.
+
+    A row that follows the last one learned is forecast, which may use the target before; any other
+    is predicted from its features alone.
+    """
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner: Any = learner
+        self.is_fitted = learner.is_fitted
+        self._has_intervals = hasattr(learner, "forecast_one")
+        self._last: Estimate | None = None  # the last one issued
+        self._asked = 0  # since the last one was learned
+        self._follows = False
+        self._next = -1  # number of the row that follows the last one
+        self._n_seen = 0  # by the learner, after it was taught here: others may teach it too
+
+    def ask(self, x: np.ndarray, sequence: int | None) -> tuple[Estimate | None, float]:
+        """Predicted target and the ends of its interval; None if nothing has been learned yet.
+        `sequence`: None where labels come late."""
+        learner = self._learner
+        follows = self._follows and sequence == self._next and learner.n_seen_ == self._n_seen
+        self._next = -1 if sequence is None else sequence + 1 & 0xFFFFFFFF
+        self._follows = False
+        self._asked += 1
+        if not learner.is_fitted:
+            self._last = None
+        elif not self._has_intervals:
+            self._last = float(learner.predict_one(x)), math.nan, math.nan
+        elif follows:
+            self._last = learner.forecast_one(x)
+        else:
+            self._last = learner.predict_one(x), *learner.predict_interval_one(x)
+        return self._last, 0.0
+
+    def learn(self, x: np.ndarray, y: float, weight: float, issued: Estimate | None) -> None:
+        """Learn one row. `issued` is what `ask` said of it; if it was asked for others since, the
+        target has come late."""
+        is_last = issued is self._last and (issued is not None or self._asked == 1)
+        self._asked = 0
+        if is_last or not self._has_intervals:
+            self._learner.learn_one(x, y, weight)
+        else:
+            self._learner.learn_late_one(x, y, issued, weight)
+        self._follows = is_last
+        self._n_seen = self._learner.n_seen_
+
+
+def asked_of(learner: Learner) -> Classes | Targets:
+    """What is asked and taught in place of a learner."""
+    return Targets(learner) if learner.regresses else Classes(learner)
+
+
+class HeldOut:
+    """A copy of a learner that learns no more: it answers all later rows, as the model will once
+    labels stop.
+
+    Parameters
+    ----------
+    learner : Learner
+    after : int or None
+        Rows that are learned before the copy is made; None: none is made.
+    window, season : int
+        As of the score.
+
+    Attributes
+    ----------
+    score : Prequential or RegressionScore
+        Without predictions until there is a copy.
+    """
+
+    def __init__(self, learner: Learner, after: int | None, window: int, season: int = 0) -> None:
+        self.score = scored_by(learner, window, season)
+        self._learner, self._after, self._learned = learner, after, 0
+        self._copy: Classes | Targets | None = None
+
+    def __call__(self, x: np.ndarray, label: Any, predicted: Any) -> None:
+        """A row was learned."""
+        self._learned += 1
+        if self._copy is not None:
+            self.score.add(label, self._copy.ask(x, None)[0])
+        elif self._learned == self._after and self._learner.is_fitted:
+            self._copy = asked_of(copy.deepcopy(self._learner))
+
+
+class Taught(Pupil):
+    """Learns labels or targets. Each row is predicted first, and the prediction is scored.
+
+    Every row is accounted for: ``rows = learned + unlabelled + refused_value + unknown_label +
+    over_rate + expired + waiting``.
+
+    Parameters
+    ----------
+    link : Link or RowsLink
+    learner : Learner
+        Allocated or not; its labels are integers of the link or the words that they stand for
+        (`link.class_names`) or, of a regressor, targets.
+    window : int
+        Number of samples in the rolling accuracy.
+    max_labels_per_second : float, optional
+        Samples over this rate are not learned (`over_rate`), which limits what an intruder on the
+        wire can teach. Bursts of up to one second's samples are learned.
+    drift : DriftWatch, optional
+        Of this learner: told whether it is wrong about each sample just before it learns it.
+    season : int, default 0
+        As of `RegressionScore`.
+    delay : int, default 0
+        A row is learned only when so many more have come.
+    strict : bool
+        A label for which the learner has no room raises SampleRefused, and is not only counted.
+    with_raw : bool
+        As of `Forecasts`.
+    clock : callable
+        Monotonic clock, in seconds.
+
+    Attributes
+    ----------
+    score : Prequential or RegressionScore
+        Of the rows that were learned.
+    forecasts : Forecasts or None
+        Score of their probabilities, if the learner is `Calibrated`, asked just before learning.
+    learned, unlabelled, refused_value, unknown_label, over_rate, expired, waiting : int
+        What became of the rows. `refused_value`: the learner refused a value or the weight. With
+        late labels: `waiting` for the label; `expired`, the label came too late; `unlabelled`, no
+        label is expected any more.
+    witnesses : list of callable
+        Each is told the values, label and prediction of each row that was learned.
+    """
+
+    def __init__(
+        self,
+        link: Any,
+        learner: Learner,
+        *,
+        window: int = 1000,
+        max_labels_per_second: float | None = None,
+        drift: DriftWatch | None = None,
+        season: int = 0,
+        delay: int = 0,
+        strict: bool = False,
+        with_raw: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if max_labels_per_second is not None and not max_labels_per_second > 0:
+            raise ValueError(f"max_labels_per_second={max_labels_per_second}: give a number > 0")
+        self.link, self.learner, self.drift = link, learner, drift
+        self.score: Any = scored_by(learner, window, season)
+        is_calibrated = is_a(learner, "Calibrated")
+        self.forecasts = Forecasts(learner, with_raw=with_raw) if is_calibrated else None
+        self.witnesses: list[Callable[[np.ndarray, Any, Any], None]] = []
+        self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
+        self.own_unlabelled = 0  # those that do not wait for a late label
+        self.remarks = Remarks(Facts(learner=learner, score=self.score))
+        self._asked = asked_of(learner)
+        self._delay, self._strict = delay, strict
+        self._delayed: deque[tuple[np.ndarray, Any, float, Any]] = deque()
+        self._rate, self._clock = max_labels_per_second, clock
+        self._credit = 1.0 if self._rate is None else max(1.0, self._rate)
+        self._credit_from = clock()
+
+    @property
+    def unlabelled(self) -> int:
+        late = self.link.late
+        return self.own_unlabelled + (0 if late is None else late.unlabelled)
+
+    @property
+    def expired(self) -> int:
+        return 0 if self.link.late is None else self.link.late.expired
+
+    @property
+    def waiting(self) -> int:
+        return 0 if self.link.late is None else self.link.late.waiting
+
+    def answer(self, x: np.ndarray, label: Any, weight: float, sequence: int) -> Answer:
+        late = self.link.late
+        predicted, value, flags = None, 0.0, ABSTAIN
+        try:
+            predicted, value = self._asked.ask(x, sequence if late is None else None)
+            flags = ABSTAIN if predicted is None else 0
+            if self._delay:
+                self._learn_later(x, label, weight, predicted)
+            elif label is None:
+                self._wait(x, sequence, predicted)
+            else:
+                if late is not None:
+                    late.labelled(sequence)
+                if self._learn(x, label, weight, predicted):
+                    flags |= TRAINED
+            if isinstance(x, np.ndarray):  # not of sparse rows
+                self.remarks.add(x)
+        except SampleRefused as refused:
+            if not self.count_refused(refused):
+                predicted, value, flags = None, 0.0, REJECTED
+        return Answer(x, sequence, predicted, value, flags, label)
+
+    def _wait(self, x: np.ndarray, sequence: int, predicted: Any) -> None:
+        """Keep a predicted row without a label if its label may arrive later."""
+        if self.link.late is None:
+            self.own_unlabelled += 1
+        else:
+            number = number_of(self.link.class_names, predicted)
+            self.link.late.wait(x.astype(np.float32, copy=False), sequence, number)
+
+    def _learn_later(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> None:
+        """Learn the row that came `delay` rows ago."""
+        self._delayed.append((x.copy(), label, weight, predicted))
+        if len(self._delayed) > self._delay:
+            self._learn_delayed()
+
+    def _learn_delayed(self) -> None:
+        x, label, weight, predicted = self._delayed.popleft()
+        if label is None:
+            self.own_unlabelled += 1
+        else:
+            self._learn(x, label, weight, predicted)
+
+    def finish(self) -> None:
+        """Learn the rows that are still to be learned, at the end of a file."""
+        while self._delayed:
+            try:
+                self._learn_delayed()
+            except SampleRefused as refused:
+                self.count_refused(refused)
+
+    def learn_late(self, job: Job) -> None:
+        self._asked.is_fitted = self.learner.is_fitted  # it may learn from other links too
+        names = self.link.class_names
+        while self.link.late is not None and (late := self.link.take_labelled()) is not None:
+            x = late.x.astype(self.learner.dtype, copy=False)
+            label = job.label_of(late.label)
+            try:
+                self._learn(x, label, late.weight, word_of(names, late.predicted))
+            except SampleRefused as refused:
+                self.count_refused(refused)
+            if job.journal is not None and (at := job.journal.find(late.sequence)) is not None:
+                job.journal.label(at, late.label)
+
+    def _learn(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> bool:
+        """Learn and score a row predicted earlier; whether it taught something. Not if the rate
+        limit forbids it, and not a row of weight zero."""
+        if self.is_over_rate():
+            self.over_rate += 1
+            return False
+        self.teach(x, label, weight, predicted)
+        return weight > 0
+
+    def teach(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> None:
+        """Learn and score a row predicted earlier."""
+        asked, drift, forecasts = self._asked, self.drift, self.forecasts
+        if asked.is_fitted:
+            if forecasts is not None:
+                forecasts.ask(x)
+            if drift is not None:
+                drift.ask(x)
+        asked.learn(x, label, weight, predicted)
+        self.learned += 1
+        if forecasts is not None:
+            forecasts.score(label)
+        # not after a weight of zero
+        asked.is_fitted = asked.is_fitted or self.learner.is_fitted
+        if predicted is not None:
+            self.score.add(label, predicted)
+        for witness in self.witnesses:
+            witness(x, label, predicted)
+        if drift is not None and drift.score(label):
+            asked.is_fitted = False
+
+    def count_refused(self, refused: SampleRefused) -> bool:
+        """Count a refused row. Returns whether only its label was wrong."""
+        if refused.status == Status.UNKNOWN_LABEL:
+            if self._strict:
+                raise refused
+            self.unknown_label += 1
+            return True
+        self.refused_value += 1
+        return refused.status == Status.BAD_TARGET
+
+    def is_over_rate(self) -> bool:
+        """Whether the limit of labels per second has been reached."""
+        if self._rate is None:
+            return False
+        now = self._clock()
+        earned = (now - self._credit_from) * self._rate
+        self._credit = min(max(1.0, self._rate), self._credit + earned)
+        self._credit_from = now
+        if self._credit < 1:
+            return True
+        self._credit -= 1
+        return False
+
+    def counters(self, taken: int, stage: Stage) -> dict[str, Any]:
+        fates = {fate: getattr(self, fate) for fate in FATES}
+        return {"taken": taken, **fates, **far_out(self.learner), **stage.counters()}
+
+    def broken(self, taken: int, stage: Stage) -> list[str]:
+        accounted = len(self._delayed) + sum(getattr(self, fate) for fate in FATES)
+        rows = stage.counters().get("windows", taken)
+        broken = stage.broken(taken)
+        if rows != accounted:
+            broken.append(f"rows {rows} = {' + '.join(FATES)} = {accounted}")
+        return broken
+
+
+def taught(
+    link: Any,
+    model: Learner | Chain,
+    *,
+    answers: bool = True,
+    journal: Journal | None = None,
+    label_of: Callable[[Any], Any] | None = None,
+    **options: Any,
+) -> Job:
+    """The job of a learner of labels or targets, or of a chain; `options` are those of `Taught`.
+
+    Raises
+    ------
+    ValueError
+        A chain, and labels come after their samples.
+    """
+    if isinstance(model, Learner):
+        pupil = Taught(link, model, **options)
+        return Job(link, pupil, answers=answers, journal=journal, label_of=label_of)
+    if link.late is not None:
+        raise ValueError(
+            f"{link.name}: labels come after their samples, but a window needs them with its"
+            " samples; give --label none to predict only"
+        )
+    from edgesvm.serve.windows import Windows
+
+    pupil = Taught(link, model.learner_, **options)
+    pupil.remarks.facts.names = model.windows_.names()
+    pupil.remarks.facts.samples_a_window = model.windows_.window
+    stage = Windows(model, strict=options.get("strict", False))
+    return Job(
+        link, pupil, stage=stage, model=model, answers=answers, journal=journal, label_of=label_of
+    )
+
+
+def predict_then_learn(
+    rows: RowSource,
+    learner: Learner,
+    at_most: int | None = None,
+    *,
+    witnesses: Iterable[Callable[[np.ndarray, Any, Any], None]] = (),
+    **options: Any,
+) -> Taught:
+    """One pass over rows: each is predicted, and the prediction is scored, then it is learned.
+
+    Parameters
+    ----------
+    rows : RowSource
+        For example ``Source(X, y)``, `open_rows` of a file or a `Stream`.
+    learner : Learner
+        Allocated or not.
+    at_most : int, optional
+        Rows to read.
+    witnesses : iterable of callable
+        As of `Taught`.
+    **options : Any
+        Those of `Taught`.
+
+    Returns
+    -------
+    Taught
+        With its score and counts.
+
+    Examples
+    --------
+    >>> from edgesvm import StreamSVM
+    >>> from edgesvm.data import TwoNorm
+    >>> from edgesvm.serve.taught import predict_then_learn
+    >>> found = predict_then_learn(TwoNorm(seed=1), StreamSVM(), 2000)
+    >>> found.score.n, found.score.accuracy > 0.9
+    (1999, True)
+    """
+    job = taught(RowsLink(rows), learner, answers=False, **options)
+    job.pupil.witnesses += witnesses
+    while job.taken != at_most:
+        try:
+            job.step(0.0, None if at_most is None else at_most - job.taken)
+        except LinkDown:  # the end
+            break
+    job.pupil.finish()
+    return job.pupil

@@ -1,0 +1,33 @@
+"""A history keeps the whole time in the same bytes."""
+
+import numpy as np
+import pytest
+
+from edgesvm.serve.page.history import History
+
+
+def test_the_whole_time_is_kept_at_half_the_resolution():
+    history = History(["mean", "peak"], highest=["peak"], capacity=8, every=1.0)
+    size, seen = history.nbytes, []
+    for second in np.arange(0.0, 100.0, 0.25):
+        if history.is_due(second):
+            seen.append(second)
+            history.add(second, {"mean": second, "peak": 1.0 if len(seen) == 10 else 0.0})
+        assert history.n <= 8 and history.nbytes == size
+    told = history.as_dict()
+    assert history.every == 16.0 and told["every"] == 16.0
+    assert len(told["time"]) == history.n and np.all(np.diff(told["time"]) > 0)
+    assert max(told["peak"]) == 1.0 and sum(told["peak"]) == 1.0
+    assert np.all(np.diff(told["mean"]) > 0) and told["mean"][0] < 10
+
+
+def test_a_figure_that_is_missing_is_none_and_does_not_pull_down_its_neighbour():
+    history = History(["a"], capacity=4)
+    for second, value in enumerate([None, None, None, 3.0, 5.0]):
+        history.add(second, {"a": value})
+    assert history.as_dict()["a"] == [None, 3.0, 5.0]
+    history.add(6.0, {"a": float("inf")})
+    assert history.as_dict()["a"][-1] is None
+    for capacity in (0, 1, 3):
+        with pytest.raises(ValueError, match="even"):
+            History(["a"], capacity=capacity)

@@ -1,0 +1,200 @@
+"""Prequential accounts against the same figures computed plainly from the whole history."""
+
+import itertools
+
+import numpy as np
+import pytest
+from each import each
+
+from edgesvm import StreamSVM
+from edgesvm.data import NpzRows, Source
+from edgesvm.errors import LinkDown, SampleRefused
+from edgesvm.link.playback import RowsLink
+from edgesvm.serve.score import Prequential
+from edgesvm.serve.taught import HeldOut, predict_then_learn, taught
+
+
+def history(n, seed, labels=(-1, 1), shares=(0.7, 0.3)):
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(labels, n, p=shares)
+    predicted = np.where(rng.random(n) < 0.8, truth, labels[0])
+    return truth.tolist(), predicted.tolist()
+
+
+def filled(truth, predicted, window):
+    score = Prequential(window)
+    for t, p in zip(truth, predicted, strict=True):
+        score.add(t, p)
+    return score
+
+
+@each("window", [1, 7, 100, 1000])
+@each("n", [1, 6, 7, 8, 500])
+def test_every_figure_equals_the_plain_one(n, window):
+    truth, predicted = history(n, seed=n * window)
+    hits = np.array(truth) == np.array(predicted)
+    by_class = [hits[np.array(truth) == label].mean() for label in set(truth)]
+    repeats = [a == b for a, b in itertools.pairwise(truth)]
+    found = filled(truth, predicted, window).summary()
+    assert found.pop("recalls") == {
+        str(label): hits[np.array(truth) == label].mean() for label in set(truth)
+    }
+    assert found.pop("label_before") == (pytest.approx(np.mean(repeats)) if n > 1 else None)
+    expected = {
+        "predicted": n,
+        "accuracy": hits.mean(),
+        "balanced_accuracy": np.mean(by_class),
+        "majority": max(truth.count(label) for label in set(truth)) / n,
+        "rolling_accuracy": hits[-window:].mean(),
+        "first_accuracy": hits[:window].mean(),
+        "window": window,
+    }
+    assert found == pytest.approx(expected)
+    pairs = list(zip(truth, predicted, strict=True))
+    confusion = filled(truth, predicted, window).confusion
+    assert sum(map(len, confusion.values())) == len(set(pairs))
+    assert all(confusion[t][p] == pairs.count((t, p)) for t, p in pairs)
+
+
+def test_rolling_is_right_after_every_sample():
+    truth, predicted = history(300, seed=1)
+    hits = [t == p for t, p in zip(truth, predicted, strict=True)]
+    score = Prequential(17)
+    for i, (t, p) in enumerate(zip(truth, predicted, strict=True)):
+        score.add(t, p)
+        assert score.rolling == np.mean(hits[max(0, i - 16) : i + 1])
+
+
+def test_before_the_first_sample_there_is_no_figure():
+    score = Prequential(10)
+    figures = score.summary()
+    assert figures.pop("predicted") == 0 and figures.pop("window") == 10
+    assert figures.pop("recalls") == {}
+    assert set(figures.values()) == {None}
+
+
+def test_the_first_window_is_kept():
+    score = filled([1] * 10 + [0] * 30, [1] * 40, 10)
+    assert (score.first, score.rolling) == (1.0, 0.0)
+
+
+def test_one_class_is_balanced_by_itself():
+    assert filled([1, 1, 1, 1], [1, 1, 1, 0], 10).balanced == 0.75
+
+
+def test_labels_may_be_words():
+    score = filled(["a", "b", "b"], ["a", "b", "a"], 2)
+    assert (score.accuracy, score.balanced, score.rolling) == (2 / 3, 0.75, 0.5)
+
+
+@pytest.mark.parametrize("window", [0, -1])
+def test_a_window_of_nothing_is_refused(window):
+    with pytest.raises(ValueError, match=f"window={window}"):
+        Prequential(window)
+
+
+# -- rows in the place of a port -----------------------------------------------------------------
+
+
+def stream(n=600, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, 3)).astype(np.float32)
+    return X, np.where(X[:, 0] + 0.3 * X[:, 1] > 0, "up", "down")
+
+
+def learned(rows, learner, **options):
+    """The pupil after one pass, and what was predicted of each row."""
+    job = taught(RowsLink(rows), learner, answers=False, **options)
+    said = []
+    job.listeners.append(lambda answer: said.append(answer.predicted))
+    with pytest.raises(LinkDown):
+        while True:
+            job.step(0.0)
+    job.pupil.finish()
+    assert job.check_identities() == []
+    return job.pupil, said
+
+
+def by_hand(X, y, weights):
+    """The learner, and for each sample what was predicted before it was learned."""
+    learner, said = StreamSVM(), []
+    for x, label, weight in zip(X, y.tolist(), weights.tolist(), strict=True):
+        said.append(learner.predict_one(x) if learner.is_fitted else None)
+        learner.learn_one(x, label, weight)
+    return learner, said
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_each_sample_is_predicted_and_then_learned(dtype):
+    X, y = stream()
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 2.0], 600)
+    weights[0] = 0.0
+    pupil, found = learned(Source(X, y, weights), StreamSVM(dtype=dtype), window=50)
+    plain, said = by_hand(X.astype(dtype), y, weights)
+    assert found == said and said[1] is None
+    assert pupil.score.n == sum(label is not None for label in said)
+    hits = [p == t for p, t in zip(said, y.tolist(), strict=True) if p is not None]
+    assert pupil.score.accuracy == np.mean(hits) and pupil.score.rolling == np.mean(hits[-50:])
+    if dtype == "float32":
+        assert bytes(pupil.learner.arena) == bytes(plain.arena)
+    assert (pupil.refused_value, pupil.unlabelled) == (0, 0)
+
+
+def test_a_learner_that_has_learned_predicts_the_first_sample_and_no_more_than_asked():
+    X, y = stream()
+    pupil = predict_then_learn(Source(X, y), StreamSVM().partial_fit(X, y), 1)
+    assert pupil.score.n == 1 and pupil.learner.n_seen_ == 601
+
+
+def test_refused_samples_are_counted_and_passed_over():
+    X, y = stream()
+    X[[0, 7, 300]] = np.nan
+    weights = np.ones(600)
+    weights[9] = -1.0
+    pupil, _ = learned(Source(X, y, weights), StreamSVM())
+    assert pupil.refused_value == 4 and pupil.learner.n_seen_ == 596 and pupil.score.n == 595
+
+
+def test_rows_without_labels_are_predicted_only(tmp_path):
+    X, y = stream()
+    np.savez(tmp_path / "bare.npz", X=X)
+    learner = StreamSVM().partial_fit(X, y)
+    before = bytes(learner.arena)
+    pupil, said = learned(NpzRows(tmp_path / "bare.npz"), learner)
+    assert said == learner.predict(X).tolist()
+    assert bytes(learner.arena) == before and pupil.unlabelled == 600 and pupil.score.n == 0
+
+
+def test_a_label_too_many_is_raised():
+    X, y = stream()
+    y = y.astype(object)
+    y[20] = "sideways"
+    learner = StreamSVM()
+    with pytest.raises(SampleRefused, match="sideways"):
+        predict_then_learn(Source(X, y), learner, strict=True)
+    assert learner.n_seen_ == 20
+    pupil, _ = learned(Source(X, y), StreamSVM())
+    assert (pupil.learned, pupil.unknown_label) == (599, 1)
+
+
+def test_a_held_out_copy_learns_no_more():
+    X, y = stream()
+    y[400:] = np.where(y[400:] == "up", "down", "up")  # what it has learned is wrong from here on
+    learner = StreamSVM()
+    held_out = HeldOut(learner, 400, 1000)
+    predict_then_learn(Source(X, y), learner, witnesses=[held_out])
+    until = StreamSVM().partial_fit(X[:400], y[:400])
+    assert held_out.score.n == 200
+    assert held_out.score.accuracy == until.score(X[400:], y[400:]) < 0.2
+    assert learner.n_seen_ == 600
+
+
+def test_labels_that_are_late_by_a_count_are_learned_so_much_later():
+    X, y = stream()
+    for delay in (1, 7, 1000):
+        pupil, predicted = learned(Source(X, y), StreamSVM(), delay=delay)
+        assert pupil.learner.n_seen_ == 600
+        plain = StreamSVM()
+        for i, said in enumerate(predicted):
+            if i > delay:
+                plain.learn_one(X[i - delay - 1], y[i - delay - 1])
+            assert said == (plain.predict_one(X[i]) if i > delay else None)

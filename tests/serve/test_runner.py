@@ -1,0 +1,622 @@
+"""The main job over a fake port: what is predicted, learned, answered, counted, in which order."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgesvm import Learner, LinkDown, OneVsOne, Standardized, StreamSVM
+from edgesvm.errors import NotTaught
+from edgesvm.link import FrameDecoder, open_link, wire
+from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
+from edgesvm.serve import remarks
+from edgesvm.serve.journal import Journal
+from edgesvm.serve.taught import taught
+from edgesvm.serve.teaching import Teaching
+
+D = 3
+
+
+class FakeNode:
+    """A port with a node behind it: answers HELLO, keeps predictions, sends what it is given."""
+
+    def __init__(self):
+        self.schema = wire.Schema(0, 5, D, label_mode=wire.LABEL_INLINE)
+        self.decoder = FrameDecoder()
+        self.inbox = bytearray()
+        self.held = bytearray()  # samples until the host has said HELLO
+        self.hears = False
+        self.predictions = []
+        self.dead = False
+        self._sequence = 0
+
+    def read(self, timeout, limit=65536):
+        if self.dead and not self.inbox:
+            raise LinkDown("unplugged")
+        chunk = bytes(self.inbox[:limit])
+        del self.inbox[:limit]
+        return chunk
+
+    def write(self, data):
+        for frame in self.decoder.feed(bytes(data)):
+            if frame.kind == wire.HELLO:
+                fields = {**self.schema.__dict__, "nonce": wire.Hello.unpack(frame.body).nonce}
+                self.inbox += b"\0" + wire.encode_frame(wire.SCHEMA, wire.Schema(**fields).pack())
+                self.inbox += self.held
+                self.held.clear()
+                self.hears = True
+            elif frame.kind == wire.PREDICTION:
+                self.predictions.append(wire.Prediction.unpack(frame.body))
+        return len(data)
+
+    def close(self):
+        """A port that is closed may be opened again."""
+
+    def send(self, x, **options):
+        frame = wire.encode_sample(self.schema.schema_id, self._sequence, x, **options)
+        (self.inbox if self.hears else self.held).extend(frame)
+        self._sequence += 1
+
+    def flags(self):
+        return [prediction.flags for prediction in self.predictions]
+
+    def labels(self):
+        return [prediction.label for prediction in self.predictions]
+
+
+@pytest.fixture
+def node():
+    return FakeNode()
+
+
+def runner_on(node, learner=None, **options):
+    link = open_link("fake", opener=lambda: node)
+    return taught(link, StreamSVM() if learner is None else learner, **options)
+
+
+def drain(runner):
+    while runner.step(0.0):
+        pass
+    assert runner.check_identities() == []
+    return runner
+
+
+def rows(n, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, D)).astype(np.float32)
+    return X, (X[:, 0] + 0.3 * X[:, 1] > 0).astype(int) * 3 - 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", [StreamSVM, lambda **k: Standardized(learner=StreamSVM(**k))])
+def test_each_sample_is_predicted_before_it_is_learned(node, kind, dtype):
+    X, y = rows(600)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    runner = drain(runner_on(node, kind(dtype=dtype), window=50))
+
+    plain = kind(dtype=dtype)
+    expected = []
+    for x, label in zip(X.astype(dtype), y.tolist(), strict=True):
+        if plain.is_fitted:
+            expected.append((plain.predict_one(x), np.float32(plain.decision_one(x))))
+        plain.learn_one(x, label)
+    assert [(p.label, np.float32(p.score)) for p in node.predictions[1:]] == expected
+    assert bytes(runner.pupil.learner.arena) == bytes(plain.arena)
+    assert [p.sequence for p in node.predictions] == list(range(600))
+    assert node.flags() == [ABSTAIN | TRAINED] + [TRAINED] * 599
+    assert (runner.taken, runner.pupil.learned, runner.pupil.score.n) == (600, 600, 599)
+    hits = [label == p for label, (p, _) in zip(y[1:].tolist(), expected, strict=True)]
+    assert runner.pupil.score.accuracy == pytest.approx(np.mean(hits))
+
+
+def test_a_journal_has_what_the_node_was_told_with_the_rows(node):
+    X, y = rows(30)
+    y[20] = 7  # a third label: predicted, not learned
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    journal = Journal(D, capacity=40)
+    drain(runner_on(node, journal=journal))
+    entries, _ = journal.since(0)
+    assert entries["flags"].tolist() == node.flags() and entries["label"].tolist() == y.tolist()
+    assert entries["predicted"].tolist() == [p.label for p in node.predictions]
+    np.testing.assert_array_equal(entries["x"], X)
+
+
+def test_a_remark_is_noted_in_the_journal_and_not_sent(node):
+    look = remarks.EVERY * remarks.BLOCK
+    X, y = rows(6 * look)
+    X[5 * look - 10 :, 2] = 0.5
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    journal = Journal(D, capacity=len(X))
+    runner = runner_on(node, journal=journal)
+    while runner.step(0.0, at_most=64):
+        pass
+    (line,) = runner.pupil.remarks.news()
+    assert line.startswith("x2: no longer changes; look at") and runner.pupil.remarks.news() == []
+    flags = journal.since(0)[0]["flags"]
+    assert (flags & 0xFF).tolist() == node.flags() and not (flags >> remarks.FIRST_BIT)[:-64].any()
+    runner.handle(X[-1], None, len(X))
+    assert remarks.flagged(int(journal.entry(len(X))["flags"])) == ["stuck"]
+
+
+@pytest.mark.parametrize("weight", [None, 0.5])
+def test_a_sample_is_decided_once_and_learned_alone(node, monkeypatch, weight):
+    """Label and score come from one decision; no batch is made of a weighted sample. A journal has
+    each row pass through Python."""
+    calls = {"predict_with_score": 0, "learn_one": 0}
+
+    def counted(name):
+        method = getattr(Learner, name)
+
+        def call(*args):
+            calls[name] += 1
+            return method(*args)
+
+        return call
+
+    for name in calls:
+        monkeypatch.setattr(Learner, name, counted(name))
+    for name in ("predict_one", "decision_one", "partial_fit"):
+        monkeypatch.delattr(Learner, name)
+    X, y = rows(30)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label, **({} if weight is None else {"weight": weight}))
+    drain(runner_on(node, journal=Journal(D)))
+    assert calls == {"predict_with_score": 29, "learn_one": 30}
+    assert len(node.predictions) == 30
+
+
+def test_without_labels_nothing_is_learned(node):
+    for x in rows(5)[0].tolist():
+        node.send(x)
+    runner = drain(runner_on(node))
+    assert (runner.pupil.unlabelled, runner.pupil.learned) == (5, 0)
+    assert node.flags() == [ABSTAIN] * 5 and not runner.pupil.learner.is_fitted
+
+
+def test_a_sample_without_a_label_is_predicted_by_what_was_learned(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([-1.0, 0.0, 0.0], label=-1)
+    node.send([2.0, 0.0, 0.0])
+    node.send([-2.0, 0.0, 0.0])
+    runner = drain(runner_on(node))
+    assert node.labels()[2:] == [1, -1] and node.flags()[2:] == [0, 0]
+    assert (runner.pupil.learned, runner.pupil.unlabelled, runner.pupil.score.n) == (2, 2, 1)
+
+
+def test_a_third_label_is_predicted_not_learned_and_not_scored(node):
+    X, y = rows(50)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    runner = drain(runner_on(node))
+    before = bytes(runner.pupil.learner.arena), runner.pupil.score.summary()
+    for label in range(100, 140):
+        node.send([1.0, 0.0, 0.0], label=label)
+    drain(runner)
+    assert runner.pupil.unknown_label == 40
+    assert node.flags()[-40:] == [0] * 40 and set(node.labels()[-40:]) == {2}
+    assert (bytes(runner.pupil.learner.arena), runner.pupil.score.summary()) == before
+
+
+def test_many_labels_are_answered_with_the_value_of_the_answer(node):
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 3, 300)
+    X = (rng.standard_normal((300, D)) + 4 * np.eye(3)[labels]).astype(np.float32)
+    for x, label in zip(X.tolist(), labels.tolist(), strict=True):
+        node.send(x, label=label)
+    learner = OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3)
+    runner = drain(runner_on(node, learner=learner))
+    assert runner.pupil.learned == 300 and runner.pupil.score.accuracy > 0.8
+    known = OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3)
+    for i, (x, label) in enumerate(zip(X, labels.tolist(), strict=True)):
+        if i:
+            assert node.labels()[i] == known.predict_one(x)
+            value = np.max(known.decision_one(x))
+            assert node.predictions[i].score == pytest.approx(value, rel=1e-6)
+        known.learn_one(x, label)
+    before = bytes(learner.arena)
+    node.send(X[0].tolist(), label=7)
+    drain(runner)
+    assert runner.pupil.unknown_label == 1 and bytes(learner.arena) == before
+
+
+def test_a_weight_is_learned_with(node):
+    X, y = rows(200)
+    weights = np.random.default_rng(1).integers(0, 512, 200) / 256
+    for x, label, weight in zip(X.tolist(), y.tolist(), weights.tolist(), strict=True):
+        node.send(x, label=label, weight=weight)
+    runner = drain(runner_on(node))
+    plain = StreamSVM().partial_fit(X, y, sample_weight=weights)
+    assert bytes(runner.pupil.learner.arena) == bytes(plain.arena)
+    assert bytes(plain.arena) != bytes(StreamSVM().partial_fit(X, y).arena)
+
+
+def test_a_weight_of_zero_first_leaves_the_learner_abstaining(node):
+    node.send([1.0, 0.0, 0.0], label=1, weight=0.0)
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([1.0, 0.0, 0.0], label=1)
+    runner = drain(runner_on(node))
+    assert [flag & ABSTAIN for flag in node.flags()] == [ABSTAIN, ABSTAIN, 0]
+    assert runner.pupil.learned == 3
+
+
+def test_a_sample_of_weight_zero_is_not_answered_as_trained(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([1.0, 0.0, 0.0], label=-1, weight=0.0)
+    node.send([1.0, 0.0, 0.0], label=-1, weight=0.5)
+    drain(runner_on(node))
+    assert [flag & TRAINED for flag in node.flags()] == [TRAINED, 0, TRAINED]
+
+
+@pytest.mark.parametrize("known", [0, 20])
+def test_a_value_too_large_to_square_is_refused_and_changes_nothing(node, known):
+    X, y = rows(20)
+    for x, label in zip(X[:known].tolist(), y.tolist(), strict=False):
+        node.send(x, label=label)
+    runner = drain(runner_on(node, StreamSVM().allocate(D)))
+    before = bytes(runner.pupil.learner.arena)
+    node.send([1e30, 0.0, 0.0], label=2)
+    node.send([1e30, 0.0, 0.0])
+    drain(runner)
+    assert bytes(runner.pupil.learner.arena) == before
+    learner_refused = [REJECTED, REJECTED] if known else [REJECTED, ABSTAIN]
+    assert node.flags()[known:] == learner_refused
+    assert (
+        runner.pupil.refused_value + runner.pupil.unlabelled == 2 and runner.pupil.learned == known
+    )
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_value_that_is_not_finite_is_refused_by_the_link_and_told(node, value):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([1.0, value, 0.0], label=1)
+    runner = drain(runner_on(node))
+    assert runner.taken == 1
+    assert {p.sequence: p.flags for p in node.predictions}[1] == REJECTED
+
+
+def test_what_came_in_before_the_port_died_is_handled(node):
+    X, y = rows(30)
+    runner = runner_on(node)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    node.dead = True
+    with pytest.raises(LinkDown):
+        for _ in range(100):
+            runner.step(0.0)
+    assert runner.pupil.learned == 30 and runner.check_identities() == []
+    assert bytes(runner.pupil.learner.arena) == bytes(StreamSVM().partial_fit(X, y).arena)
+
+
+def test_after_a_reconnect_it_goes_on_and_learns_nothing_twice(node):
+    X, y = rows(60)
+    runner = runner_on(node)
+    for x, label in zip(X[:40].tolist(), y.tolist(), strict=False):
+        node.send(x, label=label)
+    drain(runner)
+    node.dead = True
+    with pytest.raises(LinkDown):
+        runner.step(0.0)
+    node.dead = False
+    runner.link.reconnect()
+    node._sequence = 30  # the node sends its last ten again
+    for x, label in zip(X[30:].tolist(), y[30:].tolist(), strict=True):
+        node.send(x, label=label)
+    drain(runner)
+    assert runner.pupil.learned == 60 and runner.counters()["duplicate"] == 10
+    assert bytes(runner.pupil.learner.arena) == bytes(StreamSVM().partial_fit(X, y).arena)
+
+
+def test_a_row_whose_answer_meets_a_dead_port_is_learned_once(node, monkeypatch):
+    """The outbox is full, and writing it fails: the row was learned, so it is not there again."""
+    X, y = rows(60)
+    runner = taught(open_link("fake", opener=lambda: node, outbox_bytes=64), StreamSVM())
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        node.send(x, label=label)
+    runner.step(0.0, at_most=1)
+
+    def broken(data):
+        raise LinkDown("unplugged")
+
+    monkeypatch.setattr(node, "write", broken)
+    with pytest.raises(LinkDown):
+        runner.handle_waiting()
+    while runner.handle_waiting():
+        pass
+    assert (runner.taken, runner.pupil.learned) == (60, 60) and runner.check_identities() == []
+    assert bytes(runner.pupil.learner.arena) == bytes(StreamSVM().partial_fit(X, y).arena)
+
+
+def test_no_more_than_asked_for_and_the_rest_stays(node):
+    for x in rows(30)[0].tolist():
+        node.send(x, label=1)
+    runner = runner_on(node)
+    for _ in range(10):
+        runner.step(0.0, at_most=7 - runner.taken)
+    assert runner.taken == 7
+    assert drain(runner).taken == 30
+
+
+def test_without_answers_nothing_is_written(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    runner = drain(runner_on(node, answers=False))
+    assert runner.pupil.learned == 1 and node.predictions == []
+    assert runner.counters()["predictions_sent"] == 0
+
+
+def test_counts_that_do_not_add_up_are_told(node):
+    runner = drain(runner_on(node))
+    runner.pupil.learned += 1
+    assert any("rows 0 = " in broken for broken in runner.check_identities())
+
+
+# Late labels.
+
+
+@pytest.fixture
+def late_node():
+    node = FakeNode()
+    node.schema = wire.Schema(0, 5, D, label_mode=wire.LABEL_LATE)
+    return node
+
+
+def tell(node, sequence, label, **options):
+    body = wire.Label(sequence, label, **options).pack()
+    frame = wire.encode_frame(wire.LABEL, body, schema_id=node.schema.schema_id)
+    (node.inbox if node.hears else node.held).extend(frame)
+
+
+def late_runner(node, capacity=8, **options):
+    link = open_link("fake", opener=lambda: node, late_labels=capacity)
+    return taught(link, StreamSVM(), **options)
+
+
+def run_out(node, runner):
+    while node.inbox:
+        runner.step(0.0)
+    assert runner.check_identities() == []
+    return runner
+
+
+def test_a_late_label_is_learned_and_scored_with_what_was_said_before_it_came(late_node):
+    """Test-then-train by hand: labels come two samples late; predictions see none of them early."""
+    X, y = rows(60)
+    truth = StreamSVM().allocate(D)
+    said, hits, flags = [], [], []
+    for n in range(len(X)):
+        late_node.send(X[n].tolist())
+        flags.append(0 if truth.is_fitted else ABSTAIN)
+        said.append(truth.predict_one(X[n]) if truth.is_fitted else None)
+        if n >= 2:
+            tell(late_node, n - 2, int(y[n - 2]))
+            truth.learn_one(X[n - 2], int(y[n - 2]))
+            if said[n - 2] is not None:
+                hits.append(said[n - 2] == y[n - 2])
+    runner = run_out(late_node, late_runner(late_node))
+    assert bytes(runner.pupil.learner.arena) == bytes(truth.arena)
+    assert late_node.flags() == flags
+    assert late_node.labels() == [0 if label is None else label for label in said]
+    assert runner.pupil.score.n == len(hits)
+    assert runner.pupil.score.accuracy == pytest.approx(np.mean(hits))
+    assert (runner.pupil.learned, runner.pupil.waiting, runner.pupil.unlabelled) == (58, 2, 0)
+
+
+def test_a_late_sample_that_the_learner_refuses_is_counted_and_nothing_else(late_node):
+    """1 / (C weight) is too large for the label of the least weight, 1/256, alone."""
+    learner = StreamSVM(C=1e-299)
+    link = open_link("fake", opener=lambda: late_node, late_labels=8)
+    runner = taught(link, learner)
+    for n, weight in enumerate([1.0, 1.0, 1 / 256, 1.0]):
+        late_node.send([float(n), 1.0, 0.0])
+        tell(late_node, n, 1 if n % 2 else -1, weight=weight)
+    run_out(late_node, runner)
+    assert (runner.taken, runner.pupil.learned, runner.pupil.refused_value) == (4, 3, 1)
+    assert (learner.n_seen_, runner.pupil.score.n, runner.pupil.unlabelled) == (3, 2, 0)
+
+
+def test_each_fate_of_a_late_label(late_node):
+    runner = late_runner(late_node, capacity=4)
+    late_node.send([1.0, 0.0, 0.0], label=1)  # 0, with its label
+    late_node.send([np.nan, 0.0, 0.0])  # 1, refused by the link
+    late_node.send([1e30, 0.0, 0.0])  # 2, refused by the learner
+    for n in range(3, 13):
+        late_node.send([float(n), 1.0, 0.0])
+    for sequence, label in ((0, 1), (1, 1), (2, 1), (12, -1), (12, -1), (11, 5), (3, 1), (3, 1)):
+        tell(late_node, sequence, label)
+    tell(late_node, 10, 1, weight=0.5)
+    run_out(late_node, runner)
+    c = runner.counters()
+    assert (c["label_matched"], c["label_expired"]) == (3, 1)
+    assert (c["label_duplicate"], c["label_unknown"]) == (3, 2)
+    assert (
+        runner.taken,
+        runner.pupil.learned,
+        runner.pupil.unknown_label,
+        runner.pupil.refused_value,
+    ) == (
+        12,
+        3,
+        1,
+        1,
+    )
+    assert (runner.pupil.expired, runner.pupil.waiting, runner.pupil.unlabelled) == (1, 1, 5)
+    assert runner.pupil.learner.n_seen_ == 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_sample_that_waits_is_learned_as_it_came(late_node, dtype):
+    X, y = rows(40)
+    link = open_link("fake", opener=lambda: late_node, late_labels=64)
+    runner = taught(link, StreamSVM(dtype=dtype))
+    for x in X.tolist():
+        late_node.send(x)
+    for n in reversed(range(40)):
+        tell(late_node, n, int(y[n]))
+    run_out(late_node, runner)
+    expected = StreamSVM(dtype=dtype).partial_fit(X[::-1].astype(dtype), y[::-1])
+    assert bytes(runner.pupil.learner.arena) == bytes(expected.arena)
+
+
+def test_no_more_labels_are_learned_than_may_be(late_node):
+    now = [0.0]
+    runner = late_runner(late_node, max_labels_per_second=5, clock=lambda: now[0])
+    X, y = rows(30)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        late_node.send(x, label=label)
+    late_node.send(X[0].tolist())
+    tell(late_node, 30, 1)
+    run_out(late_node, runner)
+    assert (runner.pupil.learned, runner.pupil.over_rate) == (5, 26)
+    now[0] = 0.4
+    for x in X[:4].tolist():
+        late_node.send(x, label=2)
+    run_out(late_node, runner)
+    assert (runner.pupil.learned, runner.pupil.over_rate) == (7, 28)
+    assert late_node.flags()[:7] == [TRAINED | ABSTAIN, *[TRAINED] * 4, 0, 0]
+    now[0] = 100.0  # an idle time earns one second's worth, no more
+    for x in X[:8].tolist():
+        late_node.send(x, label=2)
+    run_out(late_node, runner)
+    assert (runner.pupil.learned, runner.pupil.over_rate) == (12, 31)
+    with pytest.raises(ValueError, match="give a number > 0"):
+        late_runner(FakeNode(), max_labels_per_second=0)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["label", "inline", "none", "lost", "reboot"]), st.integers(0, 9)
+        ),
+        max_size=60,
+    ),
+    st.integers(1, 6),
+)
+def test_whatever_comes_every_sample_has_one_fate(steps, capacity):
+    node = FakeNode()
+    node.schema = wire.Schema(0, 5, D, label_mode=wire.LABEL_LATE)
+    runner = late_runner(node, capacity)
+    for kind, back in steps:
+        if kind == "label":
+            tell(node, max(0, node._sequence - back), back % 3)
+        elif kind == "lost":
+            node._sequence += 1
+        elif kind == "reboot":
+            node.schema = wire.Schema(0, node.schema.boot_id + 1, D, label_mode=wire.LABEL_LATE)
+            node._sequence = 0
+            node.inbox += wire.encode_frame(wire.SCHEMA, node.schema.pack())
+        else:
+            node.send([1.0 + back, -1.0, 0.5], label=back % 2 if kind == "inline" else None)
+    run_out(node, runner)
+    c = runner.counters()
+    assert c["labels"] == sum(c["label_" + fate] for fate in FATES)
+    assert runner.taken == c["samples"]
+
+
+FATES = ("matched", "duplicate", "expired", "unknown", "dropped", "queued")
+
+
+# Labels given by hand.
+
+
+def test_a_row_is_taught_as_if_its_label_had_come_late(node):
+    X, y = rows(60)
+    for n, (x, label) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
+        node.send(x, **({"label": label} if n < 30 else {}))
+    runner = drain(runner_on(node, journal=Journal(D)))
+    plain = StreamSVM().partial_fit(X[:30], y[:30])
+    score, said = runner.pupil.score.n, node.labels()
+    right = runner.pupil.score.accuracy * score
+    y[45] = 1 - said[45]  # the label that was not predicted
+    for n in (45, 30, 59):
+        Teaching(runner).teach(n, int(y[n]))
+        plain.learn_one(X[n], int(y[n]))
+        right += said[n] == y[n]
+        assert runner.check_identities() == []
+    assert bytes(runner.pupil.learner.arena) == bytes(plain.arena)
+    assert (runner.pupil.learned, runner.pupil.unlabelled, runner.pupil.score.n) == (
+        33,
+        27,
+        score + 3,
+    )
+    assert runner.pupil.score.accuracy * runner.pupil.score.n == pytest.approx(right)
+    entries, _ = runner.journal.since(0)
+    assert entries["has_label"].nonzero()[0].tolist() == [*range(31), 45, 59]
+
+
+def test_what_is_not_taught_says_why_and_leaves_no_trace(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([-1.0, 0.0, 0.0], label=-1)
+    node.send([1e30, 0.0, 0.0])
+    for _ in range(5):
+        node.send([2.0, 0.0, 0.0])
+    now = [0.0]
+    limits = {"max_labels_per_second": 4, "clock": lambda: now[0]}
+    runner = drain(runner_on(node, journal=Journal(D, capacity=7), **limits))
+    now[0] = 10.0
+    Teaching(runner).teach(4, 1)
+    before = bytes(runner.pupil.learner.arena), runner.counters(), runner.pupil.score.summary()
+    refused = {0: "no longer kept", 1: "label -1 already", 2: "value is too large"}
+    refused |= {4: "label 1 already", 8: "no longer kept"}
+    for sequence, why in refused.items():
+        with pytest.raises(NotTaught, match=why):
+            Teaching(runner).teach(sequence, -1)
+    with pytest.raises(NotTaught, match="two"):
+        Teaching(runner).teach(5, 3)  # a third label
+    assert (
+        bytes(runner.pupil.learner.arena),
+        runner.counters(),
+        runner.pupil.score.summary(),
+    ) == before
+    for sequence in (5, 6):  # one label of the four went to the third label
+        Teaching(runner).teach(sequence, 1)
+    with pytest.raises(NotTaught, match="max-labels-per-second"):
+        Teaching(runner).teach(7, 1)
+    assert runner.check_identities() == [] and runner.pupil.over_rate == 0
+
+
+def test_of_two_rows_of_one_number_the_newer_is_taught(node):
+    node.send([1.0, 0.0, 0.0], label=1)
+    node.send([-1.0, 0.0, 0.0], label=-1)
+    node.send([5.0, 0.0, 0.0])
+    runner = drain(runner_on(node, journal=Journal(D)))
+    runner.link.reconnect()
+    node.schema = wire.Schema(0, 6, D, label_mode=wire.LABEL_INLINE)  # it has restarted
+    node.inbox += wire.encode_frame(wire.SCHEMA, node.schema.pack())
+    node._sequence = 0
+    for n in range(3):
+        node.send([-7.0 - n, 1.0, 0.0])
+    drain(runner)
+    Teaching(runner).teach(2, -1)
+    plain = StreamSVM()
+    for x, label in (([1, 0, 0], 1), ([-1, 0, 0], -1), ([-9, 1, 0], -1)):
+        plain.learn_one(np.float32(x), label)
+    assert bytes(runner.pupil.learner.arena) == bytes(plain.arena)
+
+
+def test_a_row_that_waits_is_taught_and_its_late_label_is_a_duplicate(late_node):
+    X, y = rows(20)
+    runner = late_runner(late_node, capacity=8, journal=Journal(D))
+    for x in X.tolist():
+        late_node.send(x)
+    tell(late_node, 18, int(y[18]))
+    run_out(late_node, runner)
+    Teaching(runner).teach(15, int(y[15]))
+    for sequence in (15, 18):
+        with pytest.raises(NotTaught, match="already"):
+            Teaching(runner).teach(sequence, 1)
+    tell(late_node, 15, 7)
+    run_out(late_node, runner)
+    plain = StreamSVM().partial_fit(X[[18, 15]], y[[18, 15]])
+    assert bytes(runner.pupil.learner.arena) == bytes(plain.arena)
+    assert runner.counters()["label_duplicate"] == 1
+    assert (runner.pupil.learned, runner.pupil.waiting, runner.pupil.unlabelled) == (2, 6, 12)
+    Teaching(runner).teach(3, int(y[3]))  # no longer waits, and is still kept
+    plain.learn_one(X[3], int(y[3]))
+    assert bytes(runner.pupil.learner.arena) == bytes(plain.arena)
+    assert (runner.pupil.learned, runner.pupil.waiting, runner.pupil.unlabelled) == (3, 6, 11)
+    Teaching(runner).teach(16, 1 - int(y[15]))
+    with pytest.raises(NotTaught, match="two"):
+        Teaching(runner).teach(17, 77)
+    assert runner.pupil.unknown_label == 1 and runner.check_identities() == []
