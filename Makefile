@@ -90,7 +90,7 @@ mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated
 	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export tests/examples/test_wokwi.py $(PYTEST_ARGS)
 
 browser: $(VENV)/.built $(VENV)/.extra-test  ## the page in a browser; needs Debian's chromium and chromium-driver
-	EDGESVM_BROWSER=required $(BIN)/pytest -q tests/page/test_browser.py $(PYTEST_ARGS)
+	EDGESVM_BROWSER=required $(BIN)/pytest -q tests/serve/page/test_browser.py $(PYTEST_ARGS)
 
 mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; lists those that no test finds
 	cd tools && $(BIN)/python -m mutants $(MUTANTS_ARGS)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """A LED, a relay or a buzzer on a Raspberry Pi that is on while an alarm is on.
 
-    edgesvm watch /dev/ttyUSB0 --out "exec:python3 pi_alarm.py --pin 17" --out-when change
+    edgesvm watch /dev/ttyUSB0 --out jsonl:- --out-when change | python3 pi_alarm.py --pin 17
 
-It reads a JSON line for each prediction, as `--out exec:` writes them (docs/outputs.md). For a
+It reads a JSON line for each prediction, as `--out jsonl:-` writes them (docs/outputs.md). For a
 learner with labels, `--label 1` is on while that label is predicted:
 
-    edgesvm run /dev/ttyUSB0 --out "exec:python3 pi_alarm.py --pin 17 --label 1" --out-when change
+    edgesvm run /dev/ttyUSB0 --out jsonl:- --out-when change | python3 pi_alarm.py --label 1
 
 The pin is off when the input ends, and when this program is ended.
 """

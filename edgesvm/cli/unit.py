@@ -27,7 +27,7 @@ its model in /var/lib/edgesvm-PORT. The options are those of `run`, or of `watch
 """
 UNITS = Path("/etc/systemd/system")
 SAVES = ("--save", "--checkpoint")
-OUTSIDE = ("mqtt", "socket:", "exec:", "--http")  # words that need a network
+OUTSIDE = ("mqtt", "socket:", "--http")  # words that need a network
 # Lines of the unit in examples/pi that are not this unit's.
 BOUND = re.compile(r"# The udev rule.*\n|(BindsTo|After)=dev-.*\n")
 NO_NETWORK = re.compile(r"# No network.*\n|(PrivateNetwork|IPAddressDeny|RestrictAddress\w+)=.*\n")

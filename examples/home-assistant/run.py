@@ -33,8 +33,6 @@ def arguments(options, url):
         yield "--text"
     if command == "watch":
         yield from ("--learn", options["learn"])
-    if options.get("ask"):
-        yield from ("--ask", options["ask"])
     yield from ("--checkpoint", str(DATA / f"{command}.ckpt"), "--http", "0.0.0.0:8080")
     yield from ("--out", f"{url}/{options['topic'].strip('/')}", *options["arguments"])
 

@@ -270,7 +270,6 @@ def test_files_must_be_told_apart(tmp_path, capsys):
         ([*two, "--checkpoint", f"{tmp_path}/m.ckpt"], "name their files with {port}"),
         ([*two, "--one-model", "--save", f"{tmp_path}/{{port}}"], "there is one file"),
         ([*two, "--one-model", "--window", "10"], "a window is of one port"),
-        ([*two, "--on-device"], "--on-device looks on at one port"),
         (["/dev/ttyA", "/dev/ttyA"], "one name: ttyA, ttyA"),
     ):
         assert main(["run", *words]) == 2

@@ -19,7 +19,7 @@ SCRIPT = Path(__file__).parents[2] / "examples" / "pi_alarm.py"
 
 
 def lines(*answers):
-    """Lines as `--out exec:` writes them, of (prediction, alarm)."""
+    """Lines as `--out jsonl:-` writes them, of (prediction, alarm)."""
     journal = Journal(1)
     for predicted, alarm in answers:
         told = {"predicted": predicted, "score": 0.0, "flags": ALARM if alarm else 0}
