@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
-from itertools import product
 from statistics import median
 from typing import Any
 
@@ -23,9 +22,7 @@ from benchmarks.common.report import Report, Table, publish
 from benchmarks.regression.contestants import (
     ALONE,
     BASELINES,
-    BUDGETS,
     EVERY,
-    FOURIER,
     MOST_HELD,
     OURS,
     SEEDED,
@@ -52,7 +49,6 @@ from benchmarks.regression.stack import stacked
 from edgesvm.errors import MemoryBudgetError
 
 ALL_ROWS = 1_000_000
-ALLOWED = 0.03  # above a mark
 STACKED, REFITTED = "stacked", ", refitted"
 Key = tuple[str, int, str, int, str]  # set, most rows, setting, seed, contestant
 
@@ -182,32 +178,6 @@ class Figures:
         title = what if setting == STOP else f"from row {FIRST_SCORED} on: {setting.name}"
         return Table(f"RMSE, {title}", ["", *self.sets, "mean"], body, NOTES[setting.name])
 
-    def beside(self, names: list[str], budget: str) -> Table:
-        """The lowest error of the others, alone or stacked, and ours as a multiple of it."""
-        groups = {
-            "guesses": [who for who in names if who in BASELINES],
-            "learners of streams": [who for who in names if is_streamed(who)],
-            "refitted": [who for who in names if who.endswith(REFITTED)],
-        }
-        body = []
-        for setting, (group, others) in product(SETTINGS, groups.items()):
-            row = [f"{setting.name}, {group}"]
-            for name in self.sets:
-                found = {who: self.of(name, setting, who) for who in others}
-                for who in others:
-                    found[f"{who}, {STACKED}"] = self.of(name, setting, who, part=STACKED)
-                there = {who: rmse for who, rmse in found.items() if np.isfinite(rmse)}
-                if not there:
-                    row.append("")
-                    continue
-                best = min(there, key=there.__getitem__)
-                ratio = self.of(name, setting, f"{FOURIER}, {budget}") / there[best]
-                row.append(f"{ratio:.2f} {best.removesuffix(f', {STACKED}')}")
-            body.append(row)
-        title = f"RMSE of {FOURIER} in {budget}, as a multiple of the best of the others"
-        note = "Where targets come at once the others are the better of alone and stacked."
-        return Table(title, ["", *self.sets], body, note)
-
     def sizes(self, names: list[str]) -> Table:
         body = []
         for who in names:
@@ -231,10 +201,6 @@ def amount(what: str, values: list[float]) -> str:
     if not values or (what == "us" and median(values) < 1e-3):
         return ""
     return f"{median(values):,.0f}" if what == "bytes" else three(median(values))
-
-
-def is_streamed(who: str) -> bool:
-    return who not in OURS and who not in BASELINES and not who.endswith(REFITTED)
 
 
 def three(value: float) -> str:
@@ -290,8 +256,6 @@ def main() -> None:
     measure(cells, sets, names, args.rows, args.seeds)
     figures = Figures(cells, sets, args.rows, args.seeds)
     tables = []
-    if all(f"{FOURIER}, {budget}" in names for budget in BUDGETS):
-        tables.append(figures.beside(names, "8 KiB"))
     tables += [figures.errors(setting, names) for setting in SETTINGS]
     tables.append(figures.sizes(names))
     lengths = ", ".join(f"{name} {len(s.y):,}" for name, s in figures.streams.items())
