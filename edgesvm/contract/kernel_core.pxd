@@ -65,6 +65,11 @@ cdef class KernelCore(LearnerCore):
     ) noexcept nogil
 
     @cython.final
+    cdef int64_t decide_known(
+        self, const double *known, const int32_t *number, const void *x, int64_t n, double *values
+    ) noexcept nogil
+
+    @cython.final
     cdef int map_tiles(self, Tiles *tiles, str name) except -1
 
     @cython.final

@@ -116,6 +116,16 @@ cdef class KernelCore(LearnerCore):
             memcpy(out + ROWS_BLOCK * i, self.known + ROWS_BLOCK * self.number[first + i],
                    ROWS_BLOCK * sizeof(double))
 
+    cdef int64_t decide_known(
+        self, const double *known, const int32_t *number, const void *x, int64_t n, double *values
+    ) noexcept nogil:
+        """`decide_block` of samples whose kernel values with all vectors are `known`: those of the
+        core's vector i are in row number[i]."""
+        self.known, self.number = known, number
+        n = self.decide_block(x, NULL, n, values)
+        self.known = NULL
+        return n
+
     cdef int map_tiles(self, Tiles *tiles, str name) except -1:
         """Point `tiles` to the plan's array `name`, (tiles, width, lanes)"""
         tiles.data, tiles.width = self.array(name), self.views[name].shape[1]

@@ -12,9 +12,8 @@ import numpy as np
 from edgesvm.core.tiles import TilesView
 from edgesvm.export.units import keeps_nonzeros, number
 from edgesvm.kernels import RBF, Kernel
+from edgesvm.learners.batch.batch import SmoLearner, StoreSVM
 from edgesvm.learners.batch.constants import HIDEABLE
-from edgesvm.learners.batch.smo_learner import SmoLearner
-from edgesvm.learners.batch.store_svm import StoreSVM
 from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
 from edgesvm.learners.papers.incremental.incremental_svm import IncrementalSVM
 from edgesvm.learners.papers.incremental.windowed_svm import WindowedSVM

@@ -11,7 +11,7 @@ from edgesvm.fleet.rounds import check_descent, check_start, joined, n_since, ow
 from edgesvm.fleet.scales import STATISTICS, Scale, Statistics, inner_of, is_one_scale
 from edgesvm.fleet.union import has_vectors, union
 from edgesvm.learner import Learner
-from edgesvm.learners.batch.batch_svm import BatchSVM
+from edgesvm.learners.batch.batch import BatchSVM
 from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM

@@ -20,7 +20,7 @@ from edgesvm.errors import ConvergenceWarning
 from edgesvm.fleet.pairs import MergeError, Pair
 from edgesvm.fleet.scales import Scale
 from edgesvm.learner import Learner
-from edgesvm.learners.batch.batch_svm import BatchSVM
+from edgesvm.learners.batch.batch import BatchSVM
 from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
 from edgesvm.learners.twin.twins import TwinVectorMachine
 

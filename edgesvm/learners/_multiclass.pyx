@@ -18,17 +18,21 @@ Bytes: 24 + 24 K, plus those of the parts. Scores and sums are zero between samp
 """
 
 cimport cython
+cimport numpy as cnp
 from cpython.object cimport PyObject
 from libc.math cimport fabs, isfinite
-from libc.stdint cimport int64_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
 from edgesvm.core.linalg cimport BLOCK, dot, item_bytes, square_rows
-from edgesvm.core.rows cimport ROWS_BLOCK
+from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners._same_vectors cimport SameVectors
+
+import numpy as np
+
+cnp.import_array()
 
 cdef extern from "Python.h":
     # reads an entry of the tuple without the interpreter, so that a loop over parts can be nogil
@@ -37,9 +41,128 @@ cdef extern from "Python.h":
 
 
 cdef enum:
+    BENCH = 8               # vectors that are laid side by side
     TILE = 32               # most rows that are looked at together, MOST_ROWS
     MOST_FOUND = 4096       # values of parts that are found together
     TILE_BYTES = 16384      # of rows that all parts look at while they are in the nearest cache
+
+
+cdef inline uint64_t mixed(const char *vector, int64_t n_bytes) noexcept nogil:
+    """A hash of its bytes."""
+    cdef uint64_t h = 0, word
+    cdef int64_t i = 0
+    while i < n_bytes:
+        word = 0
+        memcpy(&word, vector + i, min(n_bytes - i, <int64_t> 8))
+        h = (h ^ word) * <uint64_t> 0x9E3779B97F4A7C15
+        h ^= h >> 29
+        i += 8
+    return h
+
+
+@cython.final
+cdef class SameVectors:
+    """The different vectors of several kernel learners with the same kernel and features, as they
+    are now: a block of samples takes its kernel value with each but once.
+
+    The parts of a one-vs-one learner hold samples of the same stream, each of which went to the
+    parts of its class. A kernel value that one core sums in float64 and another in the vectors'
+    dtype is taken twice. Bytes, of M vectors of which m differ, in P parts: 4 M + m (8 + 64) + 8 P
+    + 8 D s, and at most 24 M more while they are compared.
+    """
+    cdef readonly list arrays   # what the pointers below point into
+    cdef tuple cores
+    cdef KernelCore in_float64  # one that sums its kernel values in float64, or None
+    cdef KernelCore in_dtype    # one that sums them in the vectors' dtype, or None
+    cdef readonly int64_t n     # different vectors
+    cdef int64_t n_in_float64   # those of cores that sum in float64, which come first
+    cdef readonly int64_t n_held
+    cdef int64_t *start         # (n_cores,): number of the first vector of each
+    cdef int32_t *number        # (n_held,): which of the different ones a vector is
+    cdef const char **first     # (n,): where the first of equals lies
+    cdef double *values         # (n, ROWS_BLOCK)
+    cdef char *bench            # (BENCH, n_features)
+
+    def __init__(self, tuple cores):
+        cdef const char *vectors
+        cdef KernelCore core
+        cdef cnp.ndarray starts, numbers, firsts, values, bench
+        core, self.cores = cores[0], cores
+        starts = np.zeros(len(cores), np.int64)
+        self.start = <int64_t *> cnp.PyArray_DATA(starts)
+        for p, core in enumerate(cores):
+            self.start[p] = self.n_held
+            self.n_held += core.held(&vectors)
+        numbers = np.empty(self.n_held, np.int32)
+        self.number = <int32_t *> cnp.PyArray_DATA(numbers)
+        firsts = self.compare()
+        values = np.empty((self.n, ROWS_BLOCK))
+        bench = np.empty((BENCH, core.n_features), core.dtype)
+        self.first = <const char **> cnp.PyArray_DATA(firsts)
+        self.values = <double *> cnp.PyArray_DATA(values)
+        self.bench = <char *> cnp.PyArray_DATA(bench)
+        self.arrays = [starts, numbers, firsts, values, bench]
+
+    cdef object compare(self):
+        """Number the vectors; returns where the first of each lies, (n,)."""
+        cdef cnp.ndarray table = np.empty(1 << int(2 * self.n_held).bit_length(), np.int32)
+        cdef cnp.ndarray firsts = np.empty(self.n_held, np.uintp)
+        cdef KernelCore core
+        for in_dtype in (False, True):
+            table.fill(-1)
+            for p, core in enumerate(self.cores):
+                if core.sums_in_dtype() == in_dtype:
+                    self.find(core, self.start[p], table, firsts)
+                    if in_dtype:
+                        self.in_dtype = core
+                    else:
+                        self.in_float64, self.n_in_float64 = core, self.n
+        return firsts[:self.n].copy()
+
+    cdef int find(
+        self, KernelCore core, int64_t at, cnp.ndarray table, cnp.ndarray firsts
+    ) except -1:
+        """Number one core's vectors, from `at` on; `table` has the numbers by their hashes."""
+        cdef int32_t *slot = <int32_t *> cnp.PyArray_DATA(table)
+        cdef const char **first = <const char **> cnp.PyArray_DATA(firsts)
+        cdef uint64_t mask = len(table) - 1, h
+        cdef const char *vector
+        cdef int64_t _i, n = core.held(&vector), n_bytes = core.row_bytes
+        for _i in range(n):
+            h = mixed(vector, n_bytes) & mask
+            while slot[h] >= 0 and memcmp(first[slot[h]], vector, n_bytes):
+                h = (h + 1) & mask
+            if slot[h] < 0:
+                slot[h] = <int32_t> self.n
+                first[self.n] = vector
+                self.n += 1
+            self.number[at] = slot[h]
+            at += 1
+            vector += n_bytes
+        return 0
+
+    cdef bint look_at(self, const void *x) noexcept nogil:
+        """Take the `values` of a block of samples; False: one of them might be refused."""
+        return (self.take(self.in_float64, x, 0, self.n_in_float64)
+                and self.take(self.in_dtype, x, self.n_in_float64, self.n))
+
+    cdef bint take(
+        self, KernelCore core, const void *x, int64_t begin, int64_t end
+    ) noexcept nogil:
+        """`look_at` for the vectors of cores that sum as `core` does"""
+        cdef double[ROWS_BLOCK * ROWS_WIDEST] turned
+        cdef int64_t i, count
+        if begin == end:
+            return True
+        if not core.turn(x, ROWS_BLOCK, turned):
+            return False
+        while begin < end:
+            count = min(end - begin, <int64_t> BENCH)
+            for i in range(count):
+                memcpy(self.bench + i * core.row_bytes, self.first[begin + i], core.row_bytes)
+            core.k_block(turned, self.bench, 0, count, self.values + ROWS_BLOCK * begin)
+            begin += count
+        return True
 
 
 def decides_in_blocks(LearnerCore part):
@@ -52,8 +175,9 @@ cdef class MulticlassCore(LearnerCore):
 
     Parameters
     ----------
-    parts : tuple of LearnerCore, each on its row of the array `parts` pairs : bool, one-vs-one;
-    otherwise one-vs-rest most : int or None, the number of samples after which a part refuses more
+    parts : tuple of LearnerCore, each on its row of the array `parts`
+    pairs : bool, one-vs-one; otherwise one-vs-rest
+    most : int or None, the number of samples after which a part refuses more
     """
     cdef readonly tuple parts
     cdef PyObject *part_tuple   # the same
@@ -244,14 +368,9 @@ cdef class MulticlassCore(LearnerCore):
         for p in range(n_parts):
             if not self.has_both(p):
                 continue
-            if known:
-                (<KernelCore> self.part(p)).known = self.same.values
-                (<KernelCore> self.part(p)).number = self.same.number + self.same.start[p]
-            n = self.decide_part(p, x, squares, n, values)
+            n = self.decide_part(p, x, squares, n, values, known)
             for i in range(n):
                 found[i * n_parts + p] = values[i]
-            if known:
-                (<KernelCore> self.part(p)).known = NULL
         for i in range(n):
             memset(score, 0, self.n_classes * sizeof(double))
             if self.weigh(NULL, &found[i * n_parts], score, n_competing, last) > CHANGED:
@@ -260,11 +379,15 @@ cdef class MulticlassCore(LearnerCore):
         return n
 
     cdef int64_t decide_part(
-        self, int64_t p, const void *x, const void *squares, int64_t n, double *values
+        self, int64_t p, const void *x, const void *squares, int64_t n, double *values, bint known
     ) noexcept nogil:
         """What part p says of the first rows of n; one by one, where it has few vectors yet."""
-        cdef int64_t i, row_bytes = self.n_features * item_bytes(self.is_float32)
-        cdef int64_t decided = (<LearnerCore> self.part(p)).decide_block(x, squares, n, values)
+        cdef int64_t i, decided, row_bytes = self.n_features * item_bytes(self.is_float32)
+        if known:
+            decided = (<KernelCore> self.part(p)).decide_known(
+                self.same.values, self.same.number + self.same.start[p], x, n, values)
+        else:
+            decided = (<LearnerCore> self.part(p)).decide_block(x, squares, n, values)
         if decided > 0 or not self.of_kernel:
             return decided
         for i in range(n):

@@ -11,7 +11,7 @@ from registry import OWN_METHODS, answer, answers, labels_of, predicted, setting
 
 import edgesvm
 from edgesvm import RandSVM
-from edgesvm.learners.batch.store_svm import StoreSVM
+from edgesvm.learners.batch.batch import StoreSVM
 from edgesvm.learners.multiclass import Multiclass
 
 N = 240

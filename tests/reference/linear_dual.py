@@ -1,5 +1,5 @@
 """Dual coordinate descent for the linear kernel in plain NumPy, to be read next to Algorithm 3 of
-Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; see _linear_dual.pyx.
+Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; see _store_svm.pyx.
 
 min 1/2 |w|^2 - sum |beta|,   w = sum beta_t x_t,   sum beta = 0,   beta_t between 0 and bound_t
 """

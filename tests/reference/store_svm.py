@@ -28,7 +28,7 @@ class StoreSVMCoreRef(SmoCoreRef):
         max_iter,
         max_samples,
         when_full,
-        seed,
+        seed=0,
         epsilon=None,
     ):
         super().__init__(*common, C=C, kernel=kernel, tol=tol)

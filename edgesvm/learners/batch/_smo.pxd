@@ -1,10 +1,14 @@
-# Sequential minimal optimization over arrays in the caller's memory; see _smo.pyx.
+# Sequential minimal optimization over arrays in the caller's memory, and the base of the learners
+# that solve by it in their arena; see _smo.pyx.
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t
 
+from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.kernels cimport Kernel
 from edgesvm.core.nonzeros cimport Nonzeros
 from edgesvm.core.row_cache cimport RowCache
+from edgesvm.core.status cimport Status
 from edgesvm.core.tiles cimport Tiles
 
 cdef enum Outcome:
@@ -16,7 +20,7 @@ cdef struct Smo:
     # The problem, in the caller's arrays. `solve` reorders them together; `restore` puts them back.
     Tiles rows
     Nonzeros *nonzeros      # the rows instead of `rows`; or NULL
-    double *w               # (width,): sum beta_t x_t, for _linear_dual.pyx; or NULL
+    double *w               # (width,): sum beta_t x_t, for the linear kernel of non-zeros; or NULL
     Kernel kernel
     int64_t n
     int64_t capacity        # room, in samples; arrays of (n,) below have this length
@@ -70,3 +74,24 @@ cdef double smo_gap(const Smo *s) noexcept nogil
 cdef void smo_restore(Smo *s) noexcept nogil
 cdef int64_t smo_gather(Smo *s) noexcept nogil
 cdef void smo_wipe(Smo *s, int64_t n_known=*) noexcept nogil
+
+cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1
+
+
+cdef class SmoCore(KernelCore):
+    cdef Smo smo
+    cdef double C
+
+    @cython.final
+    cdef double noise_of(self, const Tiles *rows, int64_t n, const double *beta) noexcept nogil
+
+    @cython.final
+    cdef double weighted(
+        self, const Tiles *rows, int64_t n, const double *beta, double noise, const void *x
+    ) noexcept nogil
+
+    @cython.final
+    cdef Status refuses(self, const void *x, double weight) noexcept nogil
+
+    @cython.final
+    cdef Status refuses_kernel(self, double k, double weight) noexcept nogil

@@ -32,7 +32,7 @@ from edgesvm.core.status cimport Status
 from edgesvm.learners.batch._smo cimport (
     RUNNING, Smo, smo_append, smo_append_known, smo_begin, smo_complete, smo_cut, smo_intercept,
     smo_replace, smo_run, smo_wipe)
-from edgesvm.learners.batch._smo_core cimport map_solver
+from edgesvm.learners.batch._smo cimport map_solver
 from edgesvm.learners.papers.enclosing._enclosing cimport Block, EnclosingCore
 
 import numpy as np

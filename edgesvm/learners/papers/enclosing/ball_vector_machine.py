@@ -8,7 +8,7 @@ from typing import Any
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import flag, whole
 from edgesvm.contract.registry import registered
-from edgesvm.learners.batch.smo_learner import Arrays
+from edgesvm.learners.batch.batch import Arrays
 from edgesvm.learners.papers.enclosing._ball_vector_machine import BallVectorMachineCore
 from edgesvm.learners.papers.enclosing.enclosing_machine import EFFORT, GEOMETRY, EnclosingMachine
 

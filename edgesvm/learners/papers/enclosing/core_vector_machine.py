@@ -9,7 +9,7 @@ from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import flag
 from edgesvm.contract.registry import registered
 from edgesvm.data.survey import Surveyed
-from edgesvm.learners.batch.smo_learner import Arrays, padded
+from edgesvm.learners.batch.batch import Arrays, padded
 from edgesvm.learners.papers.enclosing._core_vector_machine import CoreVectorMachineCore
 from edgesvm.learners.papers.enclosing.constants import MATRIX
 from edgesvm.learners.papers.enclosing.enclosing_machine import EFFORT, GEOMETRY, EnclosingMachine

@@ -20,7 +20,7 @@ from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import Surveyed, survey
 from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel, Linear, Polynomial
 from edgesvm.learner import MAX_CAPACITY, fits
-from edgesvm.learners.batch.smo_learner import (
+from edgesvm.learners.batch.batch import (
     LANES,
     MOST_NONZEROS,
     Arrays,

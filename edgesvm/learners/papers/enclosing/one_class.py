@@ -14,7 +14,7 @@ from edgesvm.contract.registry import registered
 from edgesvm.data.sources import is_row_source
 from edgesvm.data.survey import Surveyed
 from edgesvm.learner import fits
-from edgesvm.learners.batch.smo_learner import Arrays
+from edgesvm.learners.batch.batch import Arrays
 from edgesvm.learners.papers.enclosing._ball_vector_machine import OneClassBallVectorMachineCore
 from edgesvm.learners.papers.enclosing._core_vector_machine import OneClassCoreVectorMachineCore
 from edgesvm.learners.papers.enclosing.ball_vector_machine import BallVectorMachine

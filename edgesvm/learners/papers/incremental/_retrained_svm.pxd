@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from edgesvm.learners.batch._smo_core cimport SmoCore
+from edgesvm.learners.batch._smo cimport SmoCore
 
 cdef enum Scheme:
     ERROR_DRIVEN = 0

@@ -22,7 +22,7 @@ from edgesvm.core.tiles cimport put_row
 from edgesvm.learners.batch._smo cimport (
     CONVERGED, Smo, smo_begin, smo_complete, smo_gather, smo_intercept, smo_restore, smo_run,
     smo_wipe)
-from edgesvm.learners.batch._smo_core cimport SmoCore
+from edgesvm.learners.batch._smo cimport SmoCore
 
 from edgesvm.errors import CorruptModelError
 

@@ -10,7 +10,7 @@ import numpy as np
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import one_of, whole
 from edgesvm.learner import MAX_CAPACITY
-from edgesvm.learners.batch.smo_learner import (
+from edgesvm.learners.batch.batch import (
     Arrays,
     SmoLearner,
     check_cache,

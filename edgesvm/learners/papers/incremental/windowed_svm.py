@@ -11,7 +11,7 @@ from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import whole
 from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY
-from edgesvm.learners.batch.smo_learner import LANES
+from edgesvm.learners.batch.batch import LANES
 from edgesvm.learners.papers.incremental._windowed_svm import WindowedSVMCore
 from edgesvm.learners.papers.incremental.retrained_svm import RETRAINED, Arrays, RetrainedSVM
 

@@ -23,8 +23,7 @@ from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import Surveyed, survey, unknown_label
 from edgesvm.errors import CorruptModelError, refusal
 from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive, fits
-from edgesvm.learners.batch.batch_svm import BatchSVM
-from edgesvm.learners.batch.smo_learner import Arrays, nonzero_arrays, stored_rows
+from edgesvm.learners.batch.batch import Arrays, BatchSVM, nonzero_arrays, stored_rows
 from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
 from edgesvm.learners.papers.randomized.projections import MOST, estimated_support
 from edgesvm.learners.wrapper import Wrapper

@@ -1,0 +1,668 @@
+"""Learners that hold samples and solve their SVM on demand: BatchSVM, BatchSVR, ReservoirSVM; and
+what other learners that solve by SMO share with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgesvm.budget import parse_bytes
+from edgesvm.contract.counter import Counter
+from edgesvm.contract.inputs import Matrix, is_sparse, sparse_rows
+from edgesvm.contract.labels import Labels
+from edgesvm.contract.params import (
+    among,
+    flag,
+    not_negative,
+    optional,
+    param,
+    positive,
+    size,
+    within,
+)
+from edgesvm.contract.registry import registered
+from edgesvm.contract.sparse import SparseRows
+from edgesvm.data.sources import Source, is_row_source
+from edgesvm.data.survey import survey
+from edgesvm.kernels import Linear
+from edgesvm.learner import MAX_CAPACITY, exclusive, fits
+from edgesvm.learners.batch._store_svm import StoreSVMCore
+from edgesvm.learners.batch.constants import LARGEST_TARGET
+from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
+from edgesvm.learners.regressor import Regressor
+
+__all__ = ["BatchSVM", "BatchSVR", "ReservoirSVM"]
+
+BLOCK = 1000  # iterations between two calls of `progress`, and two checks for Ctrl-C
+LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each feature
+MOST_NONZEROS = (1 << 31) - 1 - 2 * MAX_CAPACITY  # entries are counted in 32 bits
+ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtype
+
+Arrays = list[tuple[str, str, tuple[int, ...]]]
+Progress = Callable[[int, float], Any]
+Self = TypeVar("Self", bound="StoreSVM")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SmoLearner(KernelLearner):
+    """Base of the learners whose arena ends in `smo_arrays`."""
+
+    shuffles: ClassVar[bool] = False  # their solution has no order, or the last samples are kept
+
+    C: float = param(1.0, positive)
+    tol: float = param(1e-3, positive)
+    max_iter: int | None = param(None, optional(within(1, 1 << 62)))
+
+    def _used(self, core: Any) -> list[slice]:
+        # The cache is zero between solutions: writing it would touch all its pages.
+        cache = self._place(core, "cache")
+        return [slice(0, cache.start), slice(cache.stop, core.arena.nbytes)]
+
+
+def smo_arrays(
+    n: int, n_features: int, dtype: str, cache: int | str, nonzeros: int | None = None
+) -> Arrays:
+    """The arrays of a solver of at most `n` rows, or of so many with as many `nonzeros`; the cache
+    of `cache` bytes comes last.
+
+    The whole matrix is enough: a larger cache is limited to it.
+    """
+    wide, lanes = padded(n), LANES[dtype]
+    rows: Arrays = [("rows", dtype, (wide // lanes, n_features, lanes))]
+    return [
+        *(rows if nonzeros is None else nonzero_arrays(n, dtype, nonzeros)),
+        ("bound", "f8", (n,)),
+        ("beta", "f8", (wide,)),
+        ("order", "i4", (n,)),
+        ("gradient", "f8", (n,)),
+        *((name, "f4", (wide,)) for name in ("diagonal", "state", "spare")),
+        *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
+        ("used", "i8", (n,)),
+        ("point", dtype, (n_features,)),
+        ("cache", "f4", (min(parse_bytes(cache) // 8 * 2, max(n, 2) * wide),)),
+    ]
+
+
+def nonzero_arrays(n: int, dtype: str, nonzeros: int, prefix: str = "") -> Arrays:
+    """The arrays of at most `n` rows with as many `nonzeros`, see core/nonzeros.pyx."""
+    shapes: list[tuple[str, str, tuple[int, ...]]] = [
+        ("starts", "i8", (n,)),
+        ("lengths", "i4", (n,)),
+        ("columns", "i4", (nonzeros + n,)),
+        ("values", dtype, (nonzeros + n,)),
+        ("taken", "i8", (2,)),
+    ]
+    return [(prefix + name, kind, shape) for name, kind, shape in shapes]
+
+
+def stored_rows(
+    views: Mapping[str, np.ndarray], which: slice | np.ndarray, n_features: int, prefix: str = ""
+) -> SparseRows:
+    """Some rows of `nonzero_arrays`, a copy."""
+    starts, lengths = (views[prefix + name][which] for name in ("starts", "lengths"))
+    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    entries = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths.astype(np.intp))
+    values, columns = views[f"{prefix}values"][entries], views[f"{prefix}columns"][entries]
+    return SparseRows(values, columns - 1, ends, (len(starts), n_features)).astype(values.dtype)
+
+
+def padded(n: int) -> int:
+    """The next multiple of 16."""
+    return -(-int(n) // ROW_MULTIPLE) * ROW_MULTIPLE
+
+
+def most_rows(cache: int | str) -> int:
+    """The length of the longest kernel row such that two fit into the cache."""
+    return parse_bytes(cache) // (8 * ROW_MULTIPLE) * ROW_MULTIPLE
+
+
+def check_cache(cache: int | str, n: int, rows: str) -> None:
+    """Refuse a cache without room for two kernel rows of `n` numbers; `rows` describes `n`."""
+    least = 8 * padded(n)
+    if parse_bytes(cache) < least:
+        raise ValueError(
+            f"cache={cache!r} is too small: two kernel rows of {rows} numbers take {least:,} bytes"
+        )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StoreSVM(SmoLearner):
+    """Base of the learners that store samples and solve on demand; see `BatchSVM`."""
+
+    n_held_ = Counter("Samples in the store.")
+
+    _capacity = "max_samples"
+    _compiled = StoreSVMCore
+
+    max_samples: int = param(1000, within(1, MAX_CAPACITY))
+    cache: int | str = "8MiB"
+    shrinking: bool = param(True, flag)
+
+    # -- parameters and memory ---------------------------------------------------------------------
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if not self._keeps_w:
+            check_cache(self.cache, self.max_samples, f"max_samples={self.max_samples:,}")
+
+    def _capacity_range(self, n_features: int) -> tuple[int, int]:
+        most = MAX_CAPACITY if self._keeps_w else most_rows(self.cache)
+        return 1, max(1, min(MAX_CAPACITY, most))
+
+    @property
+    def _nonzeros(self) -> int | None:
+        """Non-zeros that there is room for; None: rows are stored dense."""
+        return None
+
+    @property
+    def _keeps_w(self) -> bool:
+        """Whether it solves by w alone, without kernel rows."""
+        return self._nonzeros is not None and isinstance(self.kernel_for(1), Linear)
+
+    def _arrays(self, n_features: int) -> Arrays:
+        w: Arrays = [("w", "f8", (n_features,))] if self._keeps_w else []
+        cache = 0 if self._keeps_w else self.cache
+        return [
+            *((name, "f8", ()) for name in ("intercept", "objective", "gap")),
+            *((name, "i8", ()) for name in ("n_held", "solved", "n_support", "n_iter")),
+            ("converged", "i8", ()),
+            *w,
+            *smo_arrays(int(self.max_samples), n_features, self.dtype, cache, self._nonzeros),
+        ]
+
+    @property
+    def _policy(self) -> str:
+        """What happens to a sample when the store is full."""
+        raise NotImplementedError
+
+    @property
+    def _most_samples(self) -> int | None:
+        return int(self.max_samples) if self._policy == "refuse" else None
+
+    # -- learning ----------------------------------------------------------------------------------
+
+    @fits
+    def fit(  # type: ignore[override]
+        self: Self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        alpha: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Reset, store the rows, solve.
+
+        Parameters
+        ----------
+        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
+            A source, such as a `Recording`, has its own labels or targets; it is read twice, a
+            chunk at a time, first to check that its rows can be stored.
+        y : array of shape (n_samples,), labels or targets
+        sample_weight : array of shape (n_samples,), float64, optional
+            C times this is the bound of the row's coefficient; rows of weight zero are skipped.
+        alpha : array of shape (n_held,), optional
+            Coefficients to start from, as for ``solve``.
+        progress : callable, optional
+            As for ``solve``.
+
+        Raises
+        ------
+        ValueError
+            There are more rows than ``max_samples`` and ``when_full="refuse"``, or a row of a
+            source is refused; nothing is reset. Otherwise as for any learner.
+        """
+        if is_row_source(X):
+            self._fit_source(
+                self._guard.call(
+                    Source,
+                    self._closed(X),
+                    y,
+                    sample_weight,
+                    owner=type(self).__name__,
+                    regresses=self.regresses,
+                )
+            )
+        else:
+            self._guard.call(self._check_room, X, sample_weight, empty=True)
+            super().fit(X, y, sample_weight)  # type: ignore[arg-type]
+        self.solve(alpha=alpha, progress=progress)
+        if not self.converged_:
+            self._warn_of_an_early_end()
+        return self
+
+    def _fit_source(self, source: Source) -> None:
+        fits = bool(self.nbytes) and self.n_features_in_ == source.n_features
+        known = self.core.labels if fits else Labels()
+        labels = Labels(known.in_slots if known.closed else None)
+        found = self._guard.call(
+            survey,
+            source,
+            labels,
+            owner=type(self).__name__,
+            dtype=self.dtype,
+            kernel=self.kernel_for(source.n_features),
+            C=float(self.C),
+            largest_target=LARGEST_TARGET if self.regresses else None,
+        )
+        self._refuse_beyond(found.n_learned)
+        if fits:
+            self.reset()
+        else:
+            self._state = None
+        for chunk in source.chunks(dtype=self._dtype):
+            self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
+
+    @exclusive
+    def partial_fit(
+        self: Self,
+        X: Matrix,
+        y: ArrayLike,
+        classes: Sequence[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Store rows; the next decision, or ``solve``, finds the SVM of all stored samples. See
+        `Learner.partial_fit`.
+
+        Raises
+        ------
+        ValueError
+            There are more rows than room and ``when_full="refuse"``; none is stored.
+        """
+        self._guard.call(self._check_room, X, sample_weight, empty=False)
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _check_room(self, X: Any, sample_weight: Any, *, empty: bool) -> None:
+        """Refuse a batch that does not fit, before its first row is stored."""
+        if self._policy != "refuse":
+            return
+        array = X if is_sparse(X) else np.asarray(X)
+        shape = array.shape
+        if len(shape) != 2:
+            return  # refused later, with its own message
+        n_rows = shape[0]
+        if sample_weight is not None:
+            n_rows = int(np.count_nonzero(np.asarray(sample_weight)))
+        held = 0 if empty or not self.nbytes else self.n_held_
+        self._refuse_beyond(n_rows, held)
+        if self._nonzeros is not None and sample_weight is None:
+            self._refuse_nonzeros(array, empty=empty)
+
+    def _refuse_nonzeros(self, X: Any, *, empty: bool) -> None:
+        values = X
+        if is_sparse(X):
+            rows = sparse_rows(X, None, type(self).__name__)
+            values = rows.data[rows.indptr[0] : rows.indptr[-1]]
+        if values.dtype.kind not in "fiub":
+            return  # refused later, with its own message
+        new, used = int(np.count_nonzero(values)), 0
+        if self.nbytes and not empty:
+            used = int(self.core.views["taken"][1]) - self.n_held_
+        room = int(self._nonzeros)  # type: ignore[arg-type]
+        if new + used > room:
+            beside = f" besides the {used:,} stored" if used else ""
+            size = 4 + self._dtype.itemsize
+            raise ValueError(
+                f"{type(self).__name__}: {new:,} non-zeros{beside} take {size * (new + used):,}"
+                f" bytes, max_nonzeros={room:,} is {size * room:,}; give a larger max_nonzeros"
+            )
+
+    def _refuse_beyond(self, n_rows: int, held: int = 0) -> None:
+        if self._policy == "refuse" and n_rows + held > self.max_samples:
+            beside = f" besides the {held:,} stored" if held else ""
+            raise ValueError(
+                f"{type(self).__name__}: {n_rows:,} rows{beside} are more than"
+                f" max_samples={self.max_samples:,}; give a larger max_samples"
+            )
+
+    @exclusive
+    def solve(
+        self: Self, *, alpha: ArrayLike | None = None, progress: Progress | None = None
+    ) -> Self:
+        """Solve for the stored samples, unless the solution is up to date.
+
+        Parameters
+        ----------
+        alpha : array of shape (n_held,), float64, optional
+            Coefficients to start from, in the order of the store; forces a new solution. They are
+            clipped to their bounds, and those of the class, or the sign, with the larger sum are
+            scaled down until both sums are equal. The optimum does not depend on the
+            start; a start close to it needs fewer iterations.
+        progress : callable, optional
+            Called as ``progress(n_iter, gap)`` every 1,000 iterations. An exception it raises, or
+            Ctrl-C, ends the solver; the stored samples stay.
+
+        Raises
+        ------
+        NotFittedError
+            No sample was learned.
+        ValueError
+            `alpha` has the wrong shape or a value that is not finite.
+        """
+        if not self.is_fitted:
+            self._raise_not_fitted()
+        core = self.core
+        start = None
+        if alpha is not None:
+            start = self._guard.call(np.array, alpha, np.float64, order="C")
+            if start.shape != (self.n_held_,) or not np.isfinite(start).all():
+                raise ValueError(
+                    f"alpha must be finite and of shape ({self.n_held_},), one value per stored"
+                    " sample"
+                )
+        elif core.is_solved:
+            return self
+        core.begin(start)
+        try:
+            while core.advance(BLOCK):
+                if progress is not None:
+                    self._guard.call(progress, *core.progress)
+        except BaseException:
+            core.abandon()
+            raise
+        core.finish()
+        return self
+
+    @property
+    def _fitted(self) -> Any:
+        state = self._state
+        if state is None:
+            self._raise_not_fitted()
+        state.core.solve_if_due()
+        return state.core
+
+    # -- the solution ------------------------------------------------------------------------------
+
+    def _solution(self, name: str) -> Any:
+        if not self.is_fitted:
+            self._raise_not_fitted()
+        return self._fitted.views[name]
+
+    def _supports(self, name: str) -> np.ndarray:
+        return self._solution(name)[: int(self._solution("n_support"))]
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Positions of the support vectors in the store, ascending, ndarray of shape (n_support,),
+        int64. The k-th row learned is at position k until rows are replaced."""
+        return self._supports("order").astype(np.int64)
+
+    @property
+    def support_vectors_(self) -> Any:
+        """Support vectors, ndarray of shape (n_support, n_features), a copy; `SparseRows` of a
+        learner with ``max_nonzeros``."""
+        n_support = int(self._solution("n_support"))
+        if self._nonzeros is not None:
+            return stored_rows(self.core.views, slice(n_support), self.n_features_in_)
+        rows = self._solution("rows")
+        flat = rows.transpose(0, 2, 1).reshape(-1, rows.shape[1])
+        return flat[:n_support].copy()
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """y alpha of the support vectors, of a regressor alpha, ndarray of shape (1, n_support),
+        float64."""
+        return self._allocated_sign * self._supports("beta")[None, :]
+
+    @property
+    def alpha_(self) -> np.ndarray:
+        """Coefficients of all stored samples, in the order of the store, ndarray of shape
+        (n_held,), float64; ``solve`` can start from them. Those of a regressor have a sign."""
+        alpha = np.zeros(self.n_held_)
+        beta = self._supports("beta")
+        alpha[self._supports("order")] = beta if self.regresses else np.abs(beta)
+        return alpha
+
+    @property
+    def _allocated_sign(self) -> float:
+        return float(self.core.labels.sign)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The intercept b, ndarray of shape (1,), float64."""
+        return self._allocated_sign * np.array([float(self._solution("intercept"))])
+
+    @property
+    def objective_(self) -> float:
+        """The dual objective, 1/2 alpha' Q alpha - sum alpha; of a regressor 1/2 alpha' K alpha -
+        y' alpha + epsilon sum |alpha|."""
+        return float(self._solution("objective"))
+
+    @property
+    def gap_(self) -> float:
+        """By how much the worst pair violates optimality; below ``tol`` if it converged."""
+        return float(self._solution("gap"))
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations of the last solution."""
+        return int(self._solution("n_iter"))
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the gap fell below ``tol``; otherwise ``max_iter`` was reached, or rounding hides
+        the remaining gap."""
+        return bool(self._solution("converged"))
+
+
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class BatchSVM(StoreSVM):
+    """The support vector machine of all stored samples, solved to a tolerance by SMO.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Penalty of a margin violation, multiplied by the sample's weight; > 0.
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
+    tol : float, default 1e-3
+        The gap, in units of the decision value, at which the solver stops; > 0.
+    max_samples : int, default 1000
+        Number of samples to store.
+    when_full : {"refuse", "oldest"}, default "refuse"
+        What happens to a sample when ``max_samples`` are stored. "refuse": an error. "oldest": it
+        replaces the oldest, so that the last ``max_samples`` are stored.
+    cache : int or str, default "8MiB"
+        Bytes for cached kernel rows, at least two rows; never more than the whole matrix.
+    shrinking : bool, default True
+        Set aside samples that will stay at their bounds (shrinking, as in LIBSVM).
+    max_iter : int, optional
+        Largest number of iterations of one solution; ``converged_`` says whether it was enough, and
+        `fit` warns if not.
+        Default: 10,000,000 or 100 ``max_samples``, whichever is larger; 1,000 ``max_samples`` where
+        an iteration is one coefficient.
+    dtype : {"float32", "float64"}, default "float32"
+        Type of samples and the sums inside a kernel value. Kernel rows are always float32,
+        coefficients and gradient float64. Where rounding to float32 may hide a quarter of ``tol``
+        (large kernel values or coefficients), the gradient of a solution is checked, and decision
+        values are summed, with kernel values in float64; ``gap_`` is always the true gap.
+    max_nonzeros : int, optional
+        Store only the non-zeros of the samples, and as many as this in all. A sample that does not
+        fit is refused, whatever ``when_full`` says. Sums are over the non-zeros, in float64. The
+        linear kernel is then solved by dual coordinate descent, which needs no ``cache``: an
+        iteration is one coefficient.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,), int64
+    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
+    dual_coef_ : ndarray of shape (1, n_support)
+    alpha_ : ndarray of shape (n_held,)
+    intercept_ : ndarray of shape (1,)
+    objective_, gap_ : float
+    n_iter_, n_held_ : int
+    converged_ : bool
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    ``partial_fit`` and ``learn_one`` only store samples. The next decision, solution attribute or
+    call of ``solve`` solves; ``fit`` solves at its end. Each solution starts from zero, so the
+    model does not depend on earlier decisions; ``fit(alpha=)`` and ``solve(alpha=)`` start
+    elsewhere.
+
+    SMO with second-order working sets (Fan, Chen & Lin, JMLR 2005), shrinking as in LIBSVM (Chang &
+    Lin 2011). Bytes: see ``plan``; about n_features s + 72 per sample, s = 4 or 8, and the cache.
+    With ``max_nonzeros`` 88 + s per sample, 4 + s per non-zero, and the cache, or for the linear
+    kernel 8 per feature.
+
+    Dual coordinate descent with shrinking: Hsieh et al., ICML 2008; the intercept is free, as it is
+    in SMO, by the method of multipliers. With a large C (100 and more) and few features
+    it needs many iterations, and may end unconverged where SMO of dense rows converges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import RBF, BatchSVM
+    >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=np.float32)
+    >>> model = BatchSVM(max_samples=4, kernel=RBF(2.0), C=10.0).fit(X, [0, 0, 1, 1])
+    >>> model.predict(X)
+    array([0, 0, 1, 1])
+    >>> model.converged_
+    True
+    """
+
+    _param_order = (
+        *("C", *KERNEL, "tol", "max_samples", "when_full"),
+        *("cache", "shrinking", "max_iter", "dtype", "max_nonzeros"),
+    )
+    _absent: ClassVar[Mapping[str, Any]] = {"max_nonzeros": None}
+
+    when_full: str = param("refuse", among("refuse", "oldest"))
+    max_nonzeros: int | None = size(None, optional(within(1, MOST_NONZEROS)))
+
+    @property
+    def _policy(self) -> str:
+        return self.when_full
+
+    @property
+    def _nonzeros(self) -> int | None:
+        return self.max_nonzeros
+
+
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class BatchSVR(Regressor, StoreSVM):
+    """Support vector regression of all stored samples, solved to a tolerance by SMO.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Penalty of an error beyond epsilon, multiplied by the sample's weight; > 0.
+    epsilon : float, default 0.1
+        Errors up to it cost nothing; >= 0, in units of the target.
+    kernel, gamma, degree, coef0
+        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
+    tol : float, default 1e-3
+        The gap, in units of the target, at which the solver stops; > 0.
+    max_samples, when_full, cache, shrinking, max_iter, dtype
+        As for `BatchSVM`.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,), int64
+    support_vectors_ : ndarray of shape (n_support, n_features)
+    dual_coef_ : ndarray of shape (1, n_support)
+    alpha_ : ndarray of shape (n_held,)
+    intercept_ : ndarray of shape (1,)
+    objective_, gap_ : float
+    n_iter_, n_held_ : int
+    converged_ : bool
+    n_seen_, n_updates_, n_features_in_
+
+    Notes
+    -----
+    Stores and solves as `BatchSVM` does, on demand. Targets are taken as they are: scale them, or
+    choose C, epsilon and tol for them. A coefficient between -C and C is LIBSVM's pair of one
+    sample, of which never more than one differs from zero; a sample takes 8 bytes more than in
+    `BatchSVM`, and a row of the cache is as long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import RBF, BatchSVR
+    >>> X = np.linspace(0, 6, 61, dtype=np.float32)[:, None]
+    >>> model = BatchSVR(max_samples=61, kernel=RBF(0.5), C=100.0, epsilon=0.01)
+    >>> model.fit(X, np.sin(X[:, 0])).predict(X[[10, 30]]).round(1)
+    array([0.8, 0.1])
+    >>> model.converged_
+    True
+    """
+
+    _param_order = (
+        *("C", "epsilon", *KERNEL, "tol", "max_samples", "when_full"),
+        *("cache", "shrinking", "max_iter", "dtype"),
+    )
+
+    epsilon: float = param(0.1, not_negative)
+    when_full: str = param("refuse", among("refuse", "oldest"))
+
+    @property
+    def _policy(self) -> str:
+        return self.when_full
+
+    def _arrays(self, n_features: int) -> Arrays:
+        return [("targets", "f8", (int(self.max_samples),)), *super()._arrays(n_features)]
+
+
+@registered
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReservoirSVM(StoreSVM):
+    """The SVM of a uniform random sample, of fixed size, of all samples seen.
+
+    After n samples each of them is stored with probability ``max_samples / n`` (Vitter 1985,
+    algorithm R). The baseline for other learners of the same memory: "Random" of Wang & Vucetic
+    2009.
+
+    Parameters
+    ----------
+    max_samples : int, default 100
+        Number of samples to store, B.
+    C, kernel, gamma, degree, coef0, tol, cache, shrinking, max_iter, dtype
+        As for `BatchSVM`.
+    seed : int, default 0
+        Seed of the random draws, 0 to 2**32 - 1; their state is in the arena.
+
+    Attributes
+    ----------
+    support_, support_vectors_, dual_coef_, alpha_, intercept_, objective_, gap_, n_iter_, n_held_,
+    converged_ : as for `BatchSVM`
+    n_seen_, n_updates_, classes_, n_features_in_
+
+    Notes
+    -----
+    Solved on demand, like `BatchSVM`: learning is a draw and a copy. Samples of weight zero do not
+    take part in the draw; any other weight changes the coefficient's bound, not the draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgesvm import ReservoirSVM
+    >>> X = np.random.default_rng(0).standard_normal((500, 2)).astype(np.float32)
+    >>> model = ReservoirSVM(max_samples=50).partial_fit(X, X[:, 0] > 0)
+    >>> model.n_seen_, model.n_held_
+    (500, 50)
+    """
+
+    _param_order = (
+        *("max_samples", "C", *KERNEL, "tol"),
+        *("cache", "shrinking", "max_iter", "seed", "dtype"),
+    )
+
+    max_samples: int = param(100, within(1, MAX_CAPACITY))
+    seed: int = param(0, within(0, (1 << 32) - 1))
+
+    @property
+    def _policy(self) -> str:
+        return "random"
+
+    def _core_params(self, n_features: int) -> dict[str, Any]:
+        return super()._core_params(n_features) | {"when_full": self._policy}
+
+    def _arrays(self, n_features: int) -> Arrays:
+        return [("rng", "u8", (4,)), *super()._arrays(n_features)]
