@@ -18,7 +18,6 @@ from edgesvm.data.rows import RowSource
 from edgesvm.errors import LinkDown, SampleRefused
 from edgesvm.learner import Learner
 from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
-from edgesvm.link.playback import RowsLink
 from edgesvm.serve.job import Answer, Job, Pupil, Stage
 from edgesvm.serve.journal import Journal
 from edgesvm.serve.remarks import Facts, Remarks
@@ -431,6 +430,8 @@ def predict_then_learn(
     >>> found.score.n, found.score.accuracy > 0.9
     (1999, True)
     """
+    from edgesvm.link.playback import RowsLink
+
     job = taught(RowsLink(rows), learner, answers=False, **options)
     job.pupil.witnesses += witnesses
     while job.taken != at_most:

@@ -234,7 +234,7 @@ def test_ports_take_turns_of_at_most_so_many_samples():
     alone = StreamSVM().partial_fit(X, [n % 2 for _, n in order])
     assert bytes(alone.arena) == bytes(learner.arena)
     # The second had a learner that the first had taught.
-    assert served[1].job.score.n == 70 and served[0].job.score.n == 69
+    assert served[1].job.pupil.score.n == 70 and served[0].job.pupil.score.n == 69
 
 
 def test_a_port_that_fails_for_good_ends_alone(tmp_path):
@@ -292,7 +292,7 @@ def test_what_a_port_had_sent_is_learned_before_it_is_given_up():
     for n in range(100):
         port.inbox += node.sample(n, (1.0 + n % 2, 0.0), label=n % 2)
     job = taught(link, learner, window=10, answers=False)
-    one = Served(job, LinkSettings(url="p", once=True), StatusLine(), rest=job.handle_waiting)
+    one = Served(job, LinkSettings(url="p", once=True), StatusLine())
     port.dead = True
     while not one.ended:
         one.turn()
