@@ -9,7 +9,7 @@ from typing import Any
 
 from edgesvm import LASVM, BallVectorMachine, CoreVectorMachine, SimpleSVM
 from edgesvm.kernels import Kernel
-from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
+from edgesvm.learners.papers.enclosing.enclosing import EnclosingMachine
 
 EPSILONS = (1e-4, 1e-5, 1e-6)
 

@@ -23,7 +23,7 @@ from edgesvm.learners.fourier.directions import Directions
 from edgesvm.learners.fourier.fourier_svm import FourierSVM
 from edgesvm.learners.kernel_learner import KernelMethod
 from edgesvm.learners.multiclass import OneVsRest
-from edgesvm.learners.papers.incremental.windowed_svm import WindowedSVM
+from edgesvm.learners.papers.incremental.incremental import WindowedSVM
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
 from edgesvm.learners.regression.stream_regressor import StreamRegressor
 from edgesvm.learners.twin.twins import SharedTwinSVM

@@ -14,9 +14,8 @@ from edgesvm.export.units import keeps_nonzeros, number
 from edgesvm.kernels import RBF, Kernel
 from edgesvm.learners.batch.batch import SmoLearner, StoreSVM
 from edgesvm.learners.batch.constants import HIDEABLE
-from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
-from edgesvm.learners.papers.incremental.incremental_svm import IncrementalSVM
-from edgesvm.learners.papers.incremental.windowed_svm import WindowedSVM
+from edgesvm.learners.papers.enclosing.enclosing import EnclosingMachine
+from edgesvm.learners.papers.incremental.incremental import IncrementalSVM, WindowedSVM
 from edgesvm.learners.papers.online.constants import MOST as ONLINE_MOST
 from edgesvm.learners.papers.online.online import ExpansionLearner
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM

@@ -20,7 +20,7 @@ from edgesvm.fleet import workers
 from edgesvm.fleet.cluster import Cluster
 from edgesvm.fleet.outside import Search, candidates, first_of
 from edgesvm.fleet.surveys import together
-from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
+from edgesvm.learners.papers.enclosing.enclosing import EnclosingMachine
 
 CANDIDATES = 1024  # rows that a pass gives; chosen by benchmarks/fleet/ball.py
 DRAWN = 8  # chunks fetched together

@@ -17,7 +17,7 @@ from edgesvm.fleet.federated import federated, is_federated
 from edgesvm.fleet.merging import check_kind
 from edgesvm.fleet.surveys import labels_of, survey, together
 from edgesvm.learner import Learner
-from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
+from edgesvm.learners.papers.enclosing.enclosing import EnclosingMachine
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
 
 __all__ = ["fit"]

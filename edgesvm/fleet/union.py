@@ -21,7 +21,7 @@ from edgesvm.fleet.pairs import MergeError, Pair
 from edgesvm.fleet.scales import Scale
 from edgesvm.learner import Learner
 from edgesvm.learners.batch.batch import BatchSVM
-from edgesvm.learners.papers.enclosing.enclosing_machine import EnclosingMachine
+from edgesvm.learners.papers.enclosing.enclosing import EnclosingMachine
 from edgesvm.learners.twin.twins import TwinVectorMachine
 
 

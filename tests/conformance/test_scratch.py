@@ -8,7 +8,7 @@ from test_stream import settle
 
 from edgesvm import Perceptron
 from edgesvm.learner import DECISION_SCRATCH
-from reference.perceptron import PerceptronCoreRef
+from reference.online import PerceptronCoreRef
 
 
 def dirty(learner):

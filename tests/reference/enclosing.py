@@ -1,5 +1,4 @@
-"""A core set and the ball that encloses it, in plain NumPy, to be read next to Tsang, Kocsor & Kwok
-2007."""
+"""CoreVectorMachine and BallVectorMachine in plain NumPy."""
 
 from __future__ import annotations
 
@@ -8,9 +7,18 @@ import numpy as np
 from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal, too_long
-from edgesvm.learners.papers.enclosing.constants import FINEST, LARGEST
+from edgesvm.learners.papers.enclosing.constants import (
+    FAR,
+    FINEST,
+    IDLE,
+    ITERATIONS,
+    LARGEST,
+    LOOSE,
+    SHARE,
+)
 from reference.kernel_core import KernelCoreRef
 from reference.nonzeros import NonzerosRef
+from reference.smo import SMORef
 
 
 class EnclosingCoreRef(KernelCoreRef):
@@ -385,3 +393,290 @@ class EnclosingCoreRef(KernelCoreRef):
             return error
         sample = str(error).partition(" does not fit")[0]
         return too_long(sample, self.count, self.max_nonzeros)
+
+
+class BallVectorMachineCoreRef(EnclosingCoreRef):
+    """The centre moves, by the smallest steps that enclose a sample each, until the ball encloses
+    all."""
+
+    others = ("f",)
+    not_shrunk = 0.0
+
+    def __init__(self, *common, shrink, max_rounds, **params):
+        super().__init__(*common, **params)
+        self.lifted, self.max_rounds = shrink, max_rounds
+
+    @property
+    def square_radius(self):
+        return self.kappa - float(self.views["shrunk"])
+
+    @property
+    def level(self):
+        v = self.views
+        return 0.5 * float(v["square"] + v["lift"] + v["shrunk"])
+
+    def settle(self):
+        if self.n == 0:
+            return False
+        p = int(self.held("f").argmin())
+        if not self.views["f"][p] < self.threshold():
+            return False
+        self.move_to(p)
+        return True
+
+    def take(self, p, f):
+        self.views["f"][p] = f
+        if p == 0:
+            lift = self.length(0) - float(self.views["shrunk"])
+            self.views["lift"][...] = lift if self.lifted else 0.0
+            self.move(0, 0.0)
+        else:
+            self.move_to(p)
+
+    def move_to(self, p):
+        """Move until p is on the surface; in a stream, with the radius that no round reduced."""
+        v, k_pp = self.views, self.length(p)
+        if self.streaming:
+            v["lift"][...] += v["shrunk"] - self.not_shrunk
+            v["shrunk"][...] = self.not_shrunk
+        square = v["square"] + v["lift"] - 2.0 * v["f"][p] + k_pp
+        keep = np.sqrt(max(k_pp - float(v["shrunk"]), 0.0) / square)
+        v["lift"][...] *= keep * keep
+        self.move(p, keep)
+
+    def move(self, p, keep):
+        """Eq. 6"""
+        v = self.views
+        f, y, k_pp, gain = float(v["f"][p]), v["sign"][p], self.length(p), 1.0 - keep
+        v["square"][...] = keep * keep * v["square"] + gain * (2.0 * keep * f + gain * k_pp)
+        v["intercept"][...] = keep * v["intercept"] + gain * y
+        row = self.k_row(self.rows[p], self.rows)[0] + 1.0
+        self.held("f")[:] = keep * self.held("f") + gain * y * self.held("sign") * row
+        v["f"][p] = keep * f + gain * k_pp
+        v["beta"][:] *= keep
+        v["beta"][p] += gain * y
+        for other in self.block:
+            if other["f"] < np.inf:
+                k = self.k_row(self.rows[p], other["x"])[0, 0] + 1.0
+                other["f"] = keep * other["f"] + gain * y * other["y"] * k
+        v["n_iter"][...] += 1
+        self.budget -= 1
+
+    def make_room(self):
+        if not self.streaming:
+            return False
+        v, q = self.views, self.lightest()
+        a = abs(float(v["beta"][q]))
+        square = v["square"] - 2.0 * a * v["f"][q] + a * a * self.length(q)
+        v["square"][...] = max(float(square), 0.0) / (1.0 - a) ** 2
+        v["intercept"][...] = (v["intercept"] - v["beta"][q]) / (1.0 - a)
+        row = self.k_row(self.rows[q], self.rows)[0] + 1.0
+        self.held("f")[:] -= v["beta"][q] * self.held("sign") * row
+        self.held("f")[:] /= 1.0 - a
+        v["beta"][:] /= 1.0 - a
+        self.remove(q)
+        self.views["n_given_up"][...] += 1
+        self.recompute_block()
+        return True
+
+    def shrink(self):
+        v, slack = self.views, 2.0 * self.allowance
+        if not v["lift"] > slack:
+            return False
+        v["shrunk"][...] += float(v["lift"]) - slack
+        v["lift"][...] = self.square_radius
+        return True
+
+
+class OneClassBallVectorMachineCoreRef(BallVectorMachineCoreRef):
+    """All samples are of sign 1, 1 away from the origin along an axis of its own."""
+
+    one_class = True
+    not_shrunk = 1.0
+
+    @property
+    def margin(self):
+        return self.level - 1.0
+
+    def take(self, p, f):
+        if p == 0:
+            self.views["shrunk"][...] = 1.0
+        super().take(p, f)
+
+    def decide(self, x):
+        return super().decide(x) - (self.level + float(self.views["cut"]))
+
+    @property
+    def offset(self):
+        return self.level + float(self.views["cut"]) - 1.0
+
+
+class CoreVectorMachineCoreRef(EnclosingCoreRef):
+    """The minimum enclosing ball of the core set, by SMO from the last coefficients."""
+
+    others = ("alpha",)
+    worst = 0.0
+    largest = 1.0  # coefficient
+
+    def __init__(self, *common, bulk, **params):
+        super().__init__(*common, **params)
+        self.bulk, self.smo = bulk, None
+        self.settled_at(0.0)
+
+    @property
+    def square_radius(self):
+        return max(self.kappa - float(self.views["square"]), 0.0)
+
+    @property
+    def level(self):
+        return float(self.views["square"])
+
+    def find_surface(self):
+        """Compute the level, where it is not |c|^2."""
+
+    def take(self, p, f):
+        self.was = self.threshold() if p else np.inf
+        self.smo, self.reached = None, np.inf
+        self.n_new += 1
+        self.worst = max(self.worst, self.level - f)
+        if p == 0:
+            self.stand_on_first()
+
+    def stand_on_first(self):
+        """The centre is the first core vector."""
+        self.views["alpha"][0] = 1.0
+        self.views["beta"][0] = self.views["intercept"][...] = self.views["sign"][0]
+        self.views["square"][...] = self.length(0)
+        self.find_surface()
+
+    @property
+    def in_bulk(self):
+        return self.bulk and not self.streaming
+
+    @property
+    def limit(self):
+        """In bulk, samples not nearly as far outside as the worst wait until the ball has moved."""
+        if not self.in_bulk:
+            return self.threshold()
+        return min(self.threshold(), self.level - FAR * self.worst)
+
+    def unsettle(self):
+        self.settled_at(np.inf if self.n else 0.0)
+
+    def settled_at(self, tol):
+        """alpha is the solution to this tolerance."""
+        self.reached = tol
+        self.n_new, self.worst = 0, 0.0
+
+    def settle(self):
+        loosely = self.in_bulk and self.waits
+        share = 1.0 if self.has_all else 0.5  # so that others have some room
+        tol = max(share * self.allowance, FINEST * self.square_radius)
+        if loosely:
+            tol = max(tol, LOOSE * self.worst)
+        if self.reached <= tol or (loosely and (self.reached < np.inf or self.may_wait)):
+            return False
+        alpha, n = self.held("alpha"), self.n
+        if self.smo is None:
+            sign = self.held("sign")
+            K = np.outer(sign, sign) * (self.k_row(self.rows, self.rows) + 1.0)
+            K[np.diag_indices(n)] += self.held("own")
+            self.smo = SMORef(K, np.full(n, self.largest), beta=alpha, shrinking=False)
+        smo, before = self.smo, self.smo.n_iter
+        smo.tol = tol
+        if smo.run(before + min(ITERATIONS, self.budget)) is not None:
+            self.settled_at(tol)
+        self.budget -= smo.n_iter - before
+        self.views["n_iter"][...] += smo.n_iter - before
+        alpha[:] = smo.beta
+        self.held("beta")[:] = self.held("sign") * alpha
+        self.views["square"][...] = max(float(alpha @ (1.0 - smo.g)), 0.0)
+        self.views["intercept"][...] = self.held("beta").sum()
+        self.find_surface()
+        if self.reached < np.inf:
+            self.look_at_those_outside()
+            if self.in_bulk and not self.has_all:
+                self.thin()
+        return True
+
+    @property
+    def may_wait(self):
+        """Whether new core vectors are few, and there is room for more"""
+        return self.waits and 0 < SHARE * self.n_new < self.n < self.max_core
+
+    def look_at_those_outside(self):
+        for row in self.block:
+            if row["f"] < self.was:
+                row["f"] = row["y"] * self.output(row["x"])
+            else:
+                row["f"] = max(row["f"], self.threshold())
+
+    def make_room(self):
+        before = self.n
+        if self.streaming:
+            self.settled_at(0.0)
+        self.drop_idle()
+        if self.streaming:
+            self.views["n_given_up"][...] += before - self.n
+        return self.n < before
+
+    def drop_idle(self):
+        """Drop core vectors without a coefficient, which leaves the ball as it is."""
+        self.smo = None
+        for p in range(self.n - 1, -1, -1):
+            if self.views["alpha"][p] == 0.0:
+                self.remove(p)
+
+    def thin(self):
+        """Drop what the ball does not need, if it is much."""
+        if IDLE * (self.held("alpha") == 0.0).sum() > self.n:
+            self.drop_idle()
+
+    def keep_supports(self):
+        """Drop all core vectors without a coefficient."""
+        self.drop_idle()
+
+    def end(self):
+        super().end()
+        self.smo = None
+        self.settled_at(0.0)
+
+
+class OneClassCoreVectorMachineCoreRef(CoreVectorMachineCoreRef):
+    """All samples are of sign 1. With `most`, no coefficient is larger."""
+
+    one_class = True
+
+    @property
+    def level(self):
+        return float(self.views["surface"])
+
+    @property
+    def margin(self):
+        return self.level - 1.0
+
+    @property
+    def square_radius(self):
+        return max(self.kappa + float(self.views["square"]) - 2.0 * self.level, 0.0)
+
+    @property
+    def largest(self):
+        return float(self.views["most"]) or 1.0
+
+    def find_surface(self):
+        self.views["surface"][...] = self.views["square"]
+        if self.smo is not None and self.largest < 1.0:
+            self.views["surface"][...] = 1.0 - self.smo.intercept
+
+    def decide(self, x):
+        return super().decide(x) - self.level
+
+    @property
+    def offset(self):
+        return self.level - 1.0
+
+    def spread(self, most):
+        """No coefficient is to be larger than `most`; that of each core vector is the same now."""
+        self.views["most"][...] = most
+        self.held("alpha")[:] = self.held("beta")[:] = 1.0 / self.n
+        self.views["intercept"][...] = 1.0

@@ -24,7 +24,7 @@ CLASSES = [
     ("edgesvm.learners.twin._adiabatic", "IncrementalDecrementalSVMCore"),
     ("edgesvm.learners.twin._shared_twin_svm", "SharedTwinSVMCore"),
     ("edgesvm.learners.twin._adiabatic", "SimpleSVMCore"),
-    ("edgesvm.learners.papers.enclosing._ball_vector_machine", "BallVectorMachineCore"),
+    ("edgesvm.learners.papers.enclosing._enclosing", "BallVectorMachineCore"),
     ("edgesvm.learners._multiclass", "MulticlassCore"),
     ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),
     ("edgesvm.preprocessing._windows", "WindowFeaturesCore"),

@@ -1,5 +1,4 @@
-"""A core set and the ball that encloses it, compiled: the base of CoreVectorMachine and
-BallVectorMachine.
+"""CoreVectorMachine and BallVectorMachine, compiled: a core set and the ball that encloses it.
 
 Tsang, Kocsor & Kwok 2007. Sample i is phi~_i = (y phi(x), y, e_i / sqrt(C weight)), so that, eq. 3,
 
@@ -10,9 +9,11 @@ beta = y alpha and |c|^2. With f_i = (K alpha)_i a sample's squared distance is 
 K_ii, and a sample is outside if f_i is below a threshold, the same for all. By eq. 4 sum beta k(x,
 .) + sum beta is the decision value.
 
-Samples are examined in blocks, of 59 for example, of which at least one is among the farthest 5 %
-of all with probability 0.95. f of a block takes n_core kernel values per row; then it is updated
-after each change (3.1.2). The farthest of a block is added to the core set, until none is outside.
+Samples are examined in blocks, of 59 for example. f of a block takes n_core kernel values per row;
+then it is updated after each change (3.1.2). The farthest of a block is added to the core set,
+until none is outside. A sample has a number, so that one seen again is known to be in the core set.
+A pass over all data records the numbers of the samples that are inside but nearest to the surface:
+they are the first to be outside when the ball has moved.
 
 Normalised, k(x, z) / sqrt(k(x, x) k(z, z)) of a polynomial kernel is (u.v)^degree, u being (x,
 sqrt(coef0 / gamma)) of unit norm. So a point has one feature more than its sample, `constant`.
@@ -22,43 +23,105 @@ the block joins the core set by its place alone. A block is shorter where there 
 and where there is none beside the core set, a row that is outside finds it full. Of the linear
 kernel there is w = sum beta_i x_i, by which f is computed.
 
-A sample has a number, so that one seen again is known to be in the core set. A pass over all data
-records the numbers of the samples that are inside but nearest to the surface: they are the first to
-be outside when the ball has moved.
+Bytes, M = max_core: see `plan`; D s + 60 per core vector, 24 more of a CoreVectorMachine, and the
+cache.
 """
 
+cimport cython
 cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
 from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
 from edgesvm.core.kernels cimport any_kernel_value
 from edgesvm.core.nonzeros cimport (
-    add_nonzeros, dot_nonzeros, drop_nonzeros, get_nonzeros, is_sound, lacking, measure,
-    put_nonzeros, sample_dot, square_nonzeros, swap_nonzeros, weighted_nonzeros)
+    Sample, add_nonzeros, dot_nonzeros, drop_nonzeros, get_nonzeros, is_sound, lacking, measure,
+    put_nonzeros, row_nonzeros, sample_dot, square_nonzeros, swap_nonzeros, weighted_nonzeros)
 from edgesvm.core.rng cimport rng_below, rng_seed
-from edgesvm.core.row_cache cimport padded
+from edgesvm.core.row_cache cimport (
+    RowCache, cache_begin, cache_cut, cache_row, cache_slot, cache_wipe, padded)
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport (
-    clear_rows, get_row, kernel_of_square, lanes_of, put_row, weighted_kernel, weighted_kernels)
+    Tiles, clear_rows, get_row, kernel_of_square, kernel_row, lanes_of, put_row, weighted_kernel,
+    weighted_kernels)
+from edgesvm.learners.batch._smo cimport (
+    RUNNING, Smo, map_solver, smo_append, smo_append_known, smo_begin, smo_complete, smo_cut,
+    smo_intercept, smo_replace, smo_run, smo_wipe)
 
 import numpy as np
 
 from edgesvm.contract.core import changed
 from edgesvm.errors import CorruptModelError, refusal, too_long
 
+cdef extern from "ball_pass.h" nogil:
+    int64_t ball_pass(
+        double *beta, double *f, const double *sign, const float *row, double keep, double gain,
+        int64_t n) noexcept
+
 cnp.import_array()
 
 cdef int64_t STEPS = 1000       # between two checks for Ctrl-C
 cdef double WITHIN = 1e-6       # tolerance for sums of coefficients
-cdef double FINEST, LARGEST
-from edgesvm.learners.papers.enclosing.constants import FINEST, LARGEST
+cdef int64_t IDLE, ITERATIONS, SHARE, WIDE
+cdef double FAR, FINEST, LARGEST, LOOSE
+from edgesvm.learners.papers.enclosing.constants import (
+    FAR, FINEST, IDLE, ITERATIONS, LARGEST, LOOSE, SHARE, WIDE)
+SOLVER = ("bound", "gradient", "curvature", "state", "spare", "order")
+
+cdef struct Block:      # rows examined together
+    int64_t n
+    int64_t room
+    Tiles rows          # those of non-zeros follow the core set instead
+    double *f           # (K c)_i, infinite for rows in the core set
+    double *sign
+    double *own         # 1 / (C weight)
+    int64_t *number
+    float *row          # kernel values of one core vector, in whole tiles
 
 
 cdef class EnclosingCore(KernelCore):
     """The core set and the block. The public class has checked the parameters."""
+    cdef readonly double epsilon    # the current one
+    cdef readonly double margin_tol  # the current one; infinite: epsilon alone counts
+    cdef readonly double C, kappa   # K_ii of a sample of weight one
+    cdef readonly bint normalize
+    cdef readonly int64_t width     # features of a point: those of a sample and, maybe, `constant`
+    cdef readonly int64_t point_bytes
+    cdef readonly double constant
+    cdef bint streaming             # make room if the core set is full
+    cdef readonly bint is_full      # there was no room
+    cdef bint has_all               # the core set is all rows
+    cdef bint waits                 # steps within the core set may wait until more was added
+    cdef readonly int64_t max_core, max_iter
+    cdef int64_t budget             # steps that may still be made
+    cdef int64_t n_taken            # into the core set
+    cdef uint64_t draws[4]
+    cdef Tiles rows
+    cdef int64_t *n_core
+    cdef int64_t *n_iter
+    cdef int64_t *n_given_up
+    cdef int64_t *converged
+    cdef double *square             # |c|^2
+    cdef double *intercept          # sum of beta
+    cdef double *beta               # (wide,): y alpha, c = sum alpha phi~
+    cdef double *sign               # (max_core,): y
+    cdef double *own                # (max_core,): 1 / (C weight)
+    cdef int64_t *number            # (max_core,): of the sample in the stream, or the data
+    cdef RowCache cache
+    cdef Block block
+    cdef double *near_margin        # (near_room,): f less the threshold, a heap, the largest first
+    cdef int64_t *near_number
+    cdef int64_t near_room, n_near
+    cdef bint watching
+    cdef char *point
+    # of rows of non-zeros
+    cdef double point_square        # point.point
+    cdef Sample sample              # the point that was made last
+    cdef int64_t n_nonzeros         # its non-zeros
+    cdef double *w                  # (n_features,): c, if the kernel is linear; else NULL
+    cdef bint is_stale              # w is not that of the coefficients
 
     def __init__(self, *common, C, kernel, normalize, width, constant, epsilon, margin_tol,
                  max_core, max_iter, kappa):
@@ -820,3 +883,552 @@ cdef class EnclosingCore(KernelCore):
         for p in range(self.n_core[0]):
             largest = fmax(largest, self.own[p])
         return largest
+
+
+cdef class BallVectorMachineCore(EnclosingCore):
+    """A ball of fixed radius, moved by the smallest steps that enclose a sample each, until it
+    encloses all: Algorithms 2 and 4.
+
+    A sample outside moves the centre towards itself until it lies on the ball (6): c = phi~ + keep
+    (c - phi~), keep = r / |c - phi~|. All coefficients shrink, and the stored f of every core
+    vector is updated by one kernel row (3.1.2). The centre first moves towards the farthest of the
+    core set, until none is outside; only then are other samples examined.
+
+    `lift` is the square of the coordinate beyond the feature space of 3.3: the samples have 0
+    there, the centre begins with r. It moves like any other coordinate, and its final value is what
+    the ball's squared radius is smaller by: |c - phi~|^2 <= (1 + epsilon)^2 r^2 - lift.
+
+    With sample weights K_ii is not the same for all, and each sample has a radius of its own: r_i^2
+    = K_ii - shrunk, with shrunk = 0 at the beginning, when every sample's ball goes through the
+    origin.
+    """
+    cdef readonly bint lifted
+    cdef bint has_cache
+    cdef int64_t first      # the farthest core vector, -1 if not known
+    cdef double *f          # (max_core,): (K alpha)_i
+    cdef double *lift
+    cdef double *shrunk     # kappa - r^2
+    cdef int64_t *n_rounds
+    cdef readonly int64_t max_rounds
+
+    def __init__(self, *common, shrink, max_rounds, **params):
+        super().__init__(*common, **params)
+        self.lifted, self.max_rounds, self.first = shrink, max_rounds, -1
+        self.n_rounds = <int64_t *> self.array("n_rounds")
+        self.f = <double *> self.array("f")
+        self.lift = <double *> self.array("lift")
+        self.shrunk = <double *> self.array("shrunk")
+
+    cdef double level(self) noexcept nogil:
+        return 0.5 * (self.square[0] + self.lift[0] + self.shrunk[0])
+
+    cdef double square_length(self) noexcept nogil:
+        return self.kappa - self.shrunk[0]
+
+    cdef bint settle(self) noexcept nogil:
+        cdef int64_t p
+        if self.n_core[0] == 0:
+            return False
+        if self.first < 0:
+            self.first = 0
+            for p in range(1, self.n_core[0]):
+                if self.f[p] < self.f[self.first]:
+                    self.first = p
+        if not self.f[self.first] < self.threshold():
+            return False
+        self.move_to(self.first)
+        return True
+
+    cdef void take(self, int64_t p, double f) noexcept nogil:
+        self.f[p] = f
+        if p == 0:
+            self.lift[0] = self.length(0) - self.shrunk[0] if self.lifted else 0.0
+            self.move(0, 0.0)
+        else:
+            self.move_to(p)
+
+    cdef void move_to(self, int64_t p) noexcept nogil:
+        """Move the centre towards core vector p until p is on the surface."""
+        if self.streaming:
+            self.widen()
+        cdef double k_pp = self.length(p)
+        cdef double square = self.square[0] + self.lift[0] - 2.0 * self.f[p] + k_pp
+        cdef double keep = sqrt(fmax(k_pp - self.shrunk[0], 0.0) / square)
+        self.lift[0] *= keep * keep
+        self.move(p, keep)
+
+    cdef void widen(self) noexcept nogil:
+        """Take back what the radius was reduced by, with the centre as much farther out: the same
+        samples are inside, and those of a stream, which need a larger ball, can be."""
+        self.lift[0] += self.shrunk[0] - self.not_shrunk()
+        self.shrunk[0] = self.not_shrunk()
+
+    cdef double not_shrunk(self) noexcept nogil:
+        """`shrunk` at first"""
+        return 0.0
+
+    cdef void move(self, int64_t p, double keep) noexcept nogil:
+        """c = keep c + (1 - keep) phi~_p, eq. 6"""
+        cdef double f = self.f[p], y = self.sign[p], k_pp = self.length(p), gain = 1.0 - keep
+        self.square[0] = keep * keep * self.square[0] + gain * (2.0 * keep * f + gain * k_pp)
+        self.intercept[0] = keep * self.intercept[0] + gain * y
+        self.f[p] = INFINITY
+        self.first = ball_pass(
+            self.beta, self.f, self.sign, self.row_of(p), keep, gain * y, self.n_core[0])
+        self.f[p] = keep * f + gain * k_pp
+        self.beta[p] += gain * y
+        if self.first < 0 or self.f[p] < self.f[self.first]:
+            self.first = p
+        if self.is_sparse:
+            self.is_stale = True
+        self.move_block(p, keep, gain * y)
+        self.n_iter[0] += 1
+        self.budget -= 1
+
+    cdef double length(self, int64_t p) noexcept nogil:
+        """K_pp"""
+        return self.k_core(p) + 1.0 + self.own[p]
+
+    cdef void move_block(self, int64_t p, double keep, double gain) noexcept nogil:
+        """Update f of the block after a move."""
+        cdef Block *block = &self.block
+        cdef int64_t i
+        if block.n == 0:
+            return
+        self.get_core(p)
+        if self.is_sparse:
+            row_nonzeros(
+                &self.nonzeros, &self.kernel, self.point, self.point_square, self.max_core,
+                block.n, block.row)
+        else:
+            kernel_row(&block.rows, &self.kernel, self.point, 0, block.n, block.row)
+        for i in range(block.n):
+            if block.f[i] < INFINITY:
+                block.f[i] = keep * block.f[i] + gain * block.sign[i] * (block.row[i] + 1.0)
+
+    cdef const float *row_of(self, int64_t p) noexcept nogil:
+        """k(x_p, .) of the core set, from the cache"""
+        cdef RowCache *cache = &self.cache
+        cdef int64_t n = self.n_core[0], k
+        if not self.has_cache:
+            cache_begin(cache, min(padded(n + n // 4), padded(self.max_core)), self.max_core)
+            self.has_cache = True
+        elif cache.stride < n:
+            cache_cut(cache, min(padded(n + n // 4), padded(self.max_core)), self.max_core)
+        k = cache_slot(cache, p)
+        if cache.filled[k] < n:
+            self.get_core(p)
+            if self.is_sparse:
+                row_nonzeros(
+                    &self.nonzeros, &self.kernel, self.point, self.point_square, cache.filled[k],
+                    n - cache.filled[k], cache_row(cache, k) + cache.filled[k])
+            else:
+                kernel_row(
+                    &self.rows, &self.kernel, self.point, cache.filled[k], n, cache_row(cache, k))
+            cache.filled[k] = <int> n
+        return cache_row(cache, k)
+
+    cdef bint make_room(self) noexcept nogil:
+        """In a stream, drop the lightest; the others share its weight. Otherwise the ball stays as
+        it is."""
+        cdef int64_t q, j, last = self.n_core[0] - 1
+        cdef double a, rest
+        cdef const float *row
+        if not self.streaming:
+            return False
+        q = self.lightest()
+        a = fabs(self.beta[q])
+        rest = 1.0 - a
+        row = self.row_of(q)
+        self.square[0] = fmax(
+            self.square[0] - 2.0 * a * self.f[q] + a * a * self.length(q), 0.0) / (rest * rest)
+        self.intercept[0] = (self.intercept[0] - self.beta[q]) / rest
+        for j in range(last + 1):
+            self.f[j] = (self.f[j] - self.beta[q] * self.sign[j] * (row[j] + 1.0)) / rest
+            if j != q:
+                self.beta[j] /= rest
+        self.f[q], self.f[last] = self.f[last], 0.0
+        self.remove(q)
+        self.wipe()
+        self.recompute_block()
+        self.n_given_up[0] += 1
+        return True
+
+    cdef void wipe(self) noexcept nogil:
+        self.first = -1
+        if self.has_cache:
+            cache_wipe(&self.cache, self.max_core)
+            self.has_cache = False
+
+    def shrink(self):
+        """Algorithm 4, lines 3 and 4: reduce the radius; return whether it was reduced."""
+        cdef double slack = 2.0 * self.allowed()
+        if not self.lift[0] > slack:
+            return False
+        self.shrunk[0] += self.lift[0] - slack
+        self.lift[0] = self.kappa - self.shrunk[0]
+        return True
+
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = EnclosingCore.fault(self)
+        cdef int64_t p
+        if found != NULL:
+            return found
+        for p in range(self.n_core[0], self.max_core):
+            if self.f[p] != 0.0:
+                return b"a product with the centre is of no core vector"
+        # The radius gets smaller between two rounds only; a stream has none.
+        if self.n_rounds[0] > self.max_rounds or (self.shrunk[0] > self.not_shrunk() and not (
+                self.lifted and self.n_rounds[0] >= 1 and self.max_rounds > 1)):
+            return b"the ball's radius is out of range"
+        # A first sample of small weight has a larger K_ii than kappa.
+        if not 0.0 <= self.shrunk[0] <= self.kappa or self.too_small() or (
+                not 0.0 <= self.lift[0] <= self.kappa + self.largest_own()):
+            return b"the ball's radius is out of range"
+        return NULL
+
+    cdef bint is_product(self, int64_t p, double f, double rounding) noexcept nogil:
+        return fabs(self.f[p] - f) <= rounding
+
+    cdef bint too_small(self) noexcept nogil:
+        """Whether no centre has all core vectors inside the (1 + epsilon) ball.
+
+        Where one has, f >= threshold for all of them, and so sum alpha f = |c|^2 does not fall
+        below it. A step that ran out of moves ends before that.
+        """
+        cdef double slack = (2.0 + self.epsilon) * self.epsilon * (self.kappa - self.shrunk[0])
+        return self.n_iter[0] < self.max_iter and (
+            self.shrunk[0] - slack > self.square[0] + self.rounding())
+
+
+@cython.final
+cdef class OneClassBallVectorMachineCore(BallVectorMachineCore):
+    """The ball of samples without labels: all of them are of sign 1, which moves phi by 1 along an
+    axis of its own, in which the ball need not reach the origin."""
+    cdef double *cut        # how far the boundary is inside the surface, in units of f
+
+    def __init__(self, *common, **params):
+        super().__init__(*common, **params)
+        self.one_class = True
+        self.cut = <double *> self.array("cut")
+
+    cdef double margin(self) noexcept nogil:
+        return self.level() - 1.0
+
+    cdef double not_shrunk(self) noexcept nogil:
+        return 1.0
+
+    cdef void take(self, int64_t p, double f) noexcept nogil:
+        if p == 0:
+            self.shrunk[0] = 1.0
+        BallVectorMachineCore.take(self, p, f)
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        cdef Status status = BallVectorMachineCore.decide(self, x, value)
+        value[0] -= self.level() + self.cut[0]
+        return status
+
+    @property
+    def offset(self):
+        """sum alpha k(x, .) of an x on the boundary"""
+        return self.level() + self.cut[0] - 1.0
+
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = BallVectorMachineCore.fault(self)
+        cdef int64_t p
+        if found != NULL:
+            return found
+        if self.n_core[0] and self.shrunk[0] < 1.0:
+            return b"the ball's radius is out of range"
+        for p in range(self.n_core[0]):
+            if self.sign[p] != 1.0:
+                return b"a core vector is not of one class"
+        return NULL
+
+
+cdef class CoreVectorMachineCore(EnclosingCore):
+    """The minimum enclosing ball of a growing core set: Algorithm 1, the dual problem of eq. 1,
+    K_ii being one number kappa,
+
+        min 1/2 alpha' K alpha,   sum alpha = 1,   alpha >= 0,   R^2 = kappa - alpha' K alpha
+
+    which is the problem of _smo.pyx with signs y, offset 1 and ridge 1 / (C weight). Its gradient
+    is 1 - K alpha, its gap is kept below epsilon R^2 / 2, so that no core vector is outside. A new
+    core vector has coefficient zero, and the solver continues from its last solution.
+
+    A stream solves after each new vector, and so does `fit` unless in `bulk`. In bulk it adds all
+    that are at least FAR times as far outside as the worst that it found since it solved, and
+    solves when the core set has grown by 1 / SHARE, to the share LOOSE of that violation; at the
+    end of a pass, to the tolerance. f = (K alpha)_p, by which a vector was found outside, is its
+    gradient too.
+
+    With sample weights, kappa is that of weight one, and the ball is centre-constrained: each
+    sample has one more axis that makes up the difference, on which the centre is 0.
+    """
+    cdef Smo smo
+    cdef readonly bint bulk  # `fit` may add many samples before it solves
+    cdef bint begun         # the solver has the core set
+    cdef int64_t n_held     # the most that it has had
+    cdef double reached     # the tolerance to which alpha solves it
+    cdef int64_t n_new      # core vectors added since then, if the tolerance stayed
+    cdef double worst       # by how much the farthest of them was below the level
+    cdef double was         # the threshold before the last vector was added
+    cdef double *alpha      # (wide,)
+
+    def __init__(self, *common, bulk, **params):
+        super().__init__(*common, **params)
+        cdef Smo *s = &self.smo
+        self.bulk = bulk
+        self.alpha = <double *> self.array("alpha")
+        self.begun = False
+        self.settled_at(0.0)
+        map_solver(self, s, "curvature")
+        if self.is_sparse:
+            s.rows.width = self.width
+        else:
+            self.note_tiles(&s.rows, "rows")
+        s.beta, s.sign, s.ridge = self.alpha, self.sign, self.own
+        s.linear, s.offset, s.shrinking, s.capacity = NULL, 1.0, False, self.max_core
+
+    cdef double level(self) noexcept nogil:
+        return self.square[0]
+
+    cdef double square_length(self) noexcept nogil:
+        return fmax(self.kappa - self.square[0], 0.0)
+
+    cdef void take(self, int64_t p, double f) noexcept nogil:
+        self.was = INFINITY if p == 0 else self.threshold()
+        if self.begun:
+            self.smo.bound[p] = self.largest()
+            self.n_held = max(self.n_held, p + 1)
+            if self.in_bulk():
+                smo_append_known(&self.smo, 1.0 - f)
+            else:
+                smo_append(&self.smo)
+        self.reached = INFINITY
+        self.n_new += 1
+        self.worst = fmax(self.worst, self.level() - f)
+        if p == 0:
+            self.stand_on_first()
+
+    cdef void stand_on_first(self) noexcept nogil:
+        """The centre is the first core vector."""
+        self.alpha[0] = 1.0
+        self.beta[0] = self.intercept[0] = self.sign[0]
+        self.is_stale = True
+        self.square[0] = self.k_core(0) + 1.0 + self.own[0]
+        self.find_surface()
+
+    cdef bint in_bulk(self) noexcept nogil:
+        return self.bulk and not self.streaming
+
+    cdef bint skips_core(self) noexcept nogil:
+        return self.in_bulk() and not self.has_all
+
+    cdef double limit(self) noexcept nogil:
+        """In bulk, samples not nearly as far outside as the worst wait until the ball has moved."""
+        if not self.in_bulk():
+            return self.threshold()
+        return fmin(self.threshold(), self.level() - FAR * self.worst)
+
+    cdef void unsettle(self) noexcept nogil:
+        self.settled_at(0.0 if self.n_core[0] == 0 else INFINITY)
+
+    cdef void settled_at(self, double tol) noexcept nogil:
+        self.reached, self.n_new, self.worst = tol, 0, 0.0
+
+    cdef bint settle(self) noexcept nogil:
+        cdef Smo *s = &self.smo
+        cdef bint loosely = self.in_bulk() and self.waits
+        cdef int64_t before
+        cdef double share = 1.0 if self.has_all else 0.5    # so that others have some room
+        cdef double tol = fmax(share * self.allowed(), FINEST * self.square_length())
+        if loosely:
+            tol = fmax(tol, LOOSE * self.worst)
+        if self.reached <= tol or (loosely and (self.reached < INFINITY or self.may_wait())):
+            return False
+        if not self.begun:
+            self.set_up()
+        before = s.n_iter
+        s.tol = tol
+        if smo_run(s, min(ITERATIONS, self.budget)) != RUNNING:
+            self.settled_at(tol)
+        self.budget -= s.n_iter - before
+        self.n_iter[0] += s.n_iter - before
+        self.find_centre()
+        if self.reached < INFINITY:
+            self.look_at_those_outside()
+            if self.skips_core():
+                self.thin()
+        return True
+
+    cdef bint may_wait(self) noexcept nogil:
+        """Whether new core vectors are few, and there is room for more"""
+        return 0 < SHARE * self.n_new < self.n_core[0] < self.max_core
+
+    cdef void look_at_those_outside(self) noexcept nogil:
+        """Recompute f of the block's rows that were outside; the others count as inside until they
+        are seen again, as they will be because the ball has moved."""
+        cdef Block *block = &self.block
+        cdef double least = self.threshold()
+        cdef int64_t i
+        for i in range(block.n):
+            if block.f[i] < self.was:
+                block.f[i] = block.sign[i] * self.output_block(i)
+            else:
+                block.f[i] = fmax(block.f[i], least)
+
+    cdef void set_up(self) noexcept nogil:
+        """Set up the solver with the core set and its coefficients."""
+        cdef int64_t p
+        self.smo.n = self.n_core[0]
+        self.smo.ahead = &self.block.rows if self.has_all and self.is_wide() else NULL
+        for p in range(self.smo.n):
+            self.smo.bound[p] = self.largest()
+        smo_begin(&self.smo, True)
+        self.begun, self.n_held = True, self.smo.n
+
+    cdef bint is_wide(self) noexcept nogil:
+        """Whether a core's own cache does not hold the core set: then it is read once for many rows
+        of the kernel."""
+        return not self.is_sparse and self.n_core[0] * self.point_bytes > WIDE
+
+    cdef void find_centre(self) noexcept nogil:
+        """Compute square, intercept and beta from the coefficients."""
+        cdef int64_t p
+        cdef double square = 0.0, intercept = 0.0
+        smo_complete(&self.smo)
+        for p in range(self.n_core[0]):
+            square += self.alpha[p] * (1.0 - self.smo.gradient[p])
+            self.beta[p] = self.sign[p] * self.alpha[p]
+            intercept += self.beta[p]
+        self.square[0], self.intercept[0] = fmax(square, 0.0), intercept
+        self.is_stale = True
+        self.find_surface()
+
+    cdef double largest(self) noexcept nogil:
+        """Of a core vector's coefficient"""
+        return 1.0
+
+    cdef void find_surface(self) noexcept nogil:
+        """Compute the level, where it is not |c|^2."""
+
+    cdef bint make_room(self) noexcept nogil:
+        cdef int64_t before = self.n_core[0]
+        if self.streaming:
+            self.wipe()
+        self.drop_idle()
+        if self.streaming:
+            self.n_given_up[0] += before - self.n_core[0]
+        return self.n_core[0] < before
+
+    cdef void thin(self) noexcept nogil:
+        """Drop what the ball does not need, if it is much."""
+        cdef int64_t p, n_idle = 0
+        for p in range(self.n_core[0]):
+            n_idle += self.alpha[p] == 0.0
+        if IDLE * n_idle > self.n_core[0]:
+            self.drop_idle()
+
+    cdef void drop_idle(self) noexcept nogil:
+        """Drop core vectors without a coefficient, which leaves the ball as it is. The solver goes
+        on with the others and their cached rows."""
+        cdef int64_t p, last, n_pairs = 0
+        for p in range(self.n_core[0] - 1, -1, -1):
+            if self.alpha[p] == 0.0:
+                last = self.n_core[0] - 1
+                self.alpha[p], self.alpha[last] = self.alpha[last], 0.0
+                self.remove(p)
+                if self.begun:
+                    n_pairs = smo_replace(&self.smo, p, last, n_pairs)
+        if self.begun:
+            smo_cut(&self.smo, self.n_core[0], n_pairs)
+
+    def keep_supports(self):
+        """Drop all core vectors without a coefficient."""
+        self.wipe()
+        self.drop_idle()
+
+    cdef void wipe(self) noexcept nogil:
+        self.settled_at(0.0)    # as far as the next sample is concerned, like one that was loaded
+        if self.begun:
+            # slots of dropped core vectors are not used again
+            self.smo.n = max(self.n_held, self.smo.cache.n_used)
+            smo_wipe(&self.smo)
+            memset(self.smo.order, 0, self.smo.n * sizeof(int32_t))
+            memset(self.smo.bound, 0, self.smo.n * sizeof(double))
+            self.begun = False
+
+    def check(self):
+        super().check()
+        alpha = self.views["alpha"]
+        if any(self.views[name].any() for name in SOLVER):
+            raise CorruptModelError("the solver's scratch is not zero")
+        if not (alpha == np.abs(self.views["beta"])).all():
+            raise CorruptModelError("the coefficients contradict one another")
+
+
+@cython.final
+cdef class OneClassCoreVectorMachineCore(CoreVectorMachineCore):
+    """The ball of samples without labels: all of them are of sign 1, which moves phi by 1 along an
+    axis of its own.
+
+    With `most`, no coefficient is larger (Tax & Duin 2004): those that have it may be outside, and
+    the surface is where the others with a coefficient are.
+    """
+    cdef double *surface    # f of a sample there
+    cdef double *most       # 1 / (nu n); 0 before a fit
+
+    def __init__(self, *common, **params):
+        super().__init__(*common, **params)
+        self.one_class = True
+        self.surface = <double *> self.array("surface")
+        self.most = <double *> self.array("most")
+
+    cdef double level(self) noexcept nogil:
+        return self.surface[0]
+
+    cdef double margin(self) noexcept nogil:
+        return self.surface[0] - 1.0
+
+    cdef double square_length(self) noexcept nogil:
+        return fmax(self.kappa + self.square[0] - 2.0 * self.surface[0], 0.0)
+
+    cdef double largest(self) noexcept nogil:
+        return self.most[0] if self.most[0] > 0.0 else 1.0
+
+    cdef void find_surface(self) noexcept nogil:
+        self.surface[0] = self.square[0]
+        if self.begun and self.largest() < 1.0:
+            self.surface[0] = 1.0 - smo_intercept(&self.smo)
+
+    cdef Status decide(self, const void *x, double *value) noexcept nogil:
+        cdef Status status = CoreVectorMachineCore.decide(self, x, value)
+        value[0] -= self.surface[0]
+        return status
+
+    @property
+    def offset(self):
+        """sum alpha k(x, .) of an x on the boundary"""
+        return self.surface[0] - 1.0
+
+    def spread(self, double most):
+        """No coefficient is to be larger than `most`; that of each core vector is the same now."""
+        cdef int64_t p, n = self.n_core[0]
+        self.most[0] = most
+        for p in range(n):
+            self.alpha[p] = self.beta[p] = 1.0 / n
+        self.intercept[0] = 1.0
+        self.is_stale = True
+
+    cdef const char *fault(self) noexcept nogil:
+        cdef const char *found = CoreVectorMachineCore.fault(self)
+        cdef int64_t p
+        if found != NULL:
+            return found
+        if not 0.0 <= self.most[0] <= 1.0 or not 0.0 <= self.surface[0] <= 2.0 * LARGEST:
+            return b"the largest coefficient or the surface is out of range"
+        for p in range(self.n_core[0]):
+            if self.beta[p] > self.largest() + WITHIN or self.sign[p] != 1.0:
+                return b"a coefficient is not of one class"
+        return NULL

@@ -1,2 +1,1 @@
-"""SVMs trained one batch at a time, on the previous support vectors and the batch (Domeniconi &
-Gunopulos)."""
+"""SVMs trained one batch at a time (Domeniconi & Gunopulos 2001)."""

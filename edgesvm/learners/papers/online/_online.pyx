@@ -10,6 +10,8 @@ from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
+from edgesvm.contract.core cimport LearnerCore
+from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.linalg cimport BLOCK, any_dot, any_score_rows, axpby, dot_square, entry
 from edgesvm.core.linalg cimport item_at, item_bytes, real
 from edgesvm.core.rng cimport rng_below, rng_seed
@@ -26,6 +28,11 @@ cdef enum:
 
 cdef class LinearCore(LearnerCore):
     """A plane, for a subclass to move. The public class has checked the parameters."""
+    cdef readonly bint intercept
+    cdef readonly int64_t width     # n_features and the constant feature
+    cdef char *w                    # (width,)
+    cdef double *ww                 # w.w
+    cdef readonly double most_ww
 
     def __init__(self, *common, fit_intercept):
         super().__init__(*common)
@@ -36,6 +43,7 @@ cdef class LinearCore(LearnerCore):
         self.most_ww = MOST_WW[self.dtype.name]
         self.decides_in_blocks = True
 
+    @cython.final
     cdef Status measure(self, const void *x, double *wx, double *xx) noexcept nogil:
         """w.x and x.x, the constant feature included"""
         if self.is_float32:
@@ -49,6 +57,7 @@ cdef class LinearCore(LearnerCore):
             xx[0] += 1.0
         return UNCHANGED
 
+    @cython.final
     cdef Status move(self, double step, const void *x, double xx, double weight) noexcept nogil:
         """w += step x, unless w would become too long."""
         cdef double norm = sqrt(self.ww[0]) + fabs(step) * sqrt(xx)
@@ -58,6 +67,7 @@ cdef class LinearCore(LearnerCore):
         self.ww[0] = self.square(self.w)
         return CHANGED
 
+    @cython.final
     cdef void add(self, double step, const void *x, char *sum_) noexcept nogil:
         """sum_ += step x, the constant feature included"""
         if self.is_float32:
@@ -66,6 +76,7 @@ cdef class LinearCore(LearnerCore):
         else:
             add_typed(step, <const double *> x, <double *> sum_, self.n_features, self.intercept)
 
+    @cython.final
     cdef double square(self, const char *row) noexcept nogil:
         """row.row, of `width` numbers"""
         return any_dot(self.is_float32, row, row, self.width)
@@ -248,6 +259,10 @@ cdef class PegasosCore(LinearCore):
 
 cdef class ExpansionCore(KernelCore):
     """A kernel expansion, for a subclass to change. The public class has checked the parameters."""
+    cdef readonly int64_t capacity
+    cdef int64_t *n_held
+    cdef double *coef       # (capacity,)
+    cdef char *vectors      # (capacity, n_features)
 
     def __init__(self, *common, kernel):
         super().__init__(*common, kernel=kernel)
@@ -257,9 +272,11 @@ cdef class ExpansionCore(KernelCore):
         self.vectors = self.array("vectors")
         self.decides_in_blocks = True
 
+    @cython.final
     cdef char *vector(self, int64_t i) noexcept nogil:
         return self.vectors + i * self.row_bytes
 
+    @cython.final
     cdef double project(self, const void *x) noexcept nogil:
         """f(x)"""
         cdef double[TOGETHER] k
@@ -273,12 +290,14 @@ cdef class ExpansionCore(KernelCore):
             begin += n
         return f
 
+    @cython.final
     cdef Status refuses(self, const void *x, double weight) noexcept nogil:
         """UNCHANGED if the sample can be learned, otherwise the reason why not."""
         if not self.self_kernel(x) <= MOST:
             return NOT_FINITE
         return UNCHANGED if LEAST_WEIGHT <= weight <= MOST else BAD_WEIGHT
 
+    @cython.final
     cdef void put(self, int64_t i, const void *x, double coef) noexcept nogil:
         memcpy(self.vector(i), x, self.row_bytes)
         self.coef[i] = coef
@@ -441,7 +460,8 @@ cdef class ForgetronCore(ExpansionCore):
         f_r = self.project(x_r) + coef * k_rx
         y_r = 1.0 if self.coef[r] > 0.0 else -1.0
         sigma = y_r * self.coef[r]
-        phi = largest_phi(sigma, y_r * f_r, FORGETRON_SHARE * (self.common.n_updates + 1) - self.Q[0])
+        phi = largest_phi(
+            sigma, y_r * f_r, FORGETRON_SHARE * (self.common.n_updates + 1) - self.Q[0])
         self.Q[0] += psi(phi * sigma, phi * y_r * f_r)
         for i in range(self.capacity):
             self.coef[i] *= phi
@@ -468,9 +488,9 @@ cdef inline bint clearly_more(double a, double b) noexcept nogil:
 @cython.final
 cdef class LASVMCore(ExpansionCore):
     """Bordes, Ertekin, Weston & Bottou 2005. S is the set of stored samples. Sample s has a signed
-    coefficient A_s <= alpha_s <= B_s, with A_s = min(0, y C) and B_s = max(0, y C), and the gradient
-    g_s = y_s - sum_t alpha_t k(x_s, x_t). A pair (i, j) violates if alpha_i < B_i, alpha_j > A_j and
-    g_i - g_j > tau; a step adds lambda to alpha_i and takes it from alpha_j."""
+    coefficient A_s <= alpha_s <= B_s, with A_s = min(0, y C) and B_s = max(0, y C), and the
+    gradient g_s = y_s - sum_t alpha_t k(x_s, x_t). A pair (i, j) violates if alpha_i < B_i, alpha_j
+    > A_j and g_i - g_j > tau; a step adds lambda to alpha_i and takes it from alpha_j."""
     cdef readonly double C
     cdef readonly double tau
     cdef double *intercept

@@ -10,11 +10,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.params import among, between, flag, param, positive, whole, within
+from edgesvm.contract.params import among, between, flag, param, positive, size, whole, within
 from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY, Learner, exclusive
 from edgesvm.learners.kernel_learner import KERNEL, KernelMethod
-from edgesvm.learners.papers.online import _online
+from edgesvm.learners.papers.online._online import (
+    VARIANTS,
+    WHEN_FULL,
+    ForgetronCore,
+    KernelPerceptronCore,
+    LASVMCore,
+    PassiveAggressiveCore,
+    PegasosCore,
+    PerceptronCore,
+)
 from edgesvm.learners.papers.online.constants import LEAST_TAU, LEAST_WEIGHT, MOST
 
 __all__ = ["LASVM", "Forgetron", "KernelPerceptron", "PassiveAggressive", "Pegasos", "Perceptron"]
@@ -96,7 +105,7 @@ class Perceptron(LinearLearner):
     'cold'
     """
 
-    _compiled = _online.PerceptronCore
+    _compiled = PerceptronCore
 
 
 @registered
@@ -140,10 +149,10 @@ class PassiveAggressive(LinearLearner):
     'cold'
     """
 
-    _compiled = _online.PassiveAggressiveCore
+    _compiled = PassiveAggressiveCore
     _param_order = ("variant", "C", "fit_intercept", "dtype")
 
-    variant: str = param("PA-I", among(*_online.VARIANTS))
+    variant: str = param("PA-I", among(*VARIANTS))
     C: float = param(0.01, positive)
 
 
@@ -199,7 +208,7 @@ class Pegasos(LinearLearner):
     'cold'
     """
 
-    _compiled = _online.PegasosCore
+    _compiled = PegasosCore
     _param_order = ("lambda_", "batch_size", "project", "fit_intercept", "dtype")
 
     lambda_: float = param(0.01, between(1e-30, 1e30))
@@ -224,16 +233,11 @@ class ExpansionLearner(KernelMethod):
 
     _capacity = "max_vectors"
 
-    max_vectors: int = 100
+    max_vectors: int = size(100, within(1, MAX_CAPACITY))
 
     @property
     def _slots(self) -> int:
         return int(self.max_vectors)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        whole("max_vectors", self.max_vectors, 1, MAX_CAPACITY)
-        self.kernel_for(1)
 
     def _arrays(self, n_features: int) -> Arrays:
         return [
@@ -241,9 +245,6 @@ class ExpansionLearner(KernelMethod):
             ("coef", "f8", (self._slots,)),
             ("vectors", self.dtype, (self._slots, n_features)),
         ]
-
-    def _core_params(self, n_features: int) -> dict[str, Any]:
-        return self._checked() | {"kernel": self.kernel_for(n_features)}
 
     @property
     def support_vectors_(self) -> np.ndarray:
@@ -306,10 +307,10 @@ class KernelPerceptron(ExpansionLearner):
     """
 
     _least_in_parts = (2, 4)
-    _compiled = _online.KernelPerceptronCore
+    _compiled = KernelPerceptronCore
     _param_order = ("max_vectors", *KERNEL, "when_full", "seed", "dtype")
 
-    when_full: str = param("ignore", among(*_online.WHEN_FULL))
+    when_full: str = param("ignore", among(*WHEN_FULL))
     seed: int = param(0, within(0, (1 << 32) - 1))
 
     n_ignored_ = Counter("Samples on the wrong side not learned for want of room.")
@@ -370,7 +371,7 @@ class Forgetron(ExpansionLearner):
     """
 
     _least_in_parts = (2, 5)
-    _compiled = _online.ForgetronCore
+    _compiled = ForgetronCore
     _param_order = ("max_vectors", *KERNEL, "dtype")
 
     def _arrays(self, n_features: int) -> Arrays:
@@ -440,7 +441,7 @@ class LASVM(ExpansionLearner):
     """
 
     _least_in_parts = (4, 5)
-    _compiled = _online.LASVMCore
+    _compiled = LASVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "tau", "dtype")
 
     _absent: ClassVar[Mapping[str, Any]] = {"class_weight": None}

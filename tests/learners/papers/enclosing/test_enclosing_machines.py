@@ -27,7 +27,7 @@ from edgesvm import (
     Polynomial,
 )
 from edgesvm.errors import ConvergenceWarning
-from edgesvm.learners.papers.enclosing import core_vector_machine, enclosing_machine
+from edgesvm.learners.papers.enclosing import enclosing
 from edgesvm.learners.papers.enclosing.constants import MATRIX, WIDE
 from edgesvm.link._ring import Batch
 from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
@@ -187,7 +187,7 @@ def test_drawn_rows_that_wait_change_nothing(kind, engine, monkeypatch):
     for weight in (None, np.random.default_rng(2).choice([0.0, 0.5, 2.0], 120)):
         found = []
         for n_blocks in (1, 4, 1000):
-            monkeypatch.setattr(enclosing_machine, "FETCHED", n_blocks)
+            monkeypatch.setattr(enclosing, "FETCHED", n_blocks)
             found.append(bytes(machine(kind, engine, n_probes=7).fit(X, y, weight).arena))
         assert found[0] == found[1] == found[2]
 
@@ -202,7 +202,7 @@ def test_a_fit_that_begins_with_all_rows_comes_to_the_ball_of_one_that_grows(
     counted = np.ones(200) if weight is None else np.where(weight > 0.0, weight, 1.0)
     kept, found = slice(None) if weight is None else weight > 0.0, []
     for share in (MATRIX, 0):
-        monkeypatch.setattr(core_vector_machine, "MATRIX", share)
+        monkeypatch.setattr(enclosing, "MATRIX", share)
         model = machine(CoreVectorMachine, engine, epsilon=1e-5).fit(X, y, weight)
         assert model.enclosed_
         assert_state_is_true(model, X, y, counted)
