@@ -132,12 +132,7 @@ class Looker(Shown):
             "samples": self.job.taken,
             "counters": counters,
             "lost": words.losses(counters),
-            "memory": {
-                "total": self.link.nbytes + self._kept.nbytes,
-                "model": [],
-                "link": [{"name": name, "bytes": n} for name, n in self.link.memory()],
-                "page": [{"name": "last samples", "bytes": self._kept.nbytes}],
-            },
+            "memory": {"model": 0, "link": self.link.nbytes, "page": self._kept.nbytes},
         }
 
     def progress(self) -> str:

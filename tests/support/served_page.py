@@ -9,7 +9,6 @@ import numpy as np
 from fake_port import Clock, Node, connect
 
 from edgesvm import StreamSVM
-from edgesvm.serve.page.limiter import Limiter
 from edgesvm.serve.page.server import Controls, PageServer
 from edgesvm.serve.page.view import RunView, WatchView
 from edgesvm.serve.taught import taught
@@ -37,8 +36,7 @@ class Served:
             self.runner = watched(self.link, novelty.allocate(2))
             self.view = WatchView(self.runner)
         self.controls = Controls(self.view)
-        often = Limiter(1e6, 10**6), Limiter(1e6, 10**6)
-        options = {"request_s": PATIENCE_S, "limits": often, **options}
+        options = {"request_s": PATIENCE_S, **options}
         self.server = PageServer("127.0.0.1", 0, {"": self.controls}, TOKEN, **options)
         self.turns, self._sent = 0, 0
         self._ending = threading.Event()

@@ -64,12 +64,8 @@ def _families(status: dict[str, Any]) -> Iterator[Family]:
     yield "edgesvm_remark", "gauge", "1 for each remark on the model that holds", held
     for name, count in status["counters"].items():
         yield _counter(name, count)
-    memory = [
-        ({"owner": owner, "part": part["name"]}, part["bytes"])
-        for owner in ("model", "link", "page")
-        for part in _summed(status["memory"][owner])
-    ]
-    yield "edgesvm_memory_bytes", "gauge", "Memory as planned, part by part", memory
+    memory: list[Sample] = [({"owner": owner}, n) for owner, n in status["memory"].items()]
+    yield "edgesvm_memory_bytes", "gauge", "Memory as planned", memory
     if (confusion := status.get("confusion")) and confusion["labels"]:
         told = [
             ({"label": label, "predicted": predicted}, count)
@@ -108,11 +104,3 @@ def _number(value: float) -> str:
 def _escaped(text: str, *, quote: bool = False) -> str:
     text = text.replace("\\", "\\\\").replace("\n", "\\n")
     return text.replace('"', '\\"') if quote else text
-
-
-def _summed(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Parts of one name together: a metric has each set of labels once."""
-    totals: dict[str, int] = {}
-    for part in parts:
-        totals[part["name"]] = totals.get(part["name"], 0) + part["bytes"]
-    return [{"name": name, "bytes": n} for name, n in totals.items()]

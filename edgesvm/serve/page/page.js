@@ -4,7 +4,7 @@
 const EVERY_MS = 1000;
 const PATIENCE_MS = 8000;
 const LATE_S = 5; // seconds without a new status until the page says so
-const MOST_THRESHOLDS = 4; // above so many the scale of a watch's curve is logarithmic
+const MOST_THRESHOLDS = 4; // shown of the curve of a watch
 const MOST_CLASSES = 12; // shown as a table
 const SVG = "http://www.w3.org/2000/svg";
 const $ = (id) => document.getElementById(id);
@@ -61,13 +61,7 @@ function steps(low, high, most) {
   return marks.length || most > 16 ? marks : steps(low, high, 2 * most); // none is a multiple of so wide a step
 }
 
-function decades(low, high) {
-  const marks = [0];
-  for (let mark = low; mark <= high; mark *= 10) marks.push(mark);
-  return marks;
-}
-
-function chart(id, times, series, { low = null, high = null, text = short, ago = true, dots = false, bend = null } = {}) {
+function chart(id, times, series, { low = null, high = null, text = short, ago = true } = {}) {
   const box = $(id);
   const [width, height] = [box.clientWidth, box.clientHeight];
   const known = series.flat().filter((value) => value !== null);
@@ -75,13 +69,12 @@ function chart(id, times, series, { low = null, high = null, text = short, ago =
   let bottom = low ?? Math.min(...known);
   let top = high ?? Math.max(...known);
   if (bottom === top) { bottom -= 0.5 * (Math.abs(bottom) || 1); top += 0.5 * (Math.abs(top) || 1); }
-  const level = bend ? (v) => Math.asinh(v / bend) : (v) => v; // about logarithmic above `bend`
-  const marks = bend ? decades(bend, top) : steps(bottom, top, height > 120 ? 5 : 2);
+  const marks = steps(bottom, top, height > 120 ? 5 : 2);
   const left = 8 + 7 * Math.max(0, ...marks.map((mark) => text(mark).length));
   const foot = ago ? 18 : 6;
   const [first, last] = [times[0], times[times.length - 1]];
   const x = (t) => left + (width - left - 4) * (last > first ? (t - first) / (last - first) : 1);
-  const y = (v) => 6 + (height - foot - 6) * (1 - Math.min(1, (level(v) - level(bottom)) / (level(top) - level(bottom))));
+  const y = (v) => 6 + (height - foot - 6) * (1 - Math.min(1, (v - bottom) / (top - bottom)));
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   for (const mark of marks) {
     drawing.append(
@@ -94,13 +87,7 @@ function chart(id, times, series, { low = null, high = null, text = short, ago =
       svg("text", { x: width, y: height - 2, "text-anchor": "end" }, "now"));
   }
   series.forEach((values, i) => {
-    if (dots) {
-      values.forEach((value, at) => {
-        if (value !== null) drawing.append(svg("circle", { class: "dot", cx: x(times[at]), cy: y(value), r: 1.6 }));
-      });
-    } else {
-      drawing.append(svg("path", { class: `line ${SERIES[i]}`, d: path(times, values, x, y) }));
-    }
+    drawing.append(svg("path", { class: `line ${SERIES[i]}`, d: path(times, values, x, y) }));
   });
   show(id, drawing);
 }
@@ -128,7 +115,6 @@ function drawRun(s) {
   drawConfusion(s.confusion);
   drawDrift(s.drift);
   drawClasses(s.classes);
-  show("scores-title", "Scores of the last predictions");
 }
 
 function drawErrors(s, seen) {
@@ -143,7 +129,6 @@ function drawErrors(s, seen) {
     `the target before, ${short(score.mae_value_before)}`]);
   $("what").textContent = "target";
   drawDrift(s.drift);
-  show("scores-title", "Last predictions");
 }
 
 function drawConfusion({ labels, counts }) {
@@ -259,12 +244,11 @@ function drawWatch(s) {
   show("learning", done);
   const h = s.history;
   const scores = h.score.filter((v) => v !== null);
-  const high = Math.max(s.threshold, ...scores) || 1;
-  const bend = s.threshold > 0 && high > MOST_THRESHOLDS * s.threshold ? s.threshold : null;
-  chart("watch-chart", h.time, [h.score, h.threshold], { low: Math.min(0, ...scores), high, bend });
-  legend("watch-legend", ["highest score", "threshold: strange above it" + (bend ? "; the scale grows tenfold above it" : "")]);
+  const most = MOST_THRESHOLDS * (s.threshold || Infinity); // the first scores are far higher
+  const high = Math.min(Math.max(s.threshold, ...scores), most) || 1;
+  chart("watch-chart", h.time, [h.score, h.threshold], { low: Math.min(0, ...scores), high });
+  legend("watch-legend", ["highest score", "threshold: strange above it"]);
   drawAlarms(s);
-  show("scores-title", "Scores of the last " + rows);
 }
 
 function drawAlarms(s) {
@@ -298,19 +282,8 @@ function drawLook(s) {
 
 // All.
 
-function drawMemory(memory) {
-  const owners = [["model", "model"], ["link", "link"], ["page", "this page"]];
-  const sums = owners.map(([owner]) => memory[owner].reduce((sum, part) => sum + part.bytes, 0));
-  show("memory", bytes(memory.total), " ", el("small", {}, "taken at the start, and none since"));
-  show("memory-stack", ...owners.map(([owner], i) => {
-    const bar = el("i", { class: owner });
-    bar.style.flex = String(sums[i]);
-    return bar;
-  }));
-  if ($("memory-parts").childElementCount) return; // planned once; an opened list stays open
-  show("memory-parts", ...owners.map(([owner, name], i) => el("details", {},
-    el("summary", {}, el("span", { class: `swatch ${owner}` }), `${name}: ${bytes(sums[i])}`),
-    el("table", {}, ...memory[owner].map((part) => el("tr", {}, el("td", {}, part.name), el("td", {}, `${whole(part.bytes)} B`)))))));
+function drawMemory({ model, link, page }) {
+  show("memory", bytes(model + link + page), " ", el("small", {}, `model ${bytes(model)}, link ${bytes(link)}, this page ${bytes(page)}; taken at the start, and none since`));
 }
 
 function drawPredictions(s) {
@@ -354,9 +327,6 @@ function draw() {
   if (s.kind === "run") { drawRun(s); drawHand(s); } else drawWatch(s);
   chart("rate-chart", s.history.time, [s.history.rate], { low: 0 });
   $("samples").textContent = `${whole(s.samples)} samples, ${whole(s.counters.learned)} rows learned` + (s.counters.taught ? `, ${whole(s.counters.taught)} of them with a label given here` : "");
-  const scores = s.scores;
-  chart("scores-chart", scores.map((_, i) => i), [scores], { ago: false, dots: true });
-  $("scores-hint").textContent = scores.length ? `the last ${whole(scores.length)}, the newest at the right` : "";
   drawPredictions(s);
 }
 

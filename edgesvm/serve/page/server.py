@@ -10,12 +10,10 @@ import hmac
 import io
 import ipaddress
 import json
-import math
 import queue
 import re
 import socket
 import socketserver
-import threading
 import time
 from collections.abc import Callable, Mapping
 from html import escape
@@ -29,7 +27,6 @@ from edgesvm.contract.threads import start_thread
 from edgesvm.errors import NotTaught
 from edgesvm.serve.page import metrics
 from edgesvm.serve.page.controls import Busy, Controls
-from edgesvm.serve.page.limiter import Limiter, client_of
 
 WORKERS = 8
 MOST_WAITING = 256  # connections that no worker has taken up; one more is closed
@@ -38,10 +35,9 @@ BODY_BYTES = 4 * 1024
 REQUEST_S = 5.0  # for a whole request to arrive, and as long again for the answer to be read
 DRAIN_BYTES = 1 << 20
 STALLED_S = 10.0  # without a turn of the loop
-# Requests a second, and at once: of a client, which is told when it asks for more; and connections
-# of all clients together, of which others wait in the system.
-OF_A_CLIENT = 20.0, 100
-OF_ALL = 100.0, 400
+# Connections a second, and at once, of all clients together; others wait in the system. The more
+# come, the longer the next one waits: a thread that runs takes time from the learner.
+RATE, BURST = 100.0, 400
 
 # Only this page's own files, and no other page may hold it in a frame.
 HEADERS = {
@@ -84,14 +80,12 @@ class PageServer(socketserver.TCPServer):
         Needed for what changes the model.
     request_s : float
         Seconds within which a request must have arrived.
-    limits : tuple of two Limiter, optional
-        Of the requests of a client, and of the connections of all.
+    clock : callable
+        Monotonic clock, in seconds.
 
     Attributes
     ----------
     url : str
-    limited : int
-        Requests that were one too many of a client.
     turned_away, slow : int
         Connections closed because too many waited, and because their request or the reading of the
         answer took too long.
@@ -113,12 +107,11 @@ class PageServer(socketserver.TCPServer):
         token: str,
         *,
         request_s: float = REQUEST_S,
-        limits: tuple[Limiter, Limiter] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.controls, self.token, self.request_s = dict(controls), token, request_s
-        self.turned_away = self.slow = self.limited = 0
-        self._of_a_client, self._of_all = limits or (Limiter(*OF_A_CLIENT), Limiter(*OF_ALL))
-        self._counting = threading.Lock()
+        self.turned_away = self.slow = 0
+        self._clock, self._due = clock, clock()  # when all connections so far are paid for
         self.files = {path: (_file(name), kind) for path, (name, kind) in FILES.items()}
         self.pages = {name: _page(name, list(controls)) for name in controls}
         self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -132,9 +125,9 @@ class PageServer(socketserver.TCPServer):
         self._threads.append(start_thread(self.serve_forever, "page"))
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Hand a connection to a worker. The more come, the longer the next one waits: a thread
-        that runs takes time from the learner."""
-        while (seconds := self._of_all.wait()) > 0:
+        """Hand a connection to a worker, once it is paid for."""
+        self._due = max(self._due, self._clock()) + 1 / RATE
+        if (seconds := self._due - self._clock() - BURST / RATE) > 0:
             time.sleep(seconds)
         try:
             self._waiting.put_nowait((request, client_address))
@@ -150,18 +143,6 @@ class PageServer(socketserver.TCPServer):
             except OSError:  # too slow, or gone
                 self.slow += 1
             self.shutdown_request(request)
-
-    def check_rate(self, address: str) -> None:
-        """Raise Refused for a request that is one too many of a client."""
-        with self._counting:
-            seconds = self._of_a_client.wait(client_of(address))
-            self.limited += seconds > 0
-        if seconds > 0:
-            raise Refused(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                f"more than {OF_A_CLIENT[0]:g} requests a second",
-                Retry_After=f"{math.ceil(seconds)}",
-            )
 
     def is_ours(self, host: str) -> bool:
         """Whether a Host header names this machine. A page elsewhere may have its own name resolve
@@ -230,7 +211,6 @@ class _Handler(BaseHTTPRequestHandler):
                     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
                     f"the request's head has more than {HEAD_BYTES:,} bytes",
                 )
-            self.server.check_rate(self.client_address[0])
             self._check_host()
             self._route()
         except Refused as refused:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from edgesvm import __version__
-from edgesvm.budget import MemoryPlan
 from edgesvm.link import Link
 from edgesvm.link.frames import REJECTED
 from edgesvm.persist.format import pack
@@ -24,7 +22,6 @@ from edgesvm.serve.teaching import Teaching
 from edgesvm.serve.watch import Episode
 
 SHOWN = 14  # predictions in a status
-SCORES = 240  # scores in a status
 LEAST_S = 0.1  # over less a rate says nothing
 ROWS_TAUGHT, ROWS_WATCHED = 1024, 512  # in a journal
 SPANS = (1, 5, 15, 60)  # seconds that the page can label at once
@@ -88,7 +85,6 @@ class View(Shown):
         self._started = self._looked_at = clock()
         self._taken_before = 0
         self._rate: float | None = None
-        self._plan = list(_memory(self.model.plan(self.model.n_features_in_)))
 
     @abstractmethod
     def figures(self) -> dict[str, float | None]:
@@ -97,11 +93,6 @@ class View(Shown):
     @abstractmethod
     def own(self) -> dict[str, Any]:
         """What only this kind of status has."""
-
-    def scores(self, entries: np.ndarray) -> list[float | None]:
-        """The figure of each answer that is drawn."""
-        scores: list[float | None] = entries["score"].tolist()
-        return scores
 
     def counters(self) -> dict[str, Any]:
         taught = {} if self.teaching is None else {"taught": self.teaching.taught}
@@ -124,7 +115,7 @@ class View(Shown):
     def status(self) -> dict[str, Any]:
         self.statuses += 1
         counters = self.counters()
-        entries, _ = self.journal.since(max(0, self.journal.written - SCORES))
+        entries, _ = self.journal.since(max(0, self.journal.written - SHOWN))
         return {
             "kind": self.kind,
             "version": __version__,
@@ -141,13 +132,12 @@ class View(Shown):
             "memory": self._memory(),
             "history": self.history.as_dict(),
             "predictions": self._predictions(entries),
-            "scores": [plain(score) for score in self.scores(entries)],
             **self.own(),
         }
 
     def _predictions(self, entries: np.ndarray) -> list[dict[str, Any]]:
         """The last answers, the newest first, with their places in the journal."""
-        journal, last = self.journal, entries[-SHOWN:]
+        journal = self.journal
         answers = [
             {
                 "place": place,
@@ -159,42 +149,22 @@ class View(Shown):
                 "label": journal.told(e, "label"),
                 "refused": bool(e["flags"] & REJECTED),
             }
-            for place, e in enumerate(last, start=journal.written - len(last))
+            for place, e in enumerate(entries, start=journal.written - len(entries))
         ]
         return answers[::-1]
 
-    def _memory(self) -> dict[str, Any]:
-        """The bytes planned, part by part: of the model, of the link, and of what is shown."""
-        shown = [
-            ("last predictions", self.journal.nbytes),
-            ("history of this page", self.history.nbytes),
-        ]
-        if self.teaching is not None:
-            shown.append(("model before the last labels", self.teaching.before.nbytes))
-        parts = {"model": self._plan, "link": self.link.memory(), "page": shown}
+    def _memory(self) -> dict[str, int]:
+        """The bytes of the model, the link and what is shown, which are all planned."""
+        before = 0 if self.teaching is None else self.teaching.before.nbytes
         return {
-            "total": self.model.nbytes + self.link.nbytes + sum(n for _, n in shown),
-            **{
-                owner: [{"name": name, "bytes": n} for name, n in arrays]
-                for owner, arrays in parts.items()
-            },
+            "model": self.model.nbytes,
+            "link": self.link.nbytes,
+            "page": self.journal.nbytes + self.history.nbytes + before,
         }
 
     def snapshot(self) -> bytes:
         with self.model._guard:
             return pack(self.model.snapshot())
-
-
-def _memory(plan: MemoryPlan, prefix: str = "") -> Iterator[tuple[str, int]]:
-    """Name and bytes of each array; the parts of a learner together, and padding."""
-    for array in plan.arrays:
-        inside = plan.inside.get(array.name)
-        if inside is None or len(array.shape) > 1:
-            yield prefix + array.name, array.nbytes
-        else:
-            yield from _memory(inside, prefix)
-    if padding := plan.total - sum(array.nbytes for array in plan.arrays):
-        yield prefix + "padding", padding
 
 
 class RunView(View):
@@ -230,11 +200,6 @@ class RunView(View):
             "larger_class": score.majority,
             "label_before": score.label_before,
         }
-
-    def scores(self, entries: np.ndarray) -> list[float | None]:
-        if not self._regresses:
-            return super().scores(entries)
-        return np.where(entries["has_prediction"], entries["predicted"], math.nan).tolist()
 
     def own(self) -> dict[str, Any]:
         pupil, learner = self.pupil, self.pupil.learner
@@ -287,10 +252,10 @@ class WatchView(View):
         """The highest score since the last point, of the rows that are still in the journal."""
         entries, lost = self.journal.since(self._place)
         self._place += lost + len(entries)
-        scores = [score for score in self.scores(entries) if score is not None]
+        scores = [score for score in self._scores(entries) if score is not None]
         return {"score": max(scores, default=None), "threshold": self._threshold}
 
-    def scores(self, entries: np.ndarray) -> list[float | None]:
+    def _scores(self, entries: np.ndarray) -> list[float | None]:
         """How strange each row is; the journal has how normal."""
         threshold = self._threshold
         if threshold is None:
@@ -298,7 +263,7 @@ class WatchView(View):
         return [threshold - value for value in entries["score"].tolist()]
 
     def _predictions(self, entries: np.ndarray) -> list[dict[str, Any]]:
-        answers, scores = super()._predictions(entries), self.scores(entries)[::-1]
+        answers, scores = super()._predictions(entries), self._scores(entries)[::-1]
         return [one | {"score": plain(s)} for one, s in zip(answers, scores, strict=False)]
 
     def own(self) -> dict[str, Any]:

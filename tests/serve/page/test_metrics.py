@@ -47,7 +47,7 @@ def test_a_parser_reads_what_was_counted(served):
     held = {s.labels["remark"]: s.value for s in read["edgesvm_remark"].samples}
     assert list(held) == list(KEYS) and sum(held.values()) == held["jumped"] == 1
     memory = sum(sample.value for sample in read["edgesvm_memory_bytes"].samples)
-    assert memory == status["memory"]["total"]
+    assert memory == sum(status["memory"].values())
     confusion = sum(s.value for s in read["edgesvm_confusion"].samples)
     assert confusion == served.runner.pupil.score.n
     for name, count in status["counters"].items():
