@@ -120,7 +120,7 @@ class LinkSettings:
     """A port, what speaks on it, and when to stop."""
 
     url: str
-    mode: str = "binary"  # or "text", "auto", "board"
+    mode: str = "binary"  # or "text", "auto"
     baud: int = 115200
     key: str | None = None  # a file
     n_features: int | None = None

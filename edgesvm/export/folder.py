@@ -1,4 +1,4 @@
-"""Write a model's folder: NAME.h, NAME.c, its link, the runtime in ``edgesvm/``, and glue."""
+"""Write a model's folder: NAME.h, NAME.c, the runtime in ``edgesvm/``, and glue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from edgesvm.export import fixed, flash, link
+from edgesvm.export import fixed, flash
 from edgesvm.export.fixed import Fixed
 from edgesvm.export.glue import glue
 from edgesvm.export.sources import Model, header, source
@@ -42,7 +42,6 @@ OF_ALL = (
     "probable.h",
 )
 BYTE_SVM = WRITTEN["ByteSVM"]["header"]
-OF_LINKS = ("link.h", "link.c")
 
 
 def export(
@@ -90,10 +89,6 @@ def export(
         model = Model.of(learner, prefix)
         texts = {f"{prefix}.h": header(model), f"{prefix}.c": source(model)}
         headers, title = [unit.header for unit in model.all_units], model.title
-        if link.has_link(model):
-            texts[f"{prefix}_link.h"] = link.header(model)
-            texts[f"{prefix}_link.c"] = link.source(model)
-            texts |= {f"edgesvm/{name}": read("floor", name) for name in OF_LINKS}
     for name in OF_ALL:
         texts[f"edgesvm/{name}"] = read("floor", name)
     for name in needed(headers):

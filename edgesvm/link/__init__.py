@@ -3,8 +3,7 @@
 `open_link` returns a `Link`: `poll`, `take` rows, `release` them, `send_prediction`. Its parts, for
 nodes and tests: `wire` (the meaning of the bytes), `FrameDecoder` and `LineParser` (bytes to frames
 and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`. `Recording` and
-`RecordingWriter` store samples in a file; `open_rows` reads any file of rows. `SnapshotFetch` and
-`SnapshotGift` carry a snapshot to and from a learner at the other end.
+`RecordingWriter` store samples in a file; `open_rows` reads any file of rows.
 """
 
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from edgesvm.link.files import open_rows
     from edgesvm.link.link import Link, SampleSchema
     from edgesvm.link.opening import open_link
-    from edgesvm.link.pages import SnapshotFetch, SnapshotGift
     from edgesvm.link.port import Port
     from edgesvm.link.ports import open_port
     from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
@@ -36,7 +34,6 @@ _MODULES = {
     "files": ("open_rows",),
     "link": ("Link", "SampleSchema"),
     "opening": ("open_link",),
-    "pages": ("SnapshotFetch", "SnapshotGift"),
     "port": ("Port",),
     "ports": ("open_port",),
     "serial_port": ("SerialPort",),
@@ -61,8 +58,6 @@ __all__ = [
     "SampleRing",
     "SampleSchema",
     "SerialPort",
-    "SnapshotFetch",
-    "SnapshotGift",
     "SocketPort",
     "open_link",
     "open_port",

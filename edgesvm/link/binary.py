@@ -306,11 +306,7 @@ class BinaryLink(Link):
             self.last_log = "".join(chr(b) if 32 <= b < 127 else "?" for b in frame.body)
             self._logs.append(self.last_log)
         else:
-            self._on_other(frame)
-
-    def _on_other(self, frame: wire.Frame) -> None:
-        """Take a frame of a kind that a host does not expect."""
-        self._ignored += 1
+            self._ignored += 1
 
     def _on_schema(self, schema: wire.Schema) -> None:
         self._schemas += 1

@@ -12,21 +12,16 @@ from edgesvm.link.frames import (
     ALARM,
     DTYPE_F32,
     DTYPE_I16,
-    GO_ON,
     LABEL_INLINE,
     LABEL_LATE,
     LABEL_NONE,
     MAX_ARGUMENT,
     MAX_RAW,
     MIN_RAW,
-    NO_SNAPSHOT,
     PAGE,
-    PAGE_HEAD,
     PAIR,
     PROTOCOL_VERSION,
     REJECTED,
-    RESTORED,
-    TAKES_NONE,
     TARGETS,
     TRAINED,
     BadBody,
@@ -307,99 +302,3 @@ class ScalePage:
         if page >= pages:
             raise BadBody(f"ScalePage page={page} must be less than pages={pages}")
         return cls(page, pages, pairs)
-
-
-@dataclass(frozen=True)
-class SnapshotAsk(_Body):
-    """To a learner: send these bytes of your snapshot. 12 bytes."""
-
-    request: int  # u16, not 0
-    at: int  # first byte
-    n: int  # bytes; beyond the end there are none
-
-    _layout: ClassVar[struct.Struct] = struct.Struct("<HHII")
-
-    def __post_init__(self) -> None:
-        if not self.request:
-            raise ValueError("SnapshotAsk request must not be 0")
-
-    def pack(self) -> bytes:
-        """The body's bytes; ValueError if a field is out of range."""
-        return pack_fields(self._layout, (self.request, 0, self.at, self.n), "SnapshotAsk")
-
-    @classmethod
-    def unpack(cls, body: bytes) -> SnapshotAsk:
-        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
-        request, reserved, at, n = cls._fields(body)
-        _check_reserved(reserved, "SnapshotAsk")
-        return cls._built((request, at, n))
-
-
-@dataclass(frozen=True)
-class SnapshotPage:
-    """From a learner or to it: some bytes of a snapshot. 17 bytes or more."""
-
-    request: int  # u16: what it answers, or of which transfer it is; 0: unasked
-    crc: int  # the snapshot's last four bytes
-    total: int  # bytes of the snapshot
-    at: int  # of them, the first in this page
-    part: bytes  # at least one
-
-    _layout: ClassVar[struct.Struct] = struct.Struct("<HHIII")
-
-    def __post_init__(self) -> None:
-        if not self.part or self.at + len(self.part) > self.total:
-            raise ValueError(
-                f"SnapshotPage bytes {self.at} to {self.at + len(self.part)} must be some of "
-                f"total={self.total}"
-            )
-
-    def pack(self) -> bytes:
-        """The body's bytes; ValueError if a field is out of range."""
-        fields = (self.request, 0, self.crc, self.total, self.at)
-        return pack_fields(self._layout, fields, "SnapshotPage") + self.part
-
-    @classmethod
-    def unpack(cls, body: bytes) -> SnapshotPage:
-        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
-        if len(body) <= PAGE_HEAD:
-            raise BadBody(f"SnapshotPage body has {len(body)} bytes; more than 16 expected")
-        request, reserved, crc, total, at = cls._layout.unpack(body[:PAGE_HEAD])
-        _check_reserved(reserved, "SnapshotPage")
-        try:
-            return cls(request, crc, total, at, bytes(body[PAGE_HEAD:]))
-        except ValueError as error:
-            raise BadBody(str(error)) from error
-
-
-@dataclass(frozen=True)
-class SnapshotStatus(_Body):
-    """From a learner that is given a snapshot: how far it is. 8 bytes."""
-
-    request: int  # u16, of the transfer
-    status: int  # GO_ON, RESTORED, NO_SNAPSHOT, TAKES_NONE
-    next: int  # the byte that the next page must begin with
-
-    _layout: ClassVar[struct.Struct] = struct.Struct("<HBBI")
-
-    def __post_init__(self) -> None:
-        if self.status not in (GO_ON, RESTORED, NO_SNAPSHOT, TAKES_NONE):
-            raise ValueError(f"SnapshotStatus status={self.status} must be 0 to 3")
-
-    def pack(self) -> bytes:
-        """The body's bytes; ValueError if a field is out of range."""
-        return pack_fields(
-            self._layout, (self.request, self.status, 0, self.next), "SnapshotStatus"
-        )
-
-    @classmethod
-    def unpack(cls, body: bytes) -> SnapshotStatus:
-        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
-        request, status, reserved, following = cls._fields(body)
-        _check_reserved(reserved, "SnapshotStatus")
-        return cls._built((request, status, following))
-
-
-def _check_reserved(value: int, what: str) -> None:
-    if value:
-        raise BadBody(f"{what} reserved bytes are {value:#06x}; they must be 0")

@@ -25,9 +25,6 @@ PREDICTION = 0x20
 HEARTBEAT = 0x30
 COMMAND = 0x40
 ACK = 0x41
-SNAPSHOT_ASK = 0x50
-SNAPSHOT_PAGE = 0x51
-SNAPSHOT_STATUS = 0x52
 LOG = 0x7E
 
 # Header flags, the low nibble beside the version.
@@ -66,19 +63,11 @@ REFUSED = 3
 
 MAX_ARGUMENT = 16
 
-# What a learner says of a snapshot that it is given.
-GO_ON = 0
-RESTORED = 1
-NO_SNAPSHOT = 2
-TAKES_NONE = 3
-
 TAG_BYTES = 8  # of a tagged frame
 MOST_TAG_BYTES = 12  # of HELLO and SCHEMA, which have 4 bytes more
 
 MIN_RAW = 12  # header and CRC, no body
 MAX_RAW = 254  # the longest frame that COBS lengthens by exactly one byte
-PAGE_HEAD = 16  # of a page's body, before the snapshot's bytes
-MAX_PAGE = MAX_RAW - MIN_RAW - PAGE_HEAD
 
 _HEADER = struct.Struct("<BBHI")
 _TIME = struct.Struct("<I")

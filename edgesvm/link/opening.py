@@ -17,7 +17,7 @@ from edgesvm.link.ports import open_port
 LATE_LABELS = 256
 
 # Each mode's module has the name of the mode.
-MODES = {"binary": "BinaryLink", "text": "TextLink", "board": "BoardLink"}
+MODES = {"binary": "BinaryLink", "text": "TextLink"}
 
 
 def open_link(
@@ -55,10 +55,9 @@ def open_link(
         URL.
     baud : int
         Bits per second.
-    mode : {"binary", "text", "board", "auto"}
-        CRC-checked frames, or lines of decimal numbers. "board": frames of a microcontroller that
-        learns itself; see `edgesvm.link.board.BoardLink`. "auto" chooses lines if the first byte
-        can occur in text, else frames.
+    mode : {"binary", "text", "auto"}
+        CRC-checked frames, or lines of decimal numbers. "auto" chooses lines if the first byte can
+        occur in text, else frames.
     n_features : int, optional
         Features per sample. By default they are taken from the node's schema; on a text link
         without a schema, from the first three rows that agree (two of these are not samples).

@@ -19,14 +19,11 @@ if TYPE_CHECKING:
         Prediction,
         ScalePage,
         Schema,
-        SnapshotAsk,
-        SnapshotPage,
-        SnapshotStatus,
         Target,
     )
 
 _BODIES = (
     *("Ack", "Command", "Heartbeat", "Hello", "Label", "Prediction", "ScalePage", "Schema"),
-    *("SnapshotAsk", "SnapshotPage", "SnapshotStatus", "Estimate", "Target"),
+    *("Estimate", "Target"),
 )
 __getattr__ = on_first_use(__name__, dict.fromkeys(_BODIES, "edgesvm.link.bodies"))

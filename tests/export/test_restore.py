@@ -1,4 +1,4 @@
-"""Every changed byte and every cut of a snapshot, and of what comes over a link, in C under the
+"""Every changed byte and every cut of a snapshot, in C under the
 address and undefined-behaviour sanitizers; and the same verdicts as the host's."""
 
 import shutil
@@ -14,7 +14,6 @@ from on_host import Compiled, at
 
 from edgesvm import Forgetron, IncrementalDecrementalSVM, StreamSVM, TwinVectorMachine
 from edgesvm.errors import CorruptModelError
-from edgesvm.link import wire
 from edgesvm.persist import restore
 from edgesvm.persist.format import pack
 from rig.boards import STRICT, hard_samples, run_here, write
@@ -96,31 +95,6 @@ def tries(*command):
     return int(done.stdout)
 
 
-def recorded(snapshot):
-    """A stream with a frame of every type, and the snapshot given over it."""
-    late = wire.Schema(77, 5, D, label_mode=wire.LABEL_LATE)
-    crc, pages = wire.scale_table([0.5, 1e-3, 2.0], [0.0, 1.0, -1.0], max_raw=40)
-    coarse = wire.Schema(0, 6, D, wire.DTYPE_I16, wire.LABEL_LATE, scale_crc=crc)
-    one, two = late.schema_id, coarse.schema_id
-    out = b"\0" + wire.encode_frame(wire.SCHEMA, late.pack())
-    x = np.random.default_rng(0).standard_normal((6, D)).astype(np.float32)
-    for i in range(4):
-        out += wire.encode_sample(one, i, x[i], label=(0, 1, None, None)[i], time_us=1000 * i)
-    out += wire.encode_frame(wire.LABEL, wire.Label(2, 1, 0.5).pack(), schema_id=one)
-    out += wire.encode_frame(wire.HEARTBEAT, wire.Heartbeat(5, 9).pack())
-    out += wire.encode_frame(wire.LOG, b"hello")
-    out += wire.encode_frame(wire.ACK, wire.Ack(1, 1).pack())
-    out += wire.encode_frame(wire.SCHEMA, coarse.pack())
-    out += b"".join(wire.encode_frame(wire.SCALES, page, schema_id=two) for page in pages)
-    out += wire.encode_sample_i16(two, 0, [1, -2, 300], label=1)
-    out += wire.encode_frame(wire.SNAPSHOT_ASK, wire.SnapshotAsk(3, 400, 50).pack())
-    crc = int.from_bytes(snapshot[-4:], "little")
-    for begin in range(0, len(snapshot), 200):
-        page = wire.SnapshotPage(7, crc, len(snapshot), begin, snapshot[begin : begin + 200])
-        out += wire.encode_frame(wire.SNAPSHOT_PAGE, page.pack())
-    return out
-
-
 def small():
     learner = StreamSVM().allocate(D, classes=[0, 1])
     run_here(learner, *hard_samples(20, D, "float32", 1))
@@ -135,15 +109,3 @@ def test_no_changed_byte_and_no_cut_of_a_snapshot_is_taken(tmp_path):
     tried = tries(main)
     assert tried == n + 255 * (n + n_head)
     print(f"\nrestore: {tried:,} snapshots refused, one taken")
-
-
-@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.long)])
-def test_no_changed_byte_and_no_cut_of_a_stream_breaks_a_link(step, tmp_path):
-    """Each byte gets every other value, or every eighth."""
-    learner = small()
-    stream = recorded(pack(learner.snapshot()))
-    (tmp_path / "stream.bin").write_bytes(stream)
-    main = built(learner, tmp_path, "streams.c", SANITIZED)
-    tried = tries(main, tmp_path / "stream.bin", str(step))
-    assert tried > (256 // step - 1) * len(stream)
-    print(f"\nlink: {tried:,} streams of {len(stream)} bytes, every identity held")

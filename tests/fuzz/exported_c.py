@@ -1,6 +1,6 @@
 """libFuzzer on exported C, under the address and undefined-behaviour sanitizers; for `make fuzz`.
 
-Frames of any content for the learner's end of a link, and arenas of any content for restore.
+Arenas of any content for restore.
 """
 
 from __future__ import annotations
@@ -12,26 +12,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from edgesvm.link import FrameDecoder
-
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "export"), str(ROOT / "support"), str(ROOT)]
 
 FLAGS = ["-g", "-O1", "-DFUZZ", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"]
 ARENAS = ("scaled stream", "kernel stream", "fourier", "twins", "incremental", "kernel novelty")
-
-
-def script(stream: bytes) -> bytes:
-    """The frames of a stream as `streams.c` takes them: header and body, behind their length."""
-    runs = [run for run in stream.split(b"\0") if run]
-    decoder = FrameDecoder(254)
-    raws = []
-    for run in runs:
-        [frame] = decoder.feed(run + b"\0")
-        head = bytes([frame.kind, frame.version << 4 | frame.flags])
-        head += frame.schema_id.to_bytes(2, "little") + frame.sequence.to_bytes(4, "little")
-        raws.append(head + frame.body)
-    return b"".join(bytes([len(raw)]) + raw for raw in raws)
 
 
 def run(name: str, program: Path, seed: bytes, seconds: int, crashes: Path) -> bool:
@@ -56,24 +41,20 @@ def run(name: str, program: Path, seed: bytes, seconds: int, crashes: Path) -> b
 
 
 def main() -> int:
-    from test_restore import built, learned, pack, recorded, small
+    from test_restore import built, learned
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("only", nargs="*", help="link, or settings of learners; all by default")
+    parser.add_argument("only", nargs="*", help="settings of learners; all by default")
     parser.add_argument("--seconds", type=int, default=60, help="for each target (60)")
     parser.add_argument("--crashes", type=Path, default=Path("build/fuzz/crashes"))
     parser.add_argument("--clang", default="clang")
     options = parser.parse_args()
     sound = True
-    for name in options.only or ("link", *ARENAS):
-        learner = small() if name == "link" else learned(name)[0]
-        seed = bytes(learner.arena)
-        if name == "link":
-            seed = script(recorded(pack(learner.snapshot())))
+    for name in options.only or ARENAS:
+        learner = learned(name)[0]
         with tempfile.TemporaryDirectory() as folder:
-            source = "streams.c" if name == "link" else "arenas.c"
-            program = built(learner, Path(folder), source, FLAGS, options.clang)
-            sound &= run(name, program, seed, options.seconds, options.crashes)
+            program = built(learner, Path(folder), "arenas.c", FLAGS, options.clang)
+            sound &= run(name, program, bytes(learner.arena), options.seconds, options.crashes)
     return int(not sound)
 
 

@@ -84,7 +84,7 @@ AREAS = [
     area("calibration", "calibration", "calibration", "Calibrated"),
     area("drift", "drift", "drift"),
     area("data", "data", "data"),
-    area("link", "link", "link fuzz test_on_device.py"),
+    area("link", "link", "link fuzz"),
     area("persist", "persist", "persist", "StreamSVM"),
     area(
         "runner",
@@ -105,7 +105,7 @@ AREAS = [
     area("cli", "cli __init__.py __main__.py lazy.py", "cli test_run_on_a_pty.py test_lazy.py"),
     area("compat", "compat", "compat"),
     area("fleet", "fleet", "fleet core/test_exact_sum.py"),
-    area("export", "export on_device.py", "export test_on_device.py"),
+    area("export", "export", "export"),
     area("firmware_sim", "firmware_sim", "firmware_sim link/test_link.py"),
     area("rig", "tests/rig", "rig"),
 ]

@@ -545,24 +545,6 @@ BY_HAND = [
         "",
         "a snapshot of other parameters is taken over",
     ),
-    (
-        "edgesvm/export/floor/link.c",
-        "crc == l->staged_crc && at == l->staged_bytes",
-        "at == l->staged_bytes",
-        "pages of two snapshots are put together",
-    ),
-    (
-        "edgesvm/export/floor/link.c",
-        "if (l->late_on && l->counts.seq_jump != jumps) forget(l);",
-        "",
-        "after a jump a late label finds a sample from before",
-    ),
-    (
-        "edgesvm/export/floor/link.c",
-        "l->since_push = l->counts.learned;",
-        "",
-        "the snapshot is pushed after every sample",
-    ),
 ]
 
 
