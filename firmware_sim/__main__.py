@@ -11,14 +11,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from firmware_sim.harness import Pump, simulate
+from firmware_sim.harness import Pump
 from firmware_sim.harness.pump import STUCK_S, Drain
 from firmware_sim.harness.report import report
-from firmware_sim.limits.profiles import PROFILES, profile
+from firmware_sim.limits.profiles import PROFILES
 from firmware_sim.line import MIXES, Line
 from firmware_sim.line.faults import FAULTS
 from firmware_sim.node import RAW_SIGNALS, SIGNALS, Node
-from firmware_sim.node.mishaps import MISHAP_MIXES, MISHAPS
 from firmware_sim.options import (
     NodeStatus,
     add_link_options,
@@ -42,8 +41,6 @@ scores the predictions that come back.
       what the machine's accelerometer measures: normal for ten minutes, then a bearing fault grows
   python -m firmware_sim serve --link tcp --baud 115200 --rate 200 --faults field --json
       over TCP at UART speed, about 1 % of the frames damaged; ends with one JSON line
-  python -m firmware_sim run --profile pi-zero --samples 10000 -- edgesvm run {port} --json
-      also starts the program after --, limited to a small board's memory, and reports on both
   python -m firmware_sim list
       lists the signals, faults, fault mixes and device profiles
 """
@@ -55,34 +52,15 @@ def _parser() -> argparse.ArgumentParser:
         description=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="serve | run | list")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="serve | list")
     serve = commands.add_parser("serve", help="a node that waits for a host to open its port")
-    run = commands.add_parser("run", help="a node, and a host process started at the other end")
     listing = commands.add_parser(
         "list", help="list signals, faults, fault mixes and device profiles"
     )
     serve.set_defaults(act=_serve)
-    run.set_defaults(act=_run)
     listing.set_defaults(act=_list)
-    for command in (serve, run):
-        add_node_options(command)
-        add_link_options(command)
-    run.add_argument(
-        "--cap",
-        choices=("data", "as", "none"),
-        default="data",
-        help="what the profile's memory allowance limits: private memory (default), address "
-        "space, or nothing",
-    )
-    run.add_argument(
-        "--timeout", type=float, default=600.0, metavar="S", help="time limit; default 600 s"
-    )
-    run.add_argument(
-        "argv",
-        nargs="+",
-        metavar="-- PROGRAM ARG",
-        help="the command of the host process; {port} is replaced by the port",
-    )
+    add_node_options(serve)
+    add_link_options(serve)
     return parser
 
 
@@ -99,11 +77,7 @@ def _serve(options: argparse.Namespace) -> int:
             )
             over.pump.run(over)
         status.end()
-        finish(
-            options,
-            line,
-            report(node, line, ended=over.ended, wall_s=time.monotonic() - started),
-        )
+        finish(options, report(node, line, ended=over.ended, wall_s=time.monotonic() - started))
     return 0
 
 
@@ -150,32 +124,6 @@ def _stopping(stop: Callable[[], None]):
             signal.signal(number, handler)
 
 
-def _run(options: argparse.Namespace) -> int:
-    node = make_node(options)
-    device = profile(options.profile) if options.profile and options.cap != "none" else None
-    with closing_source(node.source), contextlib.closing(make_link(options)) as link:
-        line = make_line(options, link)
-        status = NodeStatus()
-        result = simulate(
-            options.argv,
-            node,
-            line,
-            profile=device,
-            cap="as" if options.cap == "as" else "data",
-            timeout_s=options.timeout,
-            on_progress=status,
-        )
-        status.end()
-    finish(options, line, result)
-    if result.ended == "drained" and result.exit_code == 0:
-        return 0
-    if result.edge_errors:
-        sys.stderr.write(result.edge_errors.rstrip() + "\n")
-    return _fail(
-        f"the run ended: {result.ended}; exit code of the host process: {result.exit_code}", 1
-    )
-
-
 def _list(_: argparse.Namespace) -> int:
     print("signals")
     for name, kind in SIGNALS.items():
@@ -189,12 +137,6 @@ def _list(_: argparse.Namespace) -> int:
     print("fault mixes")
     for name, rates in MIXES.items():
         print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items()) or '-'}")
-    print("device faults (probability per sample)")
-    for name, mishap in MISHAPS.items():
-        print(f"  {name:15} {mishap.summary}")
-    print("device faults added to a mix in a conformance run")
-    for name, rates in MISHAP_MIXES.items():
-        print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items())}")
     print("profiles")
     for name, p in PROFILES.items():
         print(

@@ -12,7 +12,7 @@ import time
 
 from edgesvm.data import SampleSource
 from edgesvm.link import open_rows
-from edgesvm.link.keys import read_key
+from edgesvm.link.keyed import read_key
 from firmware_sim.harness import Report
 from firmware_sim.limits.profiles import PROFILES, profile
 from firmware_sim.line import (
@@ -25,11 +25,9 @@ from firmware_sim.line import (
     fault_rates,
 )
 from firmware_sim.line.faults import FAULTS
-from firmware_sim.node import RAW_SIGNALS, SIGNALS, FaultyNode, Mishaps, Node, TextNode
-from firmware_sim.node.mishaps import MISHAPS
+from firmware_sim.node import RAW_SIGNALS, SIGNALS, FrameNode, Node, TextNode
 from firmware_sim.node.node import LABEL_MODES
 from firmware_sim.node.raw_signals import DEFECTS
-from firmware_sim.node.text_node import CHECKSUMS
 
 STATUS_EVERY_S = 0.2
 CLEAR_LINE = "\r\x1b[K"
@@ -92,19 +90,7 @@ def add_node_options(command: argparse.ArgumentParser, raw: str = "--raw") -> No
     group.add_argument(
         "--text", action="store_true", help="send text lines: no handshake, no predictions back"
     )
-    group.add_argument(
-        "--checksum", choices=CHECKSUMS, default="none", help="checksum of a line, with --text"
-    )
-    group.add_argument("--int16", action="store_true", help="send features as 16-bit integers")
-    group.add_argument(
-        "--mishap",
-        action="append",
-        default=[],
-        metavar="KIND=RATE",
-        help=f"probability per sample of a device fault: {', '.join(MISHAPS)}",
-    )
     group.add_argument("--key", metavar="FILE", help="tag the frames with the key in FILE")
-    group.add_argument("--timestamps", action="store_true", help="send the device's clock too")
     group.add_argument("--seed", type=int, default=0, help="random seed of signal and faults")
 
 
@@ -140,13 +126,6 @@ def _add_raw_options(group: argparse._ArgumentGroup, raw: str) -> None:
         "--defect",
         choices=DEFECTS,
         help="what fails in the raw rotating machine; default outer-race, of the bearing",
-    )
-    group.add_argument(
-        "--strikes-per-turn",
-        type=float,
-        metavar="N",
-        help="frequency of a bearing defect over that of the shaft; default: of a bearing 6205, "
-        "3.58 outer race, 5.42 inner race, 4.71 ball",
     )
 
 
@@ -189,11 +168,6 @@ def add_link_options(command: argparse.ArgumentParser) -> None:
         metavar="KIND=RATE",
         help=f"probability per frame, overrides the mix: {', '.join(FAULTS)}",
     )
-    group.add_argument(
-        "--ledger",
-        metavar="FILE",
-        help="write the injected faults to FILE, one JSON object per line",
-    )
     group.add_argument("--json", action="store_true", help="print the report as one JSON line")
 
 
@@ -202,7 +176,6 @@ _OF_A_MACHINE = {
     "onset": "onset_s",
     "growth": "growth_s",
     "defect": "defect",
-    "strikes_per_turn": "strikes_per_turn",
 }
 
 
@@ -214,7 +187,7 @@ def _raw_source(options: argparse.Namespace) -> SampleSource:
     given = {name: getattr(options, name) for name in _OF_A_MACHINE}
     settings = {_OF_A_MACHINE[name]: value for name, value in given.items() if value is not None}
     if settings and options.signal != "rotating":
-        raise ValueError("--onset, --growth, --defect and --strikes-per-turn are of a machine")
+        raise ValueError("--onset, --growth and --defect are of a machine")
     if options.onset is None and options.growth is not None:
         raise ValueError("--growth needs --onset")
     rate = options.signal_rate or options.rate
@@ -229,7 +202,7 @@ def make_source(options: argparse.Namespace) -> SampleSource:
     of_raw = ("signal_rate", *_OF_A_MACHINE)
     if options.raw_signal or any(getattr(options, name) is not None for name in of_raw):
         raise ValueError(
-            "--signal-rate, --onset, --growth, --defect and --strikes-per-turn are of a raw signal"
+            "--signal-rate, --onset, --growth and --defect are of a raw signal"
             if options.replay is None
             else "--replay sends the rows of the file as they are: leave out the options of raw "
             "signals"
@@ -253,19 +226,16 @@ def make_node(options: argparse.Namespace) -> Node:
     source = make_source(options)
     device = profile(options.profile) if options.profile else None
     if options.text:
-        if options.mishap or options.int16 or options.key:
-            raise ValueError("--mishap, --int16 and --key need frames and do not apply with --text")
+        if options.key:
+            raise ValueError("--key needs frames and does not apply with --text")
         if device:
             settings["tx_bytes"] = max(device.tx_bytes, 512)
-        return TextNode(source, checksum=options.checksum, **settings)
+        return TextNode(source, **settings)
     if device:
         # The buffer must hold at least one sample, even if the profile's is smaller.
         settings["tx_bytes"] = max(device.tx_bytes, 8 * source.n_features + 64)
-    return FaultyNode(
+    return FrameNode(
         source,
-        mishaps=Mishaps(fault_rates("none", options.mishap), seed=options.seed),
-        timestamps=options.timestamps,
-        dtype="int16" if options.int16 else "float32",
         key=None if options.key is None else read_key(options.key),
         boot_id=secrets.randbits(32),  # differs at each start, as on a board, whatever the seed
         **settings,
@@ -275,7 +245,7 @@ def make_node(options: argparse.Namespace) -> Node:
 def make_line(options: argparse.Namespace, link: SimulatedLink) -> Line:
     rates = fault_rates(options.faults, options.fault)
     faults = None
-    if any(rates.values()) or options.mishap:
+    if any(rates.values()):
         delimiter = ord("\n") if options.text else 0
         faults = FaultInjector(rates, seed=options.seed, delimiter=delimiter)
     baud = options.baud
@@ -334,9 +304,6 @@ def closing_source(source: SampleSource) -> contextlib.AbstractContextManager:
     return contextlib.closing(source) if hasattr(source, "close") else contextlib.nullcontext()
 
 
-def finish(options: argparse.Namespace, line: Line, result: Report) -> None:
-    """Write the ledger if requested, and print the report."""
-    if options.ledger and line.faults:
-        with open(options.ledger, "w", encoding="utf-8") as file:
-            line.faults.ledger.write(file)
+def finish(options: argparse.Namespace, result: Report) -> None:
+    """Print the report."""
     print(result.json() if options.json else result.text(), flush=True)

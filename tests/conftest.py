@@ -66,8 +66,9 @@ LONG_S = 3600
 sys.path[:0] = [str(HERE), str(SUPPORT)]
 sys.path.append(str(HERE.parent))
 
+from allocations import build_preload  # noqa: E402
+
 import reference  # noqa: E402, F401  (the engine of that name)
-from firmware_sim.limits.allocations import build_preload  # noqa: E402
 
 # An example's time says how busy the machine is, or how slow under a sanitizer or an emulator.
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

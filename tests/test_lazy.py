@@ -109,7 +109,7 @@ UNUSED = (
     *("edgesvm.serve.outputs.output", "edgesvm.preprocessing.window_features"),
     *("edgesvm.learners.batch", "edgesvm.learners.multiclass", "edgesvm.learners.novelty"),
     *("edgesvm.learners.stream", "edgesvm.preprocessing.chain"),
-    *("edgesvm.link.binary", "edgesvm.link.bodies", "edgesvm.link.recording"),
+    *("edgesvm.link.binary", "edgesvm.link.control", "edgesvm.link.recording"),
     *("edgesvm.link.files", "edgesvm.data.files", "edgesvm.persist.checkpoint"),
     *("edgesvm.cli.several_ports", "edgesvm.serve.windows", "firmware_sim", "serial"),
     *("http", "email", "ssl", "asyncio", "multiprocessing", "concurrent", "xml", "decimal"),

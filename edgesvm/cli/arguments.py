@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from edgesvm.persist.folders import folder_of
+from edgesvm.persist.files import folder_of
 
 Number = TypeVar("Number", int, float)
 Settings = TypeVar("Settings")

@@ -34,7 +34,7 @@ from edgesvm.errors import LinkDown, SampleRefused
 from edgesvm.learner import Learner, learner_in
 from edgesvm.learners.wrapper import innermost
 from edgesvm.link import Recording, open_rows
-from edgesvm.link.playback import READ_ROWS, RowsLink
+from edgesvm.link.files import READ_ROWS, RowsLink
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.serve.job import Job
 from edgesvm.serve.taught import HeldOut, taught

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from edgesvm.cli import arguments
 from edgesvm.cli.options import argument
-from edgesvm.link.keys import write_new_key
+from edgesvm.link.keyed import write_new_key
 
 HELP = """\
 Draw a random key and write it to FILE, which only its owner may read. A node that holds the same

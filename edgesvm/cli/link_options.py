@@ -12,7 +12,7 @@ from typing import Any
 from edgesvm.cli import arguments, ports
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import Link, open_link
-from edgesvm.link.keys import read_key
+from edgesvm.link.keyed import read_key
 from edgesvm.link.link import SILENT_AFTER
 
 SUFFIXES = (".csv", ".npz", ".rec")
@@ -163,7 +163,7 @@ class LinkSettings:
             Nothing that is understood came in time.
         """
         if self.is_file:
-            from edgesvm.link.playback import open_file
+            from edgesvm.link.files import open_file
 
             link = open_file(
                 self.url,

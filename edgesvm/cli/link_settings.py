@@ -13,7 +13,7 @@ from edgesvm.cli.file_settings import SUFFIXES, ColumnSettings, say_notes
 from edgesvm.cli.options import option, section
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import Link, open_link
-from edgesvm.link.keys import read_key
+from edgesvm.link.keyed import read_key
 from edgesvm.link.link import SILENT_AFTER
 
 PORT = "such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"
@@ -89,7 +89,7 @@ class LinkSettings:
             Nothing that is understood came in time.
         """
         if self.is_file:
-            from edgesvm.link.playback import open_file
+            from edgesvm.link.files import open_file
 
             link = open_file(
                 self.url,

@@ -15,8 +15,7 @@ from edgesvm.cli import arguments, options
 from edgesvm.cli.options import option, read
 from edgesvm.cli.snapshots import learner_of, of_file
 from edgesvm.learner import Learner, load
-from edgesvm.persist.exclusive import Claim
-from edgesvm.persist.folders import followed
+from edgesvm.persist.files import Claim, followed
 
 if TYPE_CHECKING:
     from edgesvm.persist import Checkpoint

@@ -74,7 +74,7 @@ def act(options: argparse.Namespace) -> int:
             on_progress=status,
         )
         status.end()
-    sim_options.finish(options, line, report)
+    sim_options.finish(options, report)
     if not options.json and report.edge is not None:
         print(_edge_words(report.edge))
     return exit_code(report)

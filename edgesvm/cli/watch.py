@@ -31,7 +31,7 @@ from edgesvm.cli.stopping import Signals
 from edgesvm.cli.window_options import WindowSettings
 from edgesvm.learners.novelty.novelty import NoveltyLearner
 from edgesvm.link import Link
-from edgesvm.link.playback import RowsLink
+from edgesvm.link.files import RowsLink
 from edgesvm.persist import Checkpoint
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures

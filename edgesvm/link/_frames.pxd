@@ -1,6 +1,6 @@
-# Frames out of a byte stream: FrameDecoder.next() leaves each valid frame in `raw`.
+# Bytes to frames, and what both kinds of links ask of a sample: its number and its values.
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     HEADER_BYTES = 8
@@ -27,6 +27,11 @@ cdef inline void store_u32(uint8_t *p, uint32_t value) noexcept nogil:
     store_u16(p + 2, value >> 16)
 
 
+cdef uint32_t crc32(const uint8_t *data, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t max_encoded_length(Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t cobs_encode(const uint8_t *raw, Py_ssize_t n, uint8_t *run) noexcept nogil
+
+
 cdef class FrameDecoder:
     cdef readonly Py_ssize_t max_raw
     cdef readonly int64_t bytes_in, bytes_ok, bytes_rejected, delimiters, discarded_bytes
@@ -43,3 +48,42 @@ cdef class FrameDecoder:
     cdef bint _decode_run(self, const uint8_t *run, Py_ssize_t n) noexcept nogil
     cdef void _hold(self, const uint8_t *part, Py_ssize_t n) noexcept nogil
     cdef object frame(self)
+
+
+cdef enum Verdict:
+    NEW        # the highest so far
+    REORDERED  # late, within the window, not seen before
+    DUPLICATE  # seen before
+    TOO_OLD    # behind the window: indistinguishable from a duplicate
+
+
+cdef class SequenceWindow:
+    cdef readonly int64_t epochs, reordered, duplicate, too_old, seq_jump
+    cdef bint _open              # this epoch has a number
+    cdef uint32_t _highest
+    cdef uint64_t _seen          # bit k: highest - k was seen
+    cdef int64_t _span, _unique, _missing              # of this epoch
+    # The epoch before a jump, kept until the new one has as many numbers as the window.
+    cdef bint _has_home
+    cdef uint32_t _home_highest
+    cdef uint64_t _home_seen
+    cdef int64_t _home_span, _home_unique, _home_missing
+    cdef int64_t _past_span, _past_unique, _past_missing  # of earlier epochs
+
+    cdef Verdict accept(self, uint32_t sequence) noexcept nogil
+    cdef bint is_behind_window(self, uint32_t sequence) noexcept nogil
+    cdef bint is_ahead(self, uint32_t sequence) noexcept nogil
+    cdef bint is_old(self, uint32_t sequence) noexcept nogil
+    cdef void begin_epoch(self) noexcept nogil
+    cdef void _close_epoch(self) noexcept nogil
+    cdef void _jump(self, uint32_t sequence) noexcept nogil
+    cdef Verdict _advance(self, uint32_t sequence, int64_t step) noexcept nogil
+    cdef Verdict _look_back(self, uint32_t sequence, int64_t behind) noexcept nogil
+
+
+cdef class ValueGate:
+    cdef readonly int64_t bad_nan, bad_inf, bad_range, clipped
+    cdef readonly bint clip, missing
+    cdef readonly float low, high
+
+    cdef bint admit(self, float *x, Py_ssize_t n) noexcept nogil

@@ -3,11 +3,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.link.frames import Frame
+from edgesvm.link.wire import Frame
 
 _Bytes = bytes | bytearray | memoryview | NDArray[np.uint8]
 
-COUNTERS: tuple[str, ...]
+FRAME_COUNTERS: tuple[str, ...]
+SEQUENCE_COUNTERS: tuple[str, ...]
 LARGEST_RAW: int
 MAX_RAW: int
 
@@ -36,5 +37,43 @@ class FrameDecoder:
     def counters(self) -> dict[str, int]: ...
     def broken_identities(self) -> list[str]: ...
 
+@final
+class SequenceWindow:
+    epochs: int
+    reordered: int
+    duplicate: int
+    too_old: int
+    seq_jump: int
+    @property
+    def span(self) -> int: ...
+    @property
+    def unique(self) -> int: ...
+    @property
+    def missing(self) -> int: ...
+    def __new__(cls) -> SequenceWindow: ...
+    def classify(self, sequence: int) -> str: ...
+    def new_epoch(self) -> None: ...
+    def counters(self) -> dict[str, int]: ...
+    def broken_identities(self) -> list[str]: ...
+
+@final
+class ValueGate:
+    bad_nan: int
+    bad_inf: int
+    bad_range: int
+    clipped: int
+    clip: bool
+    missing: bool
+    low: float
+    high: float
+    def __new__(
+        cls,
+        value_range: tuple[float, float] | None = None,
+        clip: bool = False,
+        missing: bool = False,
+    ) -> ValueGate: ...
+    def counters(self) -> dict[str, int]: ...
+
+def crc32_view(data: _Bytes) -> int: ...
 def cobs_encode_view(raw: _Bytes) -> bytes: ...
 def cobs_decode_view(run: _Bytes) -> Any: ...

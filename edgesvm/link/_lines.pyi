@@ -1,11 +1,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple, final
 
-from edgesvm.link._frames import _Bytes
-from edgesvm.link._late import LateLabels
-from edgesvm.link._ring import SampleRing
-from edgesvm.link._sequence import SequenceWindow
-from edgesvm.link._values import ValueGate
+from edgesvm.link._frames import SequenceWindow, ValueGate, _Bytes
+from edgesvm.link._ring import LateLabels, SampleRing
 
 COUNTERS: tuple[str, ...]
 LINE_NAMES: tuple[str, ...]

@@ -1,13 +1,10 @@
 from collections.abc import Iterator
 from typing import Any, final
 
-from edgesvm.link._authenticator import Authenticator
-from edgesvm.link._frames import FrameDecoder, _Bytes
-from edgesvm.link._late import LateLabels
-from edgesvm.link._ring import SampleRing
-from edgesvm.link._sequence import SequenceWindow
-from edgesvm.link._values import ValueGate
-from edgesvm.link.frames import Frame
+from edgesvm.link._frames import FrameDecoder, SequenceWindow, ValueGate, _Bytes
+from edgesvm.link._keyed import Authenticator
+from edgesvm.link._ring import LateLabels, SampleRing
+from edgesvm.link.wire import Frame
 
 COUNTERS: tuple[str, ...]
 
@@ -26,8 +23,6 @@ class SampleReceiver:
     bad_label: int
     label_mismatch: int
     clock_jumps: int
-    clock_elapsed: int
-    clock_segments: int
     def __new__(
         cls,
         decoder: FrameDecoder,

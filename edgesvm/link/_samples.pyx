@@ -14,15 +14,13 @@ from libc.string cimport memcpy
 import numpy as np
 
 from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION
-from edgesvm.link._frames cimport FrameDecoder, load_u16, load_u32
-from edgesvm.link._authenticator cimport Authenticator
-from edgesvm.link._late cimport LateLabels
-from edgesvm.link._ring cimport SampleRing
-from edgesvm.link._sequence cimport NEW, REORDERED, SequenceWindow, Verdict
-from edgesvm.link._values cimport ValueGate
+from edgesvm.link._frames cimport NEW, REORDERED, FrameDecoder, SequenceWindow, ValueGate, Verdict
+from edgesvm.link._frames cimport load_u16, load_u32
+from edgesvm.link._keyed cimport Authenticator
+from edgesvm.link._ring cimport LateLabels, SampleRing
 
 cdef enum:
-    # As in frames.py.
+    # As in wire.py.
     SAMPLE_F32 = 0x10
     SAMPLE_I16 = 0x11
     LABEL = 0x12
@@ -75,10 +73,6 @@ cdef class SampleReceiver:
     clock_jumps : int
         Samples whose device clock went back, or forward by over a second more than their number
         implies.
-    clock_elapsed : int
-        Microseconds on the device's clock since `clock_segments` last grew.
-    clock_segments : int
-        Segments between epochs and clock jumps.
     """
 
     cdef readonly FrameDecoder decoder
@@ -89,7 +83,7 @@ cdef class SampleReceiver:
     cdef readonly Authenticator guard
     cdef readonly int64_t samples, bad_dimension, bad_flags, schema_mismatch
     cdef readonly int64_t bad_label, label_mismatch
-    cdef readonly int64_t clock_jumps, clock_elapsed, clock_segments
+    cdef readonly int64_t clock_jumps
     cdef bint _use_labels
     cdef bint _targets               # labels on the wire are float64
     cdef uint32_t _schema_id
@@ -317,12 +311,7 @@ cdef class SampleReceiver:
         """Check the device's clock against the sample numbers; it never orders samples."""
         cdef int64_t step = <int32_t> (time - self._clock)
         cdef int64_t expected = <int64_t> (sequence - self._clock_sequence) * self._nominal_us
-        cdef bint known = self._clock_epoch == self.sequence.epochs
-        if known and 0 <= step <= expected + CLOCK_SLACK:
-            self.clock_elapsed += step
-        else:
-            self.clock_jumps += known
-            self.clock_segments += 1
-            self.clock_elapsed = 0
+        if not 0 <= step <= expected + CLOCK_SLACK:
+            self.clock_jumps += self._clock_epoch == self.sequence.epochs
         self._clock_epoch = self.sequence.epochs
         self._clock, self._clock_sequence = time, sequence

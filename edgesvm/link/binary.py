@@ -8,14 +8,12 @@ from typing import Any
 
 from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
 from edgesvm.link import wire
-from edgesvm.link._authenticator import Authenticator
-from edgesvm.link._frames import FrameDecoder
+from edgesvm.link._frames import FrameDecoder, ValueGate
+from edgesvm.link._keyed import Authenticator
 from edgesvm.link._samples import SampleReceiver
-from edgesvm.link._values import ValueGate
-from edgesvm.link.commands import Commands
+from edgesvm.link.control import Commands, ScaleTable
 from edgesvm.link.link import AWAY, HEARTBEAT_EVERY, Link, SampleSchema
-from edgesvm.link.port import Port
-from edgesvm.link.scales import ScaleTable
+from edgesvm.link.ports import Port
 
 HELLO_EVERY = 0.5  # seconds
 # After a silence this long, send a 0x00 first, so that noise cannot corrupt the next frame.
@@ -24,8 +22,6 @@ IDLE = 0.1
 HANDSHAKE_BYTES = 64
 # Longest raw frame accepted while n_features is unknown: 1,020 float32 features.
 OPEN_MAX_RAW = 4100
-# The shortest time over which the clocks are compared.
-SKEW_SECONDS = 10.0
 
 LABEL_MODES = {wire.LABEL_NONE: "none", wire.LABEL_INLINE: "inline", wire.LABEL_LATE: "late"}
 
@@ -107,8 +103,6 @@ class BinaryLink(Link):
         self._sample_at = 0.0  # as _valid_at, of the last sample of the schema, or SCHEMA
         self._allow_commands = allow_commands
         self.commands = Commands()
-        self._skew_segment = 0
-        self._skew_from = self._skew_to = (0.0, 0)
         self.last_heartbeat: wire.Heartbeat | None = None
         self.last_log = ""
 
@@ -229,7 +223,6 @@ class BinaryLink(Link):
         self._doubting |= self._is_another_session(now)
         if self._doubting:
             self._ask_again(now)
-        self._compare_clocks(now)
 
     def _note_samples(self) -> None:
         """Note whether samples of the schema have come."""
@@ -257,24 +250,6 @@ class BinaryLink(Link):
         if guard.admitted > self._genuine:
             self._genuine, self._genuine_at = guard.admitted, now
         return strange and now - self._genuine_at >= HEARTBEAT_EVERY
-
-    def _compare_clocks(self, now: float) -> None:
-        receiver = self._receiver
-        if receiver.clock_segments != self._skew_segment:
-            self._skew_segment = receiver.clock_segments
-            self._skew_from = now, receiver.clock_elapsed
-        self._skew_to = now, receiver.clock_elapsed
-
-    @property
-    def clock_skew_ppm(self) -> float | None:
-        """Estimate of how much faster the node's clock runs than the host's, in parts per million.
-
-        Measured since the last clock jump; None until samples with a time span 10 s. Delays of
-        the bytes on the way are included.
-        """
-        host = self._skew_to[0] - self._skew_from[0]
-        node = (self._skew_to[1] - self._skew_from[1]) / 1e6
-        return None if host < SKEW_SECONDS else 1e6 * (node - host) / host
 
     def _on_control(self, frame: wire.Frame) -> None:
         if frame.version != wire.PROTOCOL_VERSION:

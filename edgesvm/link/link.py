@@ -15,12 +15,10 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 from edgesvm.errors import LinkDown, NoSchema, SchemaChanged
-from edgesvm.link._late import LateLabel, LateLabels, LateSample
-from edgesvm.link._outbox import Outbox
-from edgesvm.link._ring import Batch, SampleRing
-from edgesvm.link.frames import REJECTED
+from edgesvm.link._ring import Batch, LateLabel, LateLabels, LateSample, Outbox, SampleRing
 from edgesvm.link.freshness import Freshness
-from edgesvm.link.port import READ_BYTES, Port
+from edgesvm.link.ports import READ_BYTES, Port
+from edgesvm.link.wire import REJECTED
 
 POLICIES = ("drop_oldest", "drop_newest")
 BACK_OFF_FIRST = 0.1  # seconds
@@ -556,7 +554,7 @@ class Link(ABC):
 
     @property
     def counters(self) -> dict[str, int]:
-        """All counts of the link in one flat dict; FORMATS.md explains each."""
+        """All counts of the link in one flat dict, named as FORMATS.md's fields are."""
         return {
             **self._parser.counters(),
             "disconnects": self.disconnects,

@@ -9,12 +9,15 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from edgesvm.link._values import ValueGate
+from edgesvm.errors import NoSchema
+from edgesvm.link import wire
+from edgesvm.link._frames import ValueGate
 from edgesvm.link.link import SILENT_AFTER, Link
-from edgesvm.link.port import Port
-from edgesvm.link.ports import open_port
+from edgesvm.link.ports import READ_BYTES, Port, open_port
 
 LATE_LABELS = 256
+HELLO_EVERY = 0.5  # seconds
+TEXT = frozenset(b"\t\n\r") | frozenset(range(32, 127))
 
 # Each mode's module has the name of the mode.
 MODES = {"binary": "BinaryLink", "text": "TextLink"}
@@ -93,7 +96,7 @@ def open_link(
         Clip values outside `value_range` instead, and count the sample as `clipped`.
     key : bytes, optional
         16 bytes that the node holds too: frames without a valid keyed tag are refused, and so are
-        those that have arrived before. It needs ``mode="binary"``. See `edgesvm.link.keys`.
+        those that have arrived before. It needs ``mode="binary"``. See `edgesvm.link.keyed`.
     exclusive, low_latency : bool
         See `edgesvm.link.ports.open_port`.
     silent_after : float
@@ -147,11 +150,9 @@ def open_link(
         )
     with contextlib.ExitStack() as on_failure:
         if mode == "auto":
-            from edgesvm.link import auto
-
             port = opener()
             on_failure.callback(port.close)
-            mode, port = auto.detect_mode(port, url, handshake_timeout, clock)
+            mode, port = detect_mode(port, url, handshake_timeout, clock)
             opener = _opener_starting_with(port, opener)
         if mode != "text" and label not in ("last", "none"):
             raise ValueError(f"label={label!r} must be 'last' or 'none': frames have no columns")
@@ -189,3 +190,56 @@ def _opener_starting_with(port: Port, opener: Callable[[], Port]) -> Callable[[]
     """An opener that returns this open port first, and calls `opener` after that."""
     waiting = [port]
     return lambda: waiting.pop() if waiting else opener()
+
+
+class PushbackPort:
+    """A port that returns bytes already read from it before any new ones."""
+
+    def __init__(self, port: Port, pushed_back: bytes) -> None:
+        self._port = port
+        self._pushed_back = pushed_back
+
+    def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
+        """See `Port.read`."""
+        if not self._pushed_back:
+            return self._port.read(timeout, limit)
+        chunk, self._pushed_back = self._pushed_back[:limit], self._pushed_back[limit:]
+        return chunk
+
+    def write(self, data: bytes) -> int:
+        """See `Port.write`."""
+        return self._port.write(data)
+
+    def close(self) -> None:
+        """See `Port.close`."""
+        self._port.close()
+
+
+def detect_mode(
+    port: Port, name: str, timeout: float, clock: Callable[[], float] = time.monotonic
+) -> tuple[str, PushbackPort]:
+    """Wait for the first byte: "text" if it can occur in a line of text, else "binary".
+
+    A HELLO is sent every 500 ms, since a node that sends frames may be waiting for one.
+
+    Raises
+    ------
+    NoSchema
+        No byte arrived within `timeout` seconds.
+    LinkDown
+        The port failed.
+    """
+    deadline = clock() + timeout
+    hello = b"\0" + wire.encode_frame(wire.HELLO, wire.Hello(1).pack())
+    next_hello = clock()
+    while (now := clock()) < deadline:
+        if now >= next_hello:
+            port.write(hello)
+            next_hello = now + HELLO_EVERY
+        first = port.read(max(0.0, min(deadline, next_hello) - now), 1)
+        if first:
+            return "text" if first[0] in TEXT else "binary", PushbackPort(port, first)
+    raise NoSchema(
+        f"{name}: no byte arrived within {timeout:g} s; "
+        "check that the node is powered and connected to this port"
+    )

@@ -24,10 +24,8 @@ from numpy.typing import NDArray
 
 from edgesvm.data.rows import Predict, Rows, Trial
 from edgesvm.errors import RecordingError, SampleRefused
-from edgesvm.link._late import LateLabel, LateLabels
-from edgesvm.link._ring import Batch
-from edgesvm.persist.exclusive import Claim, is_at, open_regular
-from edgesvm.persist.folders import followed, sync_folder
+from edgesvm.link._ring import Batch, LateLabel, LateLabels
+from edgesvm.persist.files import Claim, followed, is_at, open_regular, sync_folder
 
 MAGIC = b"ESVMRECS"
 FORMAT_VERSION = 1
@@ -43,7 +41,7 @@ HEADER_BYTES = _HEADER.size + 4
 CHUNK_BYTES = 1 << 16
 READ_ROWS = 256
 LATE_LABELS = 256
-TARGETS = 4  # as in frames.py
+TARGETS = 4  # as in wire.py
 
 
 @dataclass(frozen=True)

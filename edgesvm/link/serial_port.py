@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import serial
 
 from edgesvm.errors import LinkDown
-from edgesvm.link.port import DEATHS, READ_BYTES
+from edgesvm.link.ports import DEATHS, READ_BYTES
 
 # How long pyserial may wait for a write to a port without a file descriptor, in seconds.
 WRITE_TIMEOUT = 0.5

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.link._frames import ValueGate
 from edgesvm.link._lines import LineParser, OtherColumns
-from edgesvm.link._values import ValueGate
 from edgesvm.link.link import Link, SampleSchema
-from edgesvm.link.port import Port
+from edgesvm.link.ports import Port
 
 # Read little at a time until the columns are known: the lines right after must fit in the ring.
 HANDSHAKE_BYTES = 64

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         read_slot,
         slot_bytes,
     )
-    from edgesvm.persist.disk import Disk, OsDisk
+    from edgesvm.persist.files import Disk, OsDisk
     from edgesvm.persist.format import Snapshot, pack, unpack
     from edgesvm.persist.store import Model, inspect, restore, save
 
@@ -23,7 +23,7 @@ _MODULES = {
     "checkpoint": (
         *("Checkpoint", "Slot", "inspect_slots", "is_checkpoint", "read_slot", "slot_bytes"),
     ),
-    "disk": ("Disk", "OsDisk"),
+    "files": ("Disk", "OsDisk"),
     "format": ("Snapshot", "pack", "unpack"),
     "store": ("Model", "inspect", "restore", "save"),
 }

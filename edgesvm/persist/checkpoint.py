@@ -18,9 +18,7 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.errors import CorruptModelError, FormatVersionError
-from edgesvm.persist.disk import Disk, OsDisk
-from edgesvm.persist.exclusive import open_regular
-from edgesvm.persist.folders import BrokenLink, naming
+from edgesvm.persist.files import BrokenLink, Disk, OsDisk, naming, open_regular
 from edgesvm.persist.format import CRC_BYTES, refuse_newer, stated_lengths
 from edgesvm.persist.format import HEADER_BYTES as SNAPSHOT_HEADER_BYTES
 from edgesvm.persist.store import (

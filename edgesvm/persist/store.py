@@ -6,6 +6,7 @@ import contextlib
 import os
 import struct
 import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -14,13 +15,19 @@ import numpy as np
 from edgesvm.budget import ALIGNMENT, MemoryPlan, format_bytes
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import CorruptModelError, MemoryBudgetError
-from edgesvm.persist.earlier import upgraded
-from edgesvm.persist.exclusive import create_temporary, open_regular
-from edgesvm.persist.folders import folder_of, followed, naming, sync_folder
+from edgesvm.persist.files import (
+    create_temporary,
+    folder_of,
+    followed,
+    naming,
+    open_regular,
+    sync_folder,
+)
 from edgesvm.persist.format import (
     CRC_BYTES,
     HEADER_BYTES,
     Snapshot,
+    Wrapped,
     head,
     max_labels_bytes,
     stated_lengths,
@@ -28,6 +35,9 @@ from edgesvm.persist.format import (
 )
 
 MAX_FILE_BYTES = 1 << 32
+
+Arrays = Mapping[str, np.ndarray]
+Read = Callable[[Arrays, Arrays], None]
 
 
 class Model(Protocol):
@@ -200,3 +210,48 @@ def check_budget(path: str | os.PathLike[str], arena_bytes: int, max_bytes: int 
             arena_bytes,
             max_bytes,
         )
+
+
+def upgraded(snapshot: Snapshot) -> Snapshot:
+    """A snapshot of an earlier build whose arrays were others, as this build writes it; one of this
+    build as it is.
+    """
+    reads: set[Read] = set()
+    params = _today(Wrapped(snapshot.learner, snapshot.params), reads).params
+    if not reads:
+        return snapshot
+    kind = kind_of(snapshot.learner)
+    _, before = kind._claimed(snapshot)
+    after = kind._of_params(params).plan(snapshot.n_features)
+    old, new = np.zeros(before.total, np.uint8), np.zeros(after.total, np.uint8)
+    old[: len(snapshot.arena)] = np.frombuffer(snapshot.arena, np.uint8)
+    _convert(before, after, old, new, reads)
+    return replace(snapshot, params=params, arena=new.data)
+
+
+def _today(claimed: Wrapped, reads: set[Read]) -> Wrapped:
+    """The parameters with those that a class has since its arrays are others."""
+    params: dict[str, Any] = {
+        name: _today(value, reads) if isinstance(value, Wrapped) else value
+        for name, value in claimed.params.items()
+    }
+    kind = kind_of(claimed.learner)
+    since: Mapping[str, Any] = getattr(kind, "_since", {})
+    if since and not since.keys() & params.keys():
+        params |= since
+        reads.add(kind._read_earlier)
+    return Wrapped(claimed.learner, params)
+
+
+def _convert(
+    before: MemoryPlan, after: MemoryPlan, old: np.ndarray, new: np.ndarray, reads: set[Read]
+) -> None:
+    """Fill `new`, zero, with what `old` has."""
+    source, target = before.cut(old), after.cut(new)
+    for name, view in target.items():
+        if name in before.inside:
+            _convert(before.inside[name], after.inside[name], source[name], view, reads)
+        elif name in source and source[name].shape == view.shape:
+            view[...] = source[name]
+    for read in reads:
+        read(source, target)

@@ -19,7 +19,7 @@ from edgesvm.contract.names import number_of, word_of
 from edgesvm.core.status import Status
 from edgesvm.errors import SampleRefused
 from edgesvm.link._ring import Batch
-from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
+from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.serve.journal import Journal
 from edgesvm.serve.remarks import Remarks
 

@@ -17,7 +17,7 @@ from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource
 from edgesvm.errors import LinkDown, SampleRefused
 from edgesvm.learner import Learner
-from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
+from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.serve.job import Answer, Job, Pupil, Stage
 from edgesvm.serve.journal import Journal
 from edgesvm.serve.remarks import Facts, Remarks
@@ -430,7 +430,7 @@ def predict_then_learn(
     >>> found.score.n, found.score.accuracy > 0.9
     (1999, True)
     """
-    from edgesvm.link.playback import RowsLink
+    from edgesvm.link.files import RowsLink
 
     job = taught(RowsLink(rows), learner, answers=False, **options)
     job.pupil.witnesses += witnesses

@@ -18,7 +18,7 @@ from edgesvm.contract.labels import MAX_TEXT
 from edgesvm.contract.names import number_of, word_of
 from edgesvm.errors import NotTaught, SampleRefused
 from edgesvm.learner import Learner
-from edgesvm.link.frames import REJECTED
+from edgesvm.link.wire import REJECTED
 from edgesvm.serve.job import Job
 
 Work = Generator[None, None, Any]  # yields between two portions; returns the answer

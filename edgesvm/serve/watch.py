@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from edgesvm.learner import learner_in
 from edgesvm.learners.novelty.novelty import NORMAL, STRANGE, NoveltyLearner
-from edgesvm.link.frames import ABSTAIN, ALARM, TRAINED
+from edgesvm.link.wire import ABSTAIN, ALARM, TRAINED
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.preprocessing.virtual_sensor import VirtualSensor

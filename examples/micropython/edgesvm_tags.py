@@ -1,4 +1,4 @@
-"""Keyed tags of a node's frames, protocol 1.1: FORMATS.md, "Authentication".
+"""Keyed tags of a node's frames, protocol 1.1: docs/keyed-link.md.
 
 Copy this file to the board beside edgesvm_node.py and pass the node its key:
 

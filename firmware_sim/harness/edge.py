@@ -64,10 +64,6 @@ class EdgeProcess:
     url : str
     profile : Profile or None
         The profile whose allowance limits it.
-    cap : {"data", "as"}
-        See `cap_process`.
-    warm_allowance : int or None
-        Bytes its address space may grow by after 10,000 samples.
     """
 
     def __init__(
@@ -76,15 +72,11 @@ class EdgeProcess:
         url: str,
         *,
         profile: Profile | None = None,
-        cap: str = "data",
-        warm_allowance: int | None = None,
     ) -> None:
         if not argv:
             raise ValueError("argv is empty: give the command of the host process")
         self.memory = Memory()
         self._profile = profile
-        self._cap = cap
-        self._warm_allowance = warm_allowance
         self._begun = False
         with ExitStack() as stack:
             # Files, not pipes: a full pipe would block the process.
@@ -114,9 +106,7 @@ class EdgeProcess:
             reset_peak(self._process.pid)
             if self._profile is not None:
                 self.memory.allowance = self._profile.allowance_bytes
-                self.memory.limit = cap_process(
-                    self._process.pid, self._profile.allowance_bytes, kind=self._cap
-                )
+                self.memory.limit = cap_process(self._process.pid, self._profile.allowance_bytes)
         except ProcessLookupError:
             pass  # already exited: its exit code says more
         except OSError:
@@ -125,7 +115,7 @@ class EdgeProcess:
                 raise
 
     def look(self, *, warm: bool) -> None:
-        """Record its peak; the first time it is warm, set the warm allowance."""
+        """Record its peak, and that of the first time it is warm."""
         if self.memory.at_start is None:
             return
         try:
@@ -134,18 +124,11 @@ class EdgeProcess:
             return
         if warm and self.memory.warm is None:
             self.memory.warm = self.memory.peak
-            if self._warm_allowance is not None:
-                self.memory.allowance = self._warm_allowance
-                self.memory.limit = cap_process(self._process.pid, self._warm_allowance, kind="as")
 
     @property
     def idle(self) -> bool:
         """Whether it waits for something to come; see `is_idle`."""
         return is_idle(self._process.pid)
-
-    def stderr_bytes(self) -> int:
-        """Bytes it has written to stderr."""
-        return os.fstat(self._err.fileno()).st_size
 
     def pause(self) -> None:
         """SIGSTOP: it keeps the port open and reads nothing."""

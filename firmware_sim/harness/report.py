@@ -44,10 +44,6 @@ class Report:
     """The host process's last line on stdout, parsed; None if it is not JSON."""
     edge_errors: str = ""
     """The end of its stderr."""
-    detect_s: list[float] = field(default_factory=list)
-    """For each unplugging, seconds until the host process reported it on stderr."""
-    recover_s: list[float] = field(default_factory=list)
-    """For each plugging in, seconds until the node heard from the host again."""
 
     def json(self) -> str:
         """One line."""

@@ -25,8 +25,6 @@ def simulate(
     line: Line,
     *,
     profile: Profile | None = None,
-    cap: str = "data",
-    warm_allowance: int | None = None,
     pauses: Sequence[tuple[int, float]] = (),
     timeout_s: float = math.inf,
     drain_s: float = 2.0,
@@ -44,8 +42,6 @@ def simulate(
         The link stays open.
     profile : Profile or None
         Limits the host process to the profile's allowance once the handshake shows that it is up.
-    warm_allowance : int or None
-        Limits the growth of its address space after 10,000 samples, in bytes.
     pauses : sequence of (int, float)
         After this many samples sent, the host process is stopped for this many seconds, as on a
         busy machine.
@@ -68,7 +64,7 @@ def simulate(
     OSError
         `argv` cannot be started, or this system cannot set the limit.
     """
-    edge = EdgeProcess(argv, line.link.url, profile=profile, cap=cap, warm_allowance=warm_allowance)
+    edge = EdgeProcess(argv, line.link.url, profile=profile)
     try:
         pump = Pump(node, line)
         started = clock()
@@ -90,8 +86,6 @@ def simulate(
         edge.kill()
         result = report(node, line, ended=watch.ended, wall_s=ended_at - started)
         result.memory = edge.memory
-        result.detect_s = watch.detect_s
-        result.recover_s = [b - a for a, b in zip(line.plugged_at, line.heard_at, strict=False)]
         result.exit_code = edge.exit_code
         result.edge, result.edge_errors = edge.output()
         return result
@@ -109,9 +103,6 @@ class _Watch:
         self.timeout_s, self.drain_s, self.start_s = timeout_s, drain_s, start_s
         self.on_progress = on_progress
         self.ended = ""
-        self.detect_s: list[float] = []
-        self._stderr_bytes = 0  # bytes on its stderr before the unplugging
-        self._unplugged = 0
         self._pauses = sorted(pauses)
         self._resume_at: float | None = None
         self._look_at = started
@@ -121,7 +112,6 @@ class _Watch:
         node = self.pump.node
         if node.streaming and self.pump.powered:
             self.edge.begin()
-        self._watch_for_loss(now)
         self._pause(now)
         if now >= self._look_at:
             self._look_at = now + _LOOK_EVERY_S
@@ -139,17 +129,6 @@ class _Watch:
         elif self._pauses and self.pump.node.samples_sent >= self._pauses[0][0]:
             self._resume_at = now + self._pauses.pop(0)[1]
             self.edge.pause()
-
-    def _watch_for_loss(self, now: float) -> None:
-        unplugged_at = self.pump.line.unplugged_at
-        if self._unplugged == len(unplugged_at):
-            self._stderr_bytes = self.edge.stderr_bytes()
-        elif self.edge.stderr_bytes() > self._stderr_bytes:
-            self.detect_s.append(now - unplugged_at[self._unplugged])
-            self._unplugged += 1
-            self._stderr_bytes = self.edge.stderr_bytes()
-        elif len(self.pump.line.heard_at) > self._unplugged:
-            self._unplugged += 1  # the host was in a handshake and tried again at once
 
     def _look(self) -> None:
         node = self.pump.node

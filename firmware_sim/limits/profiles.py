@@ -150,23 +150,12 @@ def reset_peak(pid: int | None = None) -> None:
     _proc(pid, "clear_refs").write_text("5")
 
 
-def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "as") -> int:
-    """Limit a process to `allowance_bytes` of growth from now on.
+def cap_process(pid: int | None, allowance_bytes: int) -> int:
+    """Limit a process, this one if None, to `allowance_bytes` of growth from now on, in private
+    writable memory (``RLIMIT_DATA``); shared memory and mapped files are not held back.
 
     Works on any running process of the same user, so a program can be limited once it has imported
-    what it needs, without its cooperation.
-
-    Parameters
-    ----------
-    pid : int or None
-        None: this process.
-    allowance_bytes : int
-        Above its current size. One more thread alone takes 8 MiB of stack.
-    kind : {"as", "data"}
-        What is limited. "as": the whole address space (``RLIMIT_AS``), so memory of any kind,
-        shared and mapped files too; what is mapped counts, touched or not. "data": only private
-        writable memory (``RLIMIT_DATA``); shared memory and mapped files are not held back.
-        Neither counts files in a RAM disk that are written and not mapped.
+    what it needs, without its cooperation. One more thread alone takes 8 MiB of stack.
 
     Returns
     -------
@@ -176,20 +165,17 @@ def cap_process(pid: int | None, allowance_bytes: int, *, kind: str = "as") -> i
     Raises
     ------
     ValueError
-        Unknown `kind`, or a negative allowance.
+        A negative allowance.
     OSError
         Not on Linux, or not allowed.
     """
-    if kind not in ("data", "as"):
-        raise ValueError(f"kind must be 'data' or 'as', got {kind!r}")
     if allowance_bytes < 0:
         raise ValueError(f"allowance_bytes must not be negative, got {allowance_bytes}")
-    size = read_vm(pid)["VmData" if kind == "data" else "VmSize"]
+    size = read_vm(pid)["VmData"]
     import resource  # missing on Windows, where read_vm has already raised
 
-    which = resource.RLIMIT_DATA if kind == "data" else resource.RLIMIT_AS
     limit = size + allowance_bytes
-    resource.prlimit(0 if pid is None else pid, which, (limit, limit))
+    resource.prlimit(0 if pid is None else pid, resource.RLIMIT_DATA, (limit, limit))
     return limit
 
 

@@ -1,10 +1,10 @@
 """The line between node and host: links, speed, faults, and the ledger of all faults."""
 
+from firmware_sim.line.faults import MIXES, fault_rates
 from firmware_sim.line.injector import FaultInjector
 from firmware_sim.line.ledger import Ledger
 from firmware_sim.line.line import Line
 from firmware_sim.line.links import MemoryLink, PtyLink, SimulatedLink, TcpLink
-from firmware_sim.line.rates import MIXES, fault_rates
 
 __all__ = [
     "MIXES",

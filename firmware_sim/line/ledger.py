@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
-from typing import TextIO
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +105,3 @@ class Ledger:
         A frame truncated by unplugging is not counted: it has no closing delimiter.
         """
         return self.total("bad")
-
-    def write(self, file: TextIO) -> None:
-        """Write one JSON object per line."""
-        for entry in self.entries:
-            file.write(json.dumps(asdict(entry)) + "\n")

@@ -100,9 +100,6 @@ class Line:
         self._after_plug: list[Piece] = []  # pieces to send once it is plugged in again
         self._restarted = False
         self._alone = False  # plugged in again, and the host is not back yet
-        self.unplugged_at: list[float] = []
-        self.plugged_at: list[float] = []
-        self.heard_at: list[float] = []  # first bytes from the host after each
         self._settle_until = math.inf
         self._calm_since: float | None = None
         self._plug_at: float | None = None
@@ -110,7 +107,6 @@ class Line:
         self.awaits_host = True
         self._hush_until = -math.inf
         self._flushes = link.flushes  # before the host opened the link
-        self._now = -math.inf
 
     @property
     def paced(self) -> bool:
@@ -158,13 +154,10 @@ class Line:
         data = self.link.receive()
         if data:
             self._hush_until = -math.inf
-            if len(self.heard_at) < len(self.plugged_at):
-                self.heard_at.append(self._now)
         return data
 
     def step(self, now: float) -> None:
         """Send waiting bytes, and unplug or plug in when it is time."""
-        self._now = now
         if self._plug_at is not None:
             if now < self._plug_at:
                 return
@@ -184,7 +177,6 @@ class Line:
             self._connected = False
             self._flushes = self.link.flushes
             self._plug_at = now + self._unplug.seconds
-            self.unplugged_at.append(now)
 
     def _hushed(self, now: float) -> bool:
         """Whether the host may still discard what it is sent."""
@@ -196,7 +188,6 @@ class Line:
         unplug, after_plug = self._unplug, self._after_plug
         self.link.plug()
         self._alone = True
-        self.plugged_at.append(now)
         self._plug_at, self._unplug, self._after_plug = None, None, []
         if unplug.reboot:
             self._restarted = True

@@ -23,17 +23,19 @@ _CHUNK = 65536
 
 
 class SimulatedLink(Protocol):
-    """What all links have in common."""
+    """What all links have in common.
+
+    url : what the host opens, a path or ``socket://``; connected : whether a host has the other end
+    open; flushes : how often it has discarded its input, if that is visible, as pyserial does when
+    it opens a port.
+    """
 
     @property
-    def url(self) -> str:
-        """The name that the host opens: a path, or a URL for ``serial.serial_for_url``."""
-        ...
-
+    def url(self) -> str: ...
     @property
-    def connected(self) -> bool:
-        """Whether a host has the other end open."""
-        ...
+    def connected(self) -> bool: ...
+    @property
+    def flushes(self) -> int: ...
 
     def send(self, data: bytes | bytearray | memoryview) -> int:
         """Send bytes. Returns the number accepted, 0 without room or without a host."""
@@ -41,12 +43,6 @@ class SimulatedLink(Protocol):
 
     def receive(self) -> bytes:
         """All bytes received, ``b""`` if none."""
-        ...
-
-    @property
-    def flushes(self) -> int:
-        """How often the host has discarded its input, if that is visible: pyserial does so when it
-        opens a port."""
         ...
 
     def unread(self) -> int:
@@ -65,9 +61,7 @@ class SimulatedLink(Protocol):
         """Sleep until bytes arrive, at most this long."""
         ...
 
-    def close(self) -> None:
-        """Close everything; a second call does nothing."""
-        ...
+    def close(self) -> None: ...
 
 
 def _int_ioctl(end: int | socket.socket, request: int) -> int:

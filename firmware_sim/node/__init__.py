@@ -1,6 +1,5 @@
 """The simulated node: its signals, the frames or lines it sends, and the score of predictions."""
 
-from firmware_sim.node.faulty_node import FaultyNode, Mishaps
 from firmware_sim.node.frame_node import FrameNode
 from firmware_sim.node.node import Node
 from firmware_sim.node.raw_signals import RAW_SIGNALS, RawAccelerometer, RawRotatingMachine
@@ -17,9 +16,7 @@ __all__ = [
     "RAW_SIGNALS",
     "SIGNALS",
     "DriftingGasSensor",
-    "FaultyNode",
     "FrameNode",
-    "Mishaps",
     "Node",
     "PersonAccelerometer",
     "PumpFlow",

@@ -10,14 +10,13 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from edgesvm.link._cobs cimport cobs_encode, max_encoded_length
-from edgesvm.link._crc32 cimport crc32
-from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION
-from edgesvm.link._frames cimport FrameDecoder, load_u16, load_u32, store_u16, store_u32
-from edgesvm.link._authenticator cimport MOST_ADDED, Authenticator
+from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION, FrameDecoder
+from edgesvm.link._frames cimport cobs_encode, crc32, load_u16, load_u32, max_encoded_length
+from edgesvm.link._frames cimport store_u16, store_u32
+from edgesvm.link._keyed cimport MOST_ADDED, Authenticator
 
 cdef enum:
-    # As in frames.py.
+    # As in wire.py.
     HAS_LABEL = 1
     HAS_TIME = 2
     PREDICTION = 0x20

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from edgesvm.data import SampleSource
 from edgesvm.link import wire
-from edgesvm.link._authenticator import Authenticator
 from edgesvm.link._frames import FrameDecoder
+from edgesvm.link._keyed import Authenticator
 from firmware_sim.node._codec import PredictionReader, encode_samples
 from firmware_sim.node.node import LABEL_MODES, Block, Node
 

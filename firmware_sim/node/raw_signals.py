@@ -7,7 +7,6 @@ depend only on the seed, not on the sizes read.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,49 +61,14 @@ class RawSignal(Signal):
         return self._clock(n) / self.rate
 
 
-class Bearing(NamedTuple):
-    """A rolling bearing: what happens how often per turn of the shaft, the outer race at rest.
-
-    The formulas are those of any textbook of machine vibration.
-
-    Attributes
-    ----------
-    n_balls : int
-    ball, pitch : float
-        Diameters of a ball and of the circle of their centers, in one unit.
-    angle : float
-        Contact angle, radians.
-    """
-
-    n_balls: int
-    ball: float
-    pitch: float
-    angle: float = 0.0
-
-    @property
-    def cage(self) -> float:
-        """Turns of the cage (FTF / f)."""
-        return (1 - self.ball / self.pitch * math.cos(self.angle)) / 2
-
-    @property
-    def outer_race(self) -> float:
-        """Balls that pass a point of the outer race (BPFO / f)."""
-        return self.n_balls * self.cage
-
-    @property
-    def inner_race(self) -> float:
-        """Balls that pass a point of the inner race (BPFI / f)."""
-        return self.n_balls * (1 - self.cage)
-
-    @property
-    def ball_faces(self) -> float:
-        """Times that a point of a ball meets a race, either of them (2 BSF / f)."""
-        slimness = self.ball / self.pitch * math.cos(self.angle)
-        return self.pitch / self.ball * (1 - slimness * slimness)
-
-
-# As in the bearing data of Case Western Reserve University.
-BEARING_6205 = Bearing(n_balls=9, ball=7.94, pitch=39.04)
+# The bearing 6205, as in the data of Case Western Reserve University, the outer race at rest; by
+# the formulas of any textbook of machine vibration, what happens how often per turn of the shaft.
+_N_BALLS, _BALL, _PITCH = 9, 7.94, 39.04
+CAGE = (1 - _BALL / _PITCH) / 2  # turns of the cage (FTF / f)
+OUTER_RACE = _N_BALLS * CAGE  # balls that pass a point of the outer race (BPFO / f)
+INNER_RACE = _N_BALLS * (1 - CAGE)  # of the inner race (BPFI / f)
+# Times that a point of a ball meets a race, either of them (2 BSF / f).
+BALL_FACES = _PITCH / _BALL * (1 - _BALL / _PITCH * (_BALL / _PITCH))
 
 
 def _check(name: str, value: float, low: float, high: float) -> None:
@@ -143,9 +107,6 @@ class RawRotatingMachine(RawSignal):
     growth_s : float
         How long it grows then, seconds.
     defect : {"outer-race", "inner-race", "ball", "imbalance", "looseness"}
-    strikes_per_turn : float, optional
-        Of a bearing defect; by default that of `bearing`.
-    bearing : Bearing
     speed_hz, drift : float
         Mean turns per second, and how far they drift from it, as a share.
     resonance_hz : float, optional
@@ -168,8 +129,6 @@ class RawRotatingMachine(RawSignal):
         onset_s: float | None = None,
         growth_s: float = 300.0,
         defect: str = "outer-race",
-        strikes_per_turn: float | None = None,
-        bearing: Bearing = BEARING_6205,
         speed_hz: float = 28.0,
         drift: float = 0.02,
         resonance_hz: float | None = None,
@@ -179,15 +138,12 @@ class RawRotatingMachine(RawSignal):
         if defect not in DEFECTS:
             raise ValueError(f"defect must be one of {', '.join(DEFECTS)}, got {defect!r}")
         strikes, swing = {
-            "outer-race": (bearing.outer_race, 0.0),
-            "inner-race": (bearing.inner_race, 1.0),
-            "ball": (bearing.ball_faces, bearing.cage),
+            "outer-race": (OUTER_RACE, 0.0),
+            "inner-race": (INNER_RACE, 1.0),
+            "ball": (BALL_FACES, CAGE),
         }.get(defect, (0.0, 0.0))
-        if strikes and strikes_per_turn is not None:
-            strikes = strikes_per_turn
         resonance = min(0.35 * rate, 3000.0) if resonance_hz is None else resonance_hz
         _check("growth_s", growth_s, 0, 1e9)
-        _check("strikes_per_turn", strikes or 1.0, 0, 1000)
         _check("speed_hz", speed_hz, 0, rate / 10)
         _check("drift", drift, -1e-9, 0.5)
         _check("resonance_hz", resonance, 0, rate / 2)

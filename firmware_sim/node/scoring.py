@@ -11,7 +11,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
+from edgesvm.link.wire import ABSTAIN, ALARM, REJECTED, TRAINED
 from firmware_sim.node._codec import NO_LABEL
 
 # A prediction this many samples late is still scored: five minutes at 200 samples per second.

@@ -41,7 +41,7 @@ NO_PORT = "/nonexistent/port"
 ROWS = Path(__file__).parents[1] / "link" / "golden" / "samples.rec"
 HOLD = """
 import sys
-from edgesvm.persist.exclusive import Claim
+from edgesvm.persist.files import Claim
 with Claim(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from allocations import SAMPLES, hook_calls, preload_calls
 from each import each, each_of, first_of
 from registry import BY_NAME, CHECKS, OWN_METHODS, REGISTERED, one_sample_methods
 
 from firmware_sim.limits import _alloc_hooks
-from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
 
 HERE = Path(__file__).parent
 

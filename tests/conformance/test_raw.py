@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from allocations import hook_calls, preload_calls
 from each import each, each_of
 from registry import RAW
 
 import edgesvm
 from edgesvm.contract.registry import LEARNERS, OTHERS  # of which the first imports all classes
 from edgesvm.errors import SampleRefused
-from firmware_sim.limits.allocations import hook_calls, preload_calls
 
 pytestmark = pytest.mark.raw("only")
 HERE = Path(__file__).parent

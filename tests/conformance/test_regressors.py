@@ -7,13 +7,13 @@ import pickle
 
 import numpy as np
 import pytest
+from allocations import hook_calls
 from each import each
 from registry import DTYPES, REGISTERED, REGRESSORS, on
 
 import edgesvm
 from edgesvm.contract.registry import LEARNERS
 from edgesvm.errors import CorruptModelError, SampleRefused
-from firmware_sim.limits.allocations import hook_calls
 
 N, D = 150, 4
 NAMES = list(REGRESSORS)

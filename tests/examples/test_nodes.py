@@ -28,7 +28,7 @@ from edgesvm.link import (
     open_link,
     wire,
 )
-from edgesvm.link._authenticator import Authenticator, siphash_view
+from edgesvm.link._keyed import Authenticator, siphash_view
 from edgesvm.serve.taught import taught
 
 HERE = Path(__file__).parent

@@ -43,7 +43,7 @@ from edgesvm.link import (
     open_link,
     wire,
 )
-from edgesvm.link._values import ValueGate
+from edgesvm.link._frames import ValueGate
 from edgesvm.link.recording import HEADER_BYTES
 from edgesvm.persist.format import unpack
 from edgesvm.persist.store import describe, restore

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from allocations import hook_calls, preload_calls
 from each import each
 
 from edgesvm import CorruptModelError, MemoryBudgetError, Standardized, StreamSVM, load
@@ -18,7 +19,6 @@ from edgesvm.learners.drift import DriftWatch, PageHinkley
 from edgesvm.persist import Checkpoint
 from edgesvm.serve.taught import predict_then_learn
 from firmware_sim.harness import simulate
-from firmware_sim.limits.allocations import hook_calls, preload_calls
 from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode
 

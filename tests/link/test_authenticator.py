@@ -11,7 +11,7 @@ from cobs import cobs
 from each import each
 
 from edgesvm.link import FrameDecoder, SampleReceiver, SampleRing, wire
-from edgesvm.link._authenticator import Authenticator, siphash_view
+from edgesvm.link._keyed import Authenticator, siphash_view
 
 KEY = bytes(range(16))
 # Of the reference implementation: the key 00 ... 0f, the message 00 ... n - 1.
@@ -75,7 +75,7 @@ def test_siphash_equals_its_twin():
         assert siphash_view(key, message) == siphash(key, message)
 
 
-# An end of a link as FORMATS.md describes it, in plain Python.
+# An end of a link as docs/keyed-link.md describes it, in plain Python.
 
 
 def derived(purpose, nonce=0, boot_id=0, session=0, key=KEY):
@@ -286,11 +286,10 @@ def test_another_key_is_another_node(host):
 
 
 def test_the_vectors_of_the_format_are_these_frames():
-    text = (Path(__file__).parents[2] / "docs" / "FORMATS.md").read_text(encoding="utf-8")
-    text = text.split("### Test vectors")[1]
-    keys = re.findall(r"(?m)^    (?:HELLO|node|host) key +([0-9a-f ]{47})$", text)
+    text = (Path(__file__).parents[2] / "docs" / "keyed-link.md").read_text(encoding="utf-8")
+    keys = re.findall(r"(?m)^    (?:HELLO|node|host) key +([0-9a-f]{32})$", text)
     assert [bytes.fromhex(key) for key in keys] == [derived(0), FROM_NODE, FROM_HOST]
-    shown = re.findall(r"(?m)^    ([0-9a-f ]{23})\n      (.*)\n      (.*)$", text)
+    shown = re.findall(r"(?m)^    ([0-9a-f]{16})\n      (.*)\n      (.*)$", text)
     answer = wire.Prediction(5, 1, 0, 0.5).pack()
     frames = (HELLO_FRAME, SCHEMA_FRAME, tagged(FROM_HOST, wire.PREDICTION, answer, sequence=3))
     assert len(shown) == len(frames)

@@ -1,6 +1,6 @@
 """Continuity: what follows, what is missing, what came late, also over the end of the numbers."""
 
-from edgesvm.link.continuity import Continuity
+from edgesvm.preprocessing.in_order import Continuity
 
 
 def places(*sequences):

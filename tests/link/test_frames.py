@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm.link import FrameDecoder, wire
-from edgesvm.link._crc32 import crc32_view
-from edgesvm.link._frames import cobs_decode_view, cobs_encode_view
-from edgesvm.link._outbox import Outbox
+from edgesvm.link._frames import cobs_decode_view, cobs_encode_view, crc32_view
+from edgesvm.link._ring import Outbox
 
 HAND_WORKED = [
     (b"", b"\x01"),

@@ -5,7 +5,7 @@ import os
 import pytest
 from each import each
 
-from edgesvm.link.keys import read_key, write_new_key
+from edgesvm.link.keyed import read_key, write_new_key
 
 posix = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from allocations import SAMPLES, hook_calls, preload_calls
 from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm.link import LateLabels
-from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
 
 TOP = 2**32
 

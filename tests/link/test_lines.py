@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from edgesvm.link import LineParser, SampleRing
-from edgesvm.link._decimal import parse_float32_view
+from edgesvm.link._lines import parse_float32_view
 
 GOOD_NUMBERS = [
     "0",

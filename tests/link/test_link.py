@@ -1001,17 +1001,6 @@ def test_a_restart_is_not_a_clock_jump(clock):
     assert sound(link)["clock_jumps"] == 1
 
 
-def test_the_skew_of_the_clock_is_estimated(clock):
-    node = Node(nominal_us=1_000_000)
-    link, port = connect(clock, node)
-    for n in range(30):
-        port.inbox += node.sample(n, time_us=n * 1_000_100)
-        link.poll(0.0)
-        assert (link.clock_skew_ppm is None) == (n < 10)
-        clock.now += 1.0
-    assert link.clock_skew_ppm == pytest.approx(100, abs=0.1)
-
-
 # Frames or lines.
 
 

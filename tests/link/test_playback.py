@@ -9,8 +9,8 @@ from edgesvm import ByteSVM
 from edgesvm.cli import main
 from edgesvm.errors import LinkDown
 from edgesvm.link import Batch, Recording, RecordingSchema, RecordingWriter
-from edgesvm.link._late import LateLabel
-from edgesvm.link.playback import open_file
+from edgesvm.link._ring import LateLabel
+from edgesvm.link.files import open_file
 from edgesvm.serve.taught import taught
 
 

@@ -12,8 +12,7 @@ from each import each
 
 from edgesvm.errors import LinkDown
 from edgesvm.link import open_port
-from edgesvm.link.port import DEATHS
-from edgesvm.link.serial_port import SerialPort, try_low_latency
+from edgesvm.link.ports import DEATHS, SerialPort, try_low_latency
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are POSIX")
 tty = pytest.importorskip("tty", reason="terminals are POSIX")

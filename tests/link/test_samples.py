@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm.link import FrameDecoder, SampleReceiver, SampleRing, wire
-from edgesvm.link._sequence import SequenceWindow
+from edgesvm.link._frames import SequenceWindow
 
 ID = 42
 

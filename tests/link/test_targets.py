@@ -9,7 +9,7 @@ from fake_port import Clock, Node, connect, sound, text_link
 
 from edgesvm.errors import RecordingError
 from edgesvm.link import Batch, LateLabel, Recording, RecordingSchema, RecordingWriter, wire
-from edgesvm.link._decimal import parse_float64_view
+from edgesvm.link._lines import parse_float64_view
 
 VALUES = [0.1, -1e300, 5e-324, 1 / 3, -0.0, 12345.678901234567]
 MODES = {name: mode | wire.TARGETS for name, mode in (("inline", 1), ("late", 2))}

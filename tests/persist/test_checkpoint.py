@@ -25,7 +25,7 @@ from edgesvm.persist import (
     slot_bytes,
 )
 from edgesvm.persist.checkpoint import ALIGNMENT, HEADER, HEADER_BYTES
-from edgesvm.persist.exclusive import Claim
+from edgesvm.persist.files import Claim
 from rig.power.disk import Fault, SimulatedDisk
 
 
@@ -655,7 +655,7 @@ def test_a_file_removed_during_a_save_is_not_acknowledged(path, monkeypatch):
         sync(descriptor)
         path.unlink()
 
-    monkeypatch.setattr(os, "fdatasync", remove)
+    monkeypatch.setattr(OsDisk, "fdatasync", staticmethod(remove))
     with pytest.raises(FileNotFoundError, match="during the save"):
         checkpoint.save(learned(20))
     monkeypatch.undo()

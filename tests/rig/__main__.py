@@ -1,86 +1,103 @@
-"""The conformance run: every fault injected and counted, every limit checked.
-
-cd tests && python -m rig --samples 100k
-cd tests && python -m rig simulate --seeds 1000
-"""
+"""``python -m rig``: simulated machines, many seeds, or one again."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
-from pathlib import Path
 
-from firmware_sim.line import MIXES
-from firmware_sim.options import NodeStatus, parse_count
-from rig.conformance import as_json, conform
+from firmware_sim.options import CLEAR_LINE
+from rig.simulation.plan import plan
+from rig.simulation.run import Outcome, simulate
+
+TOLD_EVERY = 100  # seeds
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m rig", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m rig",
+        description="Run edgesvm on a simulated machine: a seed is a node, a line, a disk, their "
+        "faults, signals and power cuts, on a virtual clock. What must hold is checked after each "
+        "event.",
+    )
+    parser.add_argument("--seeds", type=int, default=20, metavar="N", help="up to this; default 20")
     parser.add_argument(
-        "--samples",
-        default="100k",
+        "--from",
+        type=int,
+        default=0,
+        dest="first",
         metavar="N",
-        help="number of samples: 50000, 50k or 10M; default 100k",
+        help="from this seed on; default 0",
     )
     parser.add_argument(
-        "--baud", type=float, metavar="B", help="speed of the link; default: unlimited"
+        "--replay", type=int, metavar="SEED", help="one seed, twice, with all its events"
     )
     parser.add_argument(
-        "--mix",
-        choices=MIXES,
-        default="field",
-        metavar="MIX",
-        help=f"fault mix: {', '.join(MIXES)}; default field",
+        "--go-on", action="store_true", help="go on after a seed that breaks an invariant"
     )
-    parser.add_argument(
-        "--seed", type=int, default=7, help="random seed of signal and faults; default 7"
-    )
-    parser.add_argument(
-        "--key", type=Path, metavar="FILE", help="tag all frames of both ends with the key in FILE"
-    )
-    parser.add_argument(
-        "--needed",
-        action="store_true",
-        help="fail where a cross compiler or an emulator is absent, instead of saying so",
-    )
-    parser.add_argument("--json", action="store_true", help="print only the JSON line")
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] == ["simulate"]:
-        from rig.simulation import command
-
-        return command.main(argv[1:])
-    parser = _parser()
-    options = parser.parse_args(argv)
-    try:
-        return _run(options)
-    except ValueError as error:
-        parser.error(str(error))
+    options = _parser().parse_args(argv)
+    if options.replay is not None:
+        return replay(options.replay)
+    return many(range(options.first, options.seeds), go_on=options.go_on)
 
 
-def _run(options: argparse.Namespace) -> int:
-    status = NodeStatus()
-    sections = []
-    for section in conform(
-        samples=parse_count(options.samples),
-        mix=options.mix,
-        seed=options.seed,
-        baud=options.baud,
-        key=options.key,
-        needed=options.needed,
-        on_progress=status,
-    ):
-        status.end()
-        sections.append(section)
-        if not options.json:
-            print(section, flush=True)
-    print(as_json(sections), flush=True)
-    return 1 if any(section.broken for section in sections) else 0
+def replay(seed: int) -> int:
+    """Run a seed twice and print what happens."""
+    outcome, again = simulate(seed, keep_lines=True), simulate(seed)
+    print(plan(seed))
+    print(*outcome.lines, sep="\n")
+    print(outcome)
+    if again.trace != outcome.trace:
+        print(f"NOT THE SAME: the second run had the trace {again.trace}")
+    return int(bool(outcome.broken) or again.trace != outcome.trace)
+
+
+def many(seeds: Sequence[int], *, go_on: bool) -> int:
+    """Run seeds, tell of those that break an invariant, and sum up."""
+    total, started = Total(), time.monotonic()
+    for seed in seeds:
+        outcome = simulate(seed)
+        total.add(outcome)
+        if outcome.broken:
+            print(outcome, flush=True)
+            if not go_on:
+                break
+        if sys.stderr.isatty():
+            sys.stderr.write(f"{CLEAR_LINE}{total}; go on with --from {seed + 1}")
+            sys.stderr.flush()
+        elif (seed + 1) % TOLD_EVERY == 0:
+            print(f"{total}; go on with --from {seed + 1}", flush=True)
+    print(f"{total}; {time.monotonic() - started:,.0f} s in all")
+    return int(bool(total.broken))
+
+
+class Total:
+    """The sums over seeds."""
+
+    def __init__(self) -> None:
+        self.seeds = self.events = self.lives = self.learned = self.broken = 0
+        self.virtual_s = self.seconds = 0.0
+
+    def add(self, outcome: Outcome) -> None:
+        self.seeds += 1
+        self.events += outcome.n_events
+        self.lives += outcome.lives
+        self.learned += outcome.learned
+        self.virtual_s += outcome.virtual_s
+        self.seconds += outcome.seconds
+        self.broken += bool(outcome.broken)
+
+    def __str__(self) -> str:
+        return (
+            f"simulation  {self.seeds:,} seeds, {self.events:,} events, {self.lives:,} lives, "
+            f"{self.learned:,} samples learned in {self.virtual_s / 3600:,.1f} h; broken "
+            f"{self.broken:,}; {self.seconds / max(self.seeds, 1):.2f} s a seed"
+        )
 
 
 if __name__ == "__main__":

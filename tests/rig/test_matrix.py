@@ -15,15 +15,9 @@ from firmware_sim.harness import Pump
 from firmware_sim.line import MIXES, FaultInjector, Ledger, Line, MemoryLink
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
 from firmware_sim.line.ledger import Entry
-from firmware_sim.node import FaultyNode, FrameNode, Mishaps, RotatingMachine, TextNode
-from firmware_sim.node.mishaps import MISHAPS
-from rig.conformance.checks import (
-    MATRIX,
-    identities,
-    matrix_checks,
-    of_former_sessions,
-)
-from rig.conformance.expected import expected
+from firmware_sim.node import FrameNode, RotatingMachine, TextNode
+from rig.checks import MATRIX, expected, identities, matrix_checks, of_former_sessions
+from rig.mishaps import MISHAPS, FaultyNode, Mishaps
 
 WAITING = 100  # samples that may wait for a late label
 

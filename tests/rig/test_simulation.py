@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 from each import each
 
-from edgesvm.link.link import Link
+from edgesvm.link.link import Link, PortLink
 from edgesvm.persist.checkpoint import _File
 from edgesvm.serve.job import Job
 from rig.__main__ import main
@@ -17,14 +17,14 @@ SEEDS = 20
 
 
 def test_what_must_hold_does_for_the_first_seeds(capsys):
-    assert main(["simulate", "--seeds", str(SEEDS)]) == 0
+    assert main(["--seeds", str(SEEDS)]) == 0
     told = capsys.readouterr().out
     assert f"{SEEDS} seeds" in told and "broken 0" in told
 
 
 def test_a_seed_is_the_same_each_time(capsys):
     """With kills, a removed checkpoint and a failing disk, as its events tell."""
-    assert main(["simulate", "--replay", str(REPLAYED)]) == 0
+    assert main(["--replay", str(REPLAYED)]) == 0
     told = capsys.readouterr().out
     assert all(word in told for word in ("life ends by", "saved", "step")), told
     assert simulate(REPLAYED + 1).trace != simulate(REPLAYED).trace
@@ -59,7 +59,7 @@ def one_label_less(self):
     return take_labelled(self) if late is not None and self.tests_taken == 20 else late
 
 
-send_prediction = Link.send_prediction
+send_prediction = PortLink.send_prediction
 
 
 def stale(self, sequence, label, score=0.0, flags=0):
@@ -108,4 +108,4 @@ def test_a_mistake_is_found_and_its_seed_finds_it_again(where, name, mistake):
 
 @pytest.mark.long
 def test_what_must_hold_does_for_more_seeds():
-    assert main(["simulate", "--from", "100000", "--seeds", "100300"]) == 0
+    assert main(["--from", "100000", "--seeds", "100300"]) == 0

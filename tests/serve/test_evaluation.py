@@ -9,7 +9,7 @@ from each import each
 from edgesvm import StreamSVM
 from edgesvm.data import NpzRows, Source
 from edgesvm.errors import LinkDown, SampleRefused
-from edgesvm.link.playback import RowsLink
+from edgesvm.link.files import RowsLink
 from edgesvm.serve.score import Prequential
 from edgesvm.serve.taught import HeldOut, predict_then_learn, taught
 

@@ -3,11 +3,11 @@
 import json
 import threading
 
+from allocations import hook_calls
 from outgoing import answers, output, until, write
 
 from edgesvm.serve.outputs import output as module
 from edgesvm.serve.outputs.sink import Sink
-from firmware_sim.limits.allocations import hook_calls
 
 
 class Place(Sink):

@@ -1,9 +1,9 @@
 """The counters themselves: an idle loop counts a constant, one block a call counts every block."""
 
 import pytest
+from allocations import SAMPLES, hook_calls, preload_calls
 
 from firmware_sim.limits import _alloc_hooks
-from firmware_sim.limits.allocations import SAMPLES, hook_calls, preload_calls
 
 NOTHING = """
 import numpy as np

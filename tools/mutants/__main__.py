@@ -1,7 +1,7 @@
 """Put small mistakes into the sources, one at a time: a test must find each.
 
     make mutants MUTANTS_ARGS="--area link persist --per-area 10 --seed 1"
-    make mutants MUTANTS_ARGS="--only 'edgesvm/link/keys.py:40:12 == to !='"
+    make mutants MUTANTS_ARGS="--only 'edgesvm/link/keyed.py:40:12 == to !='"
 
 Operators over the syntax tree make the mutants, and a seed draws from them; those written by hand
 (tools/mutants/by_hand.py) are all tried. What survives is listed with the line that was changed.

@@ -77,7 +77,7 @@ class NoveltyLearner(Unlabelled):
     one. To scikit-learn they are outlier detectors."""
 
     _absent: ClassVar[Mapping[str, Any]] = {"stuck": "learn", "alarm": earlier.SETTLED}
-    _since: ClassVar[Mapping[str, Any]] = {"alarm": "1/1"}  # see `persist.earlier`
+    _since: ClassVar[Mapping[str, Any]] = {"alarm": "1/1"}  # see `persist.store.upgraded`
     _read_earlier: ClassVar[Any] = staticmethod(earlier.read)
 
     shuffles: ClassVar[bool] = False  # rows in time order

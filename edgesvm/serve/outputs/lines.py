@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.link.frames import ABSTAIN, ALARM, REJECTED, TRAINED
+from edgesvm.link.wire import ABSTAIN, ALARM, REJECTED, TRAINED
 from edgesvm.serve import remarks
 from edgesvm.serve.journal import Journal
 from edgesvm.serve.outputs.sink import Line

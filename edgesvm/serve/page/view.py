@@ -12,7 +12,7 @@ import numpy as np
 
 from edgesvm import __version__
 from edgesvm.link import Link
-from edgesvm.link.frames import REJECTED
+from edgesvm.link.wire import REJECTED
 from edgesvm.persist.format import pack
 from edgesvm.serve.job import Job
 from edgesvm.serve.journal import Journal

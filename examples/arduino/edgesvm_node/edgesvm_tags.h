@@ -1,4 +1,4 @@
-/* Keyed tags of a node's frames, protocol 1.1: FORMATS.md, "Authentication". Included by edgesvm_node.h
+/* Keyed tags of a node's frames, protocol 1.1: docs/keyed-link.md. Included by edgesvm_node.h
  * if ESVM_KEY is defined. About 150 bytes of RAM; a tag takes less than a millisecond at 16 MHz.
  */
 #ifndef EDGESVM_TAGS_H

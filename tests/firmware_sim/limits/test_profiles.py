@@ -39,7 +39,7 @@ except MemoryError:
 CAPS_ITSELF = """
 import numpy as np
 from firmware_sim.limits.profiles import cap_process
-cap_process(None, 8 << 20, kind="{kind}")
+cap_process(None, 8 << 20)
 np.ones(1 << 20, np.uint8)
 try:
     np.ones(64 << 20, np.uint8)
@@ -60,62 +60,20 @@ def python(code, **settings):
 
 
 @linux
-@each("kind", ["data", "as"])
 @each("allowance, end", [(8 << 20, "MemoryError"), (256 << 20, "large")])
-def test_a_running_process_is_held_to_its_allowance(kind, allowance, end):
+def test_a_running_process_is_held_to_its_allowance(allowance, end):
     with python(HUNGRY) as child:
         assert child.stdout.readline() == "up\n"
-        limit = cap_process(child.pid, allowance, kind=kind)
+        limit = cap_process(child.pid, allowance)
         assert limit > allowance
         out, _ = child.communicate("go\n")
     assert out.split() == ["small", end]
 
 
 @linux
-@pytest.mark.parametrize("kind", ["data", "as"])
-def test_a_process_can_cap_itself(kind):
-    with python(CAPS_ITSELF.format(kind=kind)) as child:
+def test_a_process_can_cap_itself():
+    with python(CAPS_ITSELF) as child:
         assert child.communicate()[0] == "MemoryError\n"
-
-
-# Takes 64 MiB of each kind that a process can have, and says which it was refused.
-KINDS = """
-import mmap, os, tempfile, threading
-from firmware_sim.limits.profiles import cap_process
-SIZE = 64 << 20
-held = []
-
-def shared():
-    held.append(mmap.mmap(-1, SIZE))
-
-def private():
-    held.append(mmap.mmap(-1, SIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
-
-def of_a_file():
-    with tempfile.TemporaryFile() as file:
-        file.truncate(SIZE)
-        held.append(mmap.mmap(file.fileno(), SIZE))
-
-def heap():
-    held.append(bytearray(SIZE))
-
-cap_process(None, 8 << 20)
-for take in (shared, private, of_a_file, heap):
-    try:
-        take()
-    except (MemoryError, OSError) as error:
-        print(take.__name__, "refused")
-    else:
-        print(take.__name__, "taken")
-"""
-
-
-@linux
-def test_by_default_no_kind_of_memory_gets_past_a_cap():
-    with python(KINDS) as child:
-        assert child.communicate()[0].split("\n")[:-1] == [
-            f"{kind} refused" for kind in ("shared", "private", "of_a_file", "heap")
-        ]
 
 
 @linux
@@ -164,8 +122,6 @@ def test_who_waits_is_idle_and_who_computes_or_is_stopped_is_not():
 
 
 def test_arguments_out_of_range():
-    with pytest.raises(ValueError, match="'data' or 'as'"):
-        cap_process(None, 1, kind="rss")
     with pytest.raises(ValueError, match="negative"):
         cap_process(None, -1)
     with pytest.raises(ValueError, match="no profile 'spam'; there are pi-zero"):

@@ -6,13 +6,13 @@ import zlib
 
 import numpy as np
 import pytest
+from allocations import hook_calls
 from each import each
 
 import edgesvm
 from edgesvm import CorruptModelError, GaussianNovelty, KernelNovelty, NotFittedError
 from edgesvm.learners.novelty.novelty import NoveltyLearner
 from edgesvm.persist.store import restore
-from firmware_sim.limits.allocations import hook_calls
 
 N, D = 240, 5
 FORMS = {

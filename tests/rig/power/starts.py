@@ -66,7 +66,7 @@ class StartReport:
     unloadable: int = 0
 
     def text(self) -> str:
-        """One line of a conformance run."""
+        """One line."""
         return (
             f"starts    {self.starts:,} at once on one path, kills {self.kills:,}, "
             f"refused {self.refused:,}, failed {self.failed:,}: "

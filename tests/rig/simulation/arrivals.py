@@ -17,9 +17,9 @@ from cobs import cobs
 from numpy.typing import NDArray
 
 from edgesvm.link import LineParser, SampleRing, wire
-from edgesvm.link._authenticator import siphash_view
-from edgesvm.link._values import ValueGate
-from edgesvm.link.scales import ScaleTable
+from edgesvm.link._frames import ValueGate
+from edgesvm.link._keyed import siphash_view
+from edgesvm.link.control import ScaleTable
 
 WINDOW = 64
 FROM_NODE = 2  # purpose of a derived key

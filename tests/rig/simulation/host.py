@@ -31,7 +31,7 @@ from edgesvm.errors import CorruptModelError, LinkDown, NoSchema
 from edgesvm.learner import Learner
 from edgesvm.learners.drift import DriftWatch
 from edgesvm.link import open_link, wire
-from edgesvm.link.frames import REJECTED
+from edgesvm.link.wire import REJECTED
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.serve.job import Job

@@ -16,7 +16,7 @@ from edgesvm.core.status import Status
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 from edgesvm.learners.drift import DriftWatch
-from edgesvm.link.frames import ABSTAIN, REJECTED, TRAINED
+from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
 from rig.simulation.arrivals import Epoch, Label, Reader, Row
 
 REMEMBERED = 1024  # numbers for which a late label is recognised

@@ -13,8 +13,8 @@ from edgesvm.cli import _parse
 from edgesvm.cli.learner_options import KINDS, OF_MANY, LearnerSettings
 from edgesvm.data import Rows, Stream
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
-from firmware_sim.node.mishaps import MISHAPS
 from rig.liveness import HANDSHAKE_S, RECOVERY_S
+from rig.mishaps import MISHAPS
 
 KEY = bytes(range(16))
 # Of an hour or less; the slices are the steps in which the clock goes on.

@@ -36,7 +36,7 @@ class Outcome:
             )
         return (
             f"seed {self.seed}: BROKEN at event {self.n_events:,}, {self.virtual_s:,.3f} s: "
-            f"{self.broken}\n  python -m rig simulate --replay {self.seed}"
+            f"{self.broken}\n  python -m rig --replay {self.seed}"
         )
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from edgesvm.errors import LinkDown
 from firmware_sim.harness import InMemory
 from firmware_sim.line import FaultInjector
-from firmware_sim.node import FaultyNode, Mishaps, Node, TextNode
+from firmware_sim.node import Node, TextNode
 from rig.liveness import MuteNode
+from rig.mishaps import FaultyNode, Mishaps
 from rig.power.disk import Fault, PowerCut, SimulatedDisk
 from rig.simulation.plan import CALM_S, DISK_FAULTS, Clouds, End, Event, Plan
 

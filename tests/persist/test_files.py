@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from edgesvm.persist import exclusive
-from edgesvm.persist.exclusive import Claim, create_temporary
+from edgesvm.persist import files
+from edgesvm.persist.files import Claim, create_temporary
 
 
 def before_the_lock(monkeypatch, act):
@@ -37,7 +37,7 @@ def test_a_file_removed_before_it_was_locked_is_created_again(tmp_path, monkeypa
     path.write_bytes(b"old")
     before_the_lock(monkeypatch, path.unlink)
     with Claim(str(path)) as claim:
-        assert exclusive.is_at(claim.descriptor, path)
+        assert files.is_at(claim.descriptor, path)
     assert not path.exists()  # it was never written
 
 
@@ -60,15 +60,15 @@ def test_a_file_created_by_another_at_the_same_moment(tmp_path, monkeypatch):
 
 def test_a_temporary_file_taken_for_abandoned_before_it_was_locked(tmp_path, monkeypatch):
     path = str(tmp_path / "file")
-    before_the_lock(monkeypatch, lambda: exclusive._remove_abandoned(path))
+    before_the_lock(monkeypatch, lambda: files._remove_abandoned(path))
     descriptor, name = create_temporary(path)
-    assert exclusive.is_at(descriptor, name) and os.listdir(tmp_path) == [os.path.basename(name)]
+    assert files.is_at(descriptor, name) and os.listdir(tmp_path) == [os.path.basename(name)]
     os.close(descriptor)
 
 
 def test_a_system_that_does_not_name_the_holder(tmp_path, monkeypatch):
     path = str(tmp_path / "file")
-    monkeypatch.setattr(exclusive, "_holder", lambda descriptor: "")
+    monkeypatch.setattr(files, "_holder", lambda descriptor: "")
     with Claim(path), pytest.raises(BlockingIOError, match=r"another process$"):
         Claim(path)
 

@@ -1,4 +1,5 @@
-"""Bodies of the control frames of a binary link, and of predictions; FORMATS.md has every byte."""
+"""Control frames of a binary link and predictions, whose every byte FORMATS.md has; and what takes
+several of them: a scale table in pages, a command until it is acknowledged."""
 
 from __future__ import annotations
 
@@ -7,9 +8,12 @@ import zlib
 from dataclasses import astuple, dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
-from edgesvm.link.frames import (
+import numpy as np
+
+from edgesvm.link.wire import (
     ABSTAIN,
     ALARM,
+    DONE,
     DTYPE_F32,
     DTYPE_I16,
     LABEL_INLINE,
@@ -18,6 +22,7 @@ from edgesvm.link.frames import (
     MAX_ARGUMENT,
     MAX_RAW,
     MIN_RAW,
+    OPCODES,
     PAGE,
     PAIR,
     PROTOCOL_VERSION,
@@ -27,6 +32,9 @@ from edgesvm.link.frames import (
     BadBody,
     pack_fields,
 )
+
+RETRY_AFTER = 0.2  # seconds
+RETRIES = 3
 
 Body = TypeVar("Body", bound="_Body")
 CommandBody = TypeVar("CommandBody", bound="Command")
@@ -302,3 +310,140 @@ class ScalePage:
         if page >= pages:
             raise BadBody(f"ScalePage page={page} must be less than pages={pages}")
         return cls(page, pages, pairs)
+
+
+class ScaleTable:
+    """The table of one schema; at most 8 bytes per feature, whatever is received.
+
+    Pages are accepted in order, and page 0 starts over: after a lost page the node is asked again
+    and sends them all.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (d, 2), float32, or None
+        Scale and offset of each feature, once the table is complete.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.rows: np.ndarray | None = None
+        self._pairs = bytearray()
+        self._next = 0
+        if schema.scale_crc == 0:
+            self.rows = np.tile(np.array([1, 0], np.float32), (schema.n_features, 1))
+
+    def take(self, page: ScalePage) -> bool:
+        """Add a page; is the table complete now? BadBody if the page cannot belong to it."""
+        if self.rows is not None:
+            return False
+        if page.page == 0:
+            self._restart()
+        if page.page != self._next:
+            return False
+        self._pairs += page.pairs
+        self._next += 1
+        if len(self._pairs) > 8 * self.schema.n_features:
+            self._restart()
+            raise BadBody(f"the scale table has more than {self.schema.n_features} features")
+        if self._next < page.pages:
+            return False
+        self.rows = self._assemble()
+        return True
+
+    def _assemble(self) -> np.ndarray:
+        pairs = bytes(self._pairs)
+        self._restart()
+        if len(pairs) != 8 * self.schema.n_features or zlib.crc32(pairs) != self.schema.scale_crc:
+            raise BadBody("the scale table does not match the schema's length and CRC")
+        rows = np.frombuffer(pairs, "<f4").reshape(-1, 2).astype(np.float32)
+        if not np.isfinite(rows).all():
+            raise BadBody("the scale table has a value that is not finite")
+        return rows
+
+    def _restart(self) -> None:
+        self._pairs.clear()
+        self._next = 0
+
+
+class Commands:
+    """The pending command, and what became of earlier ones.
+
+    Attributes
+    ----------
+    commands, command_retries : int
+        Commands accepted for sending; repeated transmissions.
+    command_done, command_refused, command_lost : int
+        Commands acknowledged with status 0; with another status; not within 0.8 s.
+    acks, ack_stray : int
+        All ACK frames; those that do not match the pending command.
+    last_ack : Ack or None
+        The last one that matched a command.
+    """
+
+    def __init__(self) -> None:
+        self.commands = self.command_retries = 0
+        self.command_done = self.command_refused = self.command_lost = 0
+        self.acks = self.ack_stray = 0
+        self.last_ack: Ack | None = None
+        self._pending: Command | None = None
+        self._sent = 0
+        self._next = 0.0
+
+    @property
+    def pending(self) -> bool:
+        """Is a command waiting for its acknowledgement?"""
+        return self._pending is not None
+
+    def ask(self, opcode: int, argument: bytes, now: float) -> int:
+        """Accept a command and return its id; ValueError if it is invalid or one is pending."""
+        if opcode not in OPCODES:
+            raise ValueError(f"opcode={opcode} must be one of {OPCODES}")
+        if self._pending is not None:
+            raise ValueError(
+                f"command {self._pending.command_id} has not been acknowledged yet; "
+                "wait until pending is False"
+            )
+        # Ids run from 1 and wrap: never the id of the command before.
+        self._pending = Command(self.commands % 0xFFFF + 1, opcode, argument=bytes(argument))
+        self.commands += 1
+        self._sent = 0
+        self._next = now
+        return self._pending.command_id
+
+    def due(self, now: float) -> bytes | None:
+        """The body to send now, or None."""
+        if self._pending is None or now < self._next:
+            return None
+        if self._sent > RETRIES:
+            self.command_lost += 1
+            self._pending = None
+            return None
+        self.command_retries += self._sent > 0
+        self._sent += 1
+        self._next = now + RETRY_AFTER
+        return self._pending.pack()
+
+    def on_ack(self, ack: Ack) -> None:
+        """Handle an ACK frame of the node."""
+        self.acks += 1
+        sent = self._pending
+        if sent is None or (sent.command_id, sent.opcode) != (ack.command_id, ack.opcode):
+            self.ack_stray += 1
+            return
+        self._pending = None
+        self.last_ack = ack
+        if ack.status == DONE:
+            self.command_done += 1
+        else:
+            self.command_refused += 1
+
+    def counters(self) -> dict[str, int]:
+        """All counts except `acks`, by name."""
+        return {
+            "commands": self.commands,
+            "command_retries": self.command_retries,
+            "command_done": self.command_done,
+            "command_refused": self.command_refused,
+            "command_lost": self.command_lost,
+            "ack_stray": self.ack_stray,
+        }

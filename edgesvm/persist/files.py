@@ -1,4 +1,5 @@
-"""Files that one process at a time may write.
+"""Files: those that one process at a time may write, the path that a file really has, and the few
+operations of a checkpoint, which a simulated disk can replace.
 
 A process claims a file by locking it. Only the process that holds the lock on the file at a path
 may replace or remove it; after locking, a process checks that the file is still the one at the
@@ -12,6 +13,8 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterator
+from typing import Protocol
 
 _OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # Without O_NONBLOCK, opening a named pipe waits for its other end.
@@ -169,3 +172,113 @@ def _remove_unlocked(path: str) -> None:
                 os.unlink(path)
         finally:
             os.close(descriptor)
+
+
+class BrokenLink(FileNotFoundError):
+    """A symbolic link points to no file."""
+
+
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Have an OSError that names no file, as those of an open one do, name this file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+def followed(path: str | os.PathLike[str]) -> str:
+    """The file that a symbolic link points to; `path` itself if it is not a link.
+
+    Raises
+    ------
+    BrokenLink
+        The link points to no file.
+    """
+    path = os.fspath(path)
+    if not os.path.islink(path):
+        return path
+    try:
+        return os.path.realpath(path, strict=True)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ELOOP):
+            raise
+        raise BrokenLink(
+            f"{path} is a symbolic link to {os.readlink(path)}, which does not exist"
+        ) from error
+
+
+def folder_of(path: str) -> str:
+    """The folder that a file is in."""
+    return os.path.dirname(path) or "."
+
+
+def sync_folder(folder: str | os.PathLike[str]) -> None:
+    """Sync a folder: without this a power cut may undo a rename or lose a new file's name. Does
+    nothing on Windows, which has no such call."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            with naming(folder):
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+class Disk(Protocol):
+    """The file operations that a checkpoint uses, as in `OsDisk`. All raise OSError."""
+
+    def open(self, path: str) -> int: ...
+    def claim(self, path: str) -> int: ...
+    def release(self, descriptor: int, path: str) -> None: ...
+    def create_temporary(self, path: str) -> tuple[int, str]: ...
+    def close(self, descriptor: int) -> None: ...
+    def size(self, descriptor: int) -> int: ...
+    def is_at(self, descriptor: int, path: str) -> bool: ...
+    def pread(self, descriptor: int, n_bytes: int, offset: int) -> bytes: ...
+    def pwrite(self, descriptor: int, data: bytes | memoryview, offset: int) -> int: ...
+    def fdatasync(self, descriptor: int) -> None: ...
+    def fsync(self, descriptor: int) -> None: ...
+    def forget_cache(self, descriptor: int) -> None: ...
+    def followed(self, path: str) -> str: ...
+    def replace(self, source: str, target: str) -> None: ...
+    def sync_folder(self, path: str) -> None: ...
+    def unlink(self, path: str) -> None: ...
+
+
+class OsDisk:
+    """The operating system's files. POSIX."""
+
+    open = staticmethod(open_regular)
+    claim = staticmethod(claim)
+    release = staticmethod(release)
+    create_temporary = staticmethod(create_temporary)
+    is_at = staticmethod(is_at)
+    followed = staticmethod(followed)
+    close = staticmethod(os.close)
+    fsync = staticmethod(os.fsync)
+    fdatasync = staticmethod(getattr(os, "fdatasync", os.fsync))  # macOS has only the latter
+    replace = staticmethod(os.replace)
+    unlink = staticmethod(os.unlink)
+
+    def pread(self, descriptor: int, n_bytes: int, offset: int) -> bytes:
+        return os.pread(descriptor, n_bytes, offset)
+
+    def pwrite(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
+        return os.pwrite(descriptor, data, offset)
+
+    def size(self, descriptor: int) -> int:
+        return os.fstat(descriptor).st_size
+
+    def forget_cache(self, descriptor: int) -> None:
+        """Make the next read come from the medium. After a failed sync the system's cache may hold
+        data that never reached it.
+        """
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def sync_folder(self, path: str) -> None:
+        """Returns when the names in the folder of `path` are on the medium."""
+        sync_folder(folder_of(path))

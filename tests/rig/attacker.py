@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 
 from edgesvm.errors import LinkDown
 from edgesvm.link import FrameDecoder, Link, open_link, wire
-from edgesvm.link._authenticator import Authenticator
-from edgesvm.link.port import READ_BYTES
+from edgesvm.link._keyed import Authenticator
+from edgesvm.link.ports import READ_BYTES
 from firmware_sim.node import FrameNode, RotatingMachine
-from rig.conformance.section import Section
 
 TURN_S = 0.01  # of simulated time
 RECENT = 20  # frames, some of them still in the window; half of the replays are of these
@@ -169,8 +168,11 @@ def frames_of(data: bytes) -> list[bytes]:
     return [run + b"\0" for run in data.split(b"\0") if run]
 
 
-def auth_section(*, seed: int, attacks: int) -> Section:
-    """A keyed node and host, restarts of both, and an attacker who reads and writes the line."""
+def attacked(*, seed: int, attacks: int) -> tuple[list[str], dict[str, int]]:
+    """A keyed node and host, restarts of both, and an attacker who reads and writes the line.
+
+    Returns what was broken, and how many frames of each kind were sent.
+    """
     rng = random.Random(seed)
     key = rng.randbytes(16)
     node = FrameNode(RotatingMachine(seed), key=key, boot_id=seed)
@@ -204,7 +206,6 @@ def auth_section(*, seed: int, attacks: int) -> Section:
                 link.send_prediction(n, 1, 0.5)
             link.release(len(batch.y))
         broken = list(link.check_identities())
-        c = link.counters
     twice = len(learned) - len(set(learned))
     if line.accepted:
         broken.append(f"{line.accepted} frames of the attacker were accepted")
@@ -212,12 +213,4 @@ def auth_section(*, seed: int, attacks: int) -> Section:
         broken.append(f"{twice} samples were learned twice")
     if len(learned) < attacks // 10:
         broken.append(f"only {len(learned)} samples were learned")
-    return Section(
-        "tags",
-        f"forged {line.sent['forged']:,} and replayed {line.sent['replayed']:,} frames sent, "
-        f"accepted {line.accepted} (limit 0)   host counted bad_tag {c['bad_tag']:,}, replayed "
-        f"{c['replayed']:,}   {len(learned):,} samples learned, {twice} twice, in {node.boots} "
-        f"boots and {c['connect_attempts']} connections",
-        broken,
-        {"sent": line.sent, "accepted": line.accepted, "learned": len(learned), "twice": twice},
-    )
+    return broken, line.sent

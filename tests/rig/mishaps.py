@@ -6,16 +6,19 @@ function there. A frame with a device fault gets no fault on the line.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from edgesvm.data import SampleSource
 from edgesvm.link import wire
-from firmware_sim.line.faults import WINDOW
-from firmware_sim.node.frame_node import FrameNode
+from firmware_sim.line.faults import WINDOW, Gaps, checked_rates
+from firmware_sim.line.ledger import Entry
+from firmware_sim.node import FrameNode
+from firmware_sim.node.node import Block
 
 # A learner that has seen one class only would accept an unknown one as its second.
 _SETTLED_SAMPLES = 500
@@ -167,23 +170,75 @@ MISHAPS: dict[str, Mishap] = {
 }
 
 
-# Probability per sample of each kind, added to the fault mix of the same name.
-MISHAP_MIXES: dict[str, dict[str, float]] = {
-    "field": {
-        "nan": 2e-4,
-        "inf": 1e-4,
-        "dimension": 2e-4,
-        "unknown-label": 2e-4,
-        "overrun": 5e-4,
-        "clock": 1e-4,
-        "hostile": 2e-4,
-        "schema": 2e-6,
-    },
-    # These need a node with late labels.
-    "late": {
-        "label-expired": 0.005,
-        "label-never": 0.005,
-        "label-stray": 0.005,
-        "label-repeated": 0.005,
-    },
-}
+class Mishaps:
+    """Decides which samples get which device fault.
+
+    Parameters
+    ----------
+    rates : mapping of str to float
+        Probability per sample, by kind.
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        Unknown kind; a rate below 0; rates that add up to more than 1.
+    """
+
+    def __init__(self, rates: Mapping[str, float], *, seed: int = 0) -> None:
+        self._rng = np.random.default_rng([seed, 1])
+        self._gaps = Gaps(checked_rates(rates, MISHAPS), self._rng)
+        self._left = self._gaps.next()
+
+    def ordinary(self, node: FrameNode, n: int) -> int:
+        """How many of the next n samples have no device fault."""
+        if node.schema_changes and not node.schema_sent:
+            return 0
+        if self._left is None:
+            return n
+        n = min(n, self._left)
+        self._left -= n
+        return n
+
+    def strike(self, node: FrameNode, now: float, sample: Sample) -> bytes | None:
+        """The bytes sent for a sample with a device fault; None if it is not sent."""
+        if node.schema_changes and not node.schema_sent:
+            kind = "schema"
+        else:
+            kind = self._gaps.kind()
+            self._left = self._gaps.next()
+        data = MISHAPS[kind].strike(node, now, sample, self._rng)
+        if data is None:
+            return ordinary(node, now, sample)
+        if kind == "overrun":
+            node.ledger.enter(Entry(len(node.ledger), kind, node.frames_out, 0, 0, 0))
+            return None
+        node.ledger.spare(node.frames_out, kind, numbered=MISHAPS[kind].numbered)
+        return data
+
+
+class FaultyNode(FrameNode):
+    """A node whose samples get device faults.
+
+    Parameters
+    ----------
+    source, **settings
+        See `FrameNode`.
+    mishaps : Mishaps
+        The device faults and their rates.
+    """
+
+    def __init__(self, source: SampleSource, *, mishaps: Mishaps, **settings) -> None:
+        super().__init__(source, **settings)
+        self._mishaps = mishaps
+
+    def _make_block(self, now: float, n: int) -> Block | None:
+        n_ordinary = self._mishaps.ordinary(self, n)
+        if n_ordinary:
+            return super()._make_block(now, n_ordinary)
+        first, X, y = self._take_rows(1)
+        data = self._mishaps.strike(self, now, Sample(first, X[0], y[0].item()))
+        if data is None:
+            return None
+        self.frames_out += 1
+        return Block(first, y, data, np.array([len(data)]))

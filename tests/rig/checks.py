@@ -1,4 +1,5 @@
-"""The fault matrix: for each fault, the counters that count it and how they must compare.
+"""The fault matrix: for each fault, the counters that count it and how they must compare; and what
+a host must have seen and learned, computed from the ledger and the bytes delivered.
 
 ``relation`` is "=" or ">=" for counted <relation> injected; "<=" marks a fault of which the counter
 has other causes too, so that it is checked as counted >= injected. Rows with the same counters are
@@ -10,7 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from firmware_sim.line import Ledger
+import numpy as np
+from numpy.typing import NDArray
+
+from firmware_sim.line import FaultInjector, Ledger
+from firmware_sim.node import Node
+from rig.mishaps import MISHAPS
 
 Counters = Mapping[str, int]
 
@@ -180,3 +186,36 @@ _OUTCOMES = (
     "waiting",
 )
 _OPTIONAL = (*_OUTCOMES, "taken")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Counts over all boots, and the samples themselves.
+
+    ``rows``: indices of the samples whose number the host has seen, in order of arrival.
+    ``learned``: those among them that it must have learned, if labels are inline.
+    """
+
+    unique: int
+    missing: int
+    epochs: int
+    rows: NDArray[np.int64]
+    learned: NDArray[np.int64]
+
+
+def expected(node: Node, faults: FaultInjector) -> Expected:
+    """The expected counts of a finished run."""
+    sent = np.delete(np.arange(node.samples_made), node.ledger.never_sent)
+    ordinals = np.frombuffer(faults.arrived, np.uint32).astype(np.int64)
+    spared = node.ledger.spared
+    unlearned = [n for n, kind in spared.items() if not MISHAPS[kind].learned]
+    ordinals = ordinals[~np.isin(ordinals, list(node.ledger.unnumbered))]
+    rows = sent[ordinals]
+    boots = np.searchsorted(node.boot_rows, rows, side="right")
+    missing = epochs = 0
+    for boot in np.unique(boots):
+        seen = rows[boots == boot]
+        missing += int(seen.max() - seen.min()) + 1 - len(seen)
+        epochs += 1
+    learned = sent[ordinals[~np.isin(ordinals, unlearned)]]
+    return Expected(len(rows), missing, epochs, rows, learned)
