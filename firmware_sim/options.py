@@ -32,16 +32,6 @@ from firmware_sim.node.raw_signals import DEFECTS
 STATUS_EVERY_S = 0.2
 CLEAR_LINE = "\r\x1b[K"
 
-_SUFFIX = {"": 1, "k": 1_000, "m": 1_000_000}
-
-
-def parse_count(text: str) -> int:
-    """``"10M"``, ``"50k"``, ``"1,000"``; ValueError for anything else."""
-    match = re.fullmatch(r"(\d+)([km]?)", text.replace(",", "").replace("_", "").lower())
-    if match is None:
-        raise ValueError(f"samples {text!r}: give an integer such as 50000, 50k or 10M")
-    return int(match[1]) * _SUFFIX[match[2]]
-
 
 def parse_seconds(text: str) -> float:
     """``"90"``, ``"90s"``, ``"10m"``, ``"2h"`` in seconds."""

@@ -30,7 +30,7 @@ def steps(size: float) -> dict[str, str]:
         "tests": "make test",
         "bounds": "make test-bounds",
         "long": f"{PYTEST} -m long tests --ignore=tests/export",
-        "simulation": f"{rig} simulate --seeds {int(500 * size)}",
+        "simulation": f"{rig} --seeds {int(500 * size)}",
         "broker": "EDGESVM_BROKER=required EDGESVM_NODE_RED=required "
         f"{PYTEST} tests/serve/outputs tests/examples/test_node_red.py",
         "browser": "make browser",

@@ -29,8 +29,7 @@ _MODULES = {
     "files": ("open_rows",),
     "link": ("Link", "SampleSchema"),
     "opening": ("open_link",),
-    "ports": ("Port", "SocketPort", "open_port"),
-    "serial_port": ("SerialPort",),
+    "ports": ("Port", "SerialPort", "SocketPort", "open_port"),
     "recording": ("Recording", "RecordingSchema", "RecordingWriter"),
 }
 _MODULE_OF = {name: f"edgesvm.link.{m}" for m, names in _MODULES.items() for name in names}

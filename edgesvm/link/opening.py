@@ -41,8 +41,6 @@ def open_link(
     value_range: tuple[float, float] | None = None,
     clip: bool = False,
     key: bytes | None = None,
-    exclusive: bool = True,
-    low_latency: bool = False,
     silent_after: float = SILENT_AFTER,
     stale_after: float | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -97,8 +95,6 @@ def open_link(
     key : bytes, optional
         16 bytes that the node holds too: frames without a valid keyed tag are refused, and so are
         those that have arrived before. It needs ``mode="binary"``. See `edgesvm.link.keyed`.
-    exclusive, low_latency : bool
-        See `edgesvm.link.ports.open_port`.
     silent_after : float
         Seconds without a valid frame after which a node is asked for its schema again; after twice
         as many the port counts as down. At least 5. On a text link, where there is nobody to ask,
@@ -145,9 +141,7 @@ def open_link(
         raise ValueError(f"mode={mode!r}: only frames have tags; a key needs mode='binary'")
     gate = ValueGate(value_range, clip, missing=bool(targets))
     if opener is None:
-        opener = functools.partial(
-            open_port, url, baud, exclusive=exclusive, low_latency=low_latency
-        )
+        opener = functools.partial(open_port, url, baud)
     with contextlib.ExitStack() as on_failure:
         if mode == "auto":
             port = opener()

@@ -1,7 +1,6 @@
 """Ports: bytes in and out, and one exception for every failure, `LinkDown`.
 
-Reads never wait for a buffer to fill, and writes never wait at all. Ports that pyserial opens are
-in ``serial_port``.
+Reads never wait for a buffer to fill, and writes never wait at all.
 """
 
 from __future__ import annotations
@@ -11,12 +10,10 @@ import errno
 import os
 import select
 import socket
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 from edgesvm.errors import LinkDown
-
-if TYPE_CHECKING:
-    from edgesvm.link.ports import SerialPort
 
 DEATHS: tuple[type[Exception], ...] = (OSError, TypeError, ValueError)
 try:
@@ -27,6 +24,8 @@ else:
     DEATHS = (*DEATHS, termios.error)
 
 READ_BYTES = 65536
+# How long pyserial may wait for a write to a port without a file descriptor, in seconds.
+WRITE_TIMEOUT = 0.5
 CONNECT_S = 5.0
 
 # A peer that has gone without a word is found after KEEP_IDLE + KEEP_EVERY * KEEP_PROBES seconds,
@@ -38,6 +37,9 @@ KEEPALIVE = {
     "TCP_KEEPCNT": KEEP_PROBES,
     "TCP_USER_TIMEOUT": 1000 * (KEEP_IDLE + KEEP_EVERY * KEEP_PROBES),  # milliseconds
 }
+
+
+Answer = TypeVar("Answer")
 
 
 class Port(Protocol):
@@ -53,10 +55,8 @@ class Port(Protocol):
         """Close the port; may be called again."""
 
 
-def open_port(
-    url: str, baud: int = 115200, *, exclusive: bool = True, low_latency: bool = False
-) -> SerialPort | SocketPort:
-    """Open a port.
+def open_port(url: str, baud: int = 115200) -> SerialPort | SocketPort:
+    """Open a port; a tty is locked (an advisory lock).
 
     Parameters
     ----------
@@ -64,11 +64,6 @@ def open_port(
         Device path or pyserial URL, such as ``socket://host:port``.
     baud : int
         Bits per second; ignored by a pseudo-terminal or a socket.
-    exclusive : bool
-        Lock the tty (an advisory lock), and fail if another program holds the lock.
-    low_latency : bool
-        Ask the driver to deliver bytes at once (USB converters collect them for up to 16 ms).
-        Ignored by ports that do not support it.
 
     Raises
     ------
@@ -83,9 +78,7 @@ def open_port(
     try:
         if url.startswith("socket://"):
             return SocketPort(url)
-        from edgesvm.link import serial_port  # pyserial, for those who have such a port
-
-        return serial_port.opened(url, baud, exclusive=exclusive, low_latency=low_latency)
+        return _opened(url, baud)
     except failures as error:
         raise LinkDown(f"cannot open {url}: {_why(error)}") from error
 
@@ -175,3 +168,102 @@ def keep_alive(connection: socket.socket) -> None:
     for name, value in KEEPALIVE.items():
         if hasattr(socket, name):
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+class SerialPort:
+    """A port that pyserial opened: ``/dev/ttyUSB0``, a pseudo-terminal, ``rfc2217://``.
+
+    Its exceptions become one: pyserial raises SerialException, a bare OSError, ``termios.error``,
+    which is not an OSError, and TypeError after a close from another thread.
+    """
+
+    def __init__(self, device: Any, url: str) -> None:
+        import serial  # for those who have such a port
+
+        self.url = url
+        self._device = device
+        self._too_late = (BlockingIOError, serial.SerialTimeoutException)
+        # pyserial's own class for a tty: another may do more than read a descriptor.
+        self._is_plain = os.name == "posix" and type(device) is serial.Serial
+
+    def fileno(self) -> int | None:
+        """The file descriptor, for `select`; None if there is none."""
+        try:
+            return self._device.fileno()
+        except (OSError, AttributeError):  # io.UnsupportedOperation is an OSError
+            return None
+
+    def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
+        return self._or_down(lambda: self._read(timeout, limit))
+
+    def _read(self, timeout: float, limit: int) -> bytes:
+        if self._is_plain:
+            return self._read_descriptor(timeout, limit)
+        if self._device.timeout != timeout:
+            self._device.timeout = timeout
+        first = self._device.read(min(self._waiting() or 1, limit))
+        if len(first) != 1 or limit == 1:
+            return first
+        # This may be the byte just waited for; more may have arrived since.
+        try:
+            return first + self._device.read(min(self._waiting(), limit - 1))
+        except DEATHS:
+            return first  # the next read reports the failure
+
+    def _read_descriptor(self, timeout: float, limit: int) -> bytes:
+        """Two system calls; pyserial, which reads up to a number of bytes, needs six for them."""
+        fd = self._device.fd
+        ready, _, _ = select.select([fd], [], [], timeout)
+        if not ready:
+            return b""
+        try:
+            chunk = os.read(fd, limit)
+        except BlockingIOError:  # another program was faster
+            return b""
+        if not chunk:
+            raise OSError("ready to read, but no data: unplugged, or read by another program too")
+        return chunk
+
+    def _waiting(self) -> int:
+        # `read` detects a dead port: over a socket, in_waiting never shows it.
+        try:
+            return self._device.in_waiting
+        except DEATHS:
+            return 0
+
+    def write(self, data: bytes) -> int:
+        return self._or_down(lambda: self._write(data))
+
+    def _write(self, data: bytes) -> int:
+        fd = self.fileno() if os.name == "posix" else None
+        try:
+            # With a full buffer, pyserial's write spins if it must not wait; writing to its
+            # non-blocking descriptor does not.
+            return self._device.write(data) or 0 if fd is None else os.write(fd, data)
+        except self._too_late:
+            return 0
+
+    def close(self) -> None:
+        try:
+            self._device.close()
+        except DEATHS:
+            return  # already dead, and its descriptor closed
+
+    def _or_down(self, call: Callable[[], Answer]) -> Answer:
+        if not self._device.is_open:
+            raise LinkDown(f"{self.url} is closed")
+        try:
+            return call()
+        except DEATHS as error:
+            raise LinkDown(f"{self.url}: {error}") from error
+
+
+def _opened(url: str, baud: int) -> SerialPort:
+    """The port, open; pyserial's exceptions if it cannot be. See `open_port`."""
+    import serial  # for those who have such a port
+
+    # pyserial rejects `exclusive` where locks do not exist.
+    options: dict[str, Any] = {"exclusive": True} if os.name == "posix" else {}
+    if not url.startswith("rfc2217://"):  # for which pyserial refuses it
+        options["write_timeout"] = WRITE_TIMEOUT
+    return SerialPort(serial.serial_for_url(url, baudrate=baud, timeout=0, **options), url)

@@ -32,7 +32,6 @@ from exported import ATTACKED  # noqa: E402
 from edgesvm.errors import CorruptModelError  # noqa: E402
 from edgesvm.persist.format import pack  # noqa: E402
 from edgesvm.persist.store import restore  # noqa: E402
-from firmware_sim.options import parse_count  # noqa: E402
 from rig.boards import STRICT, hard_samples, write  # noqa: E402
 
 SANITIZED = [
@@ -174,7 +173,7 @@ def rounds(
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("only", nargs="*", help="classes; all by default")
-    parser.add_argument("--files", type=parse_count, default=100_000, help="of each class (100k)")
+    parser.add_argument("--files", type=int, default=100_000, help="of each class (100,000)")
     parser.add_argument("--rows", type=int, default=1000, help="after each that is taken (1000)")
     parser.add_argument("--log", type=Path, help="rounds done, as JSON lines")
     options = parser.parse_args()

@@ -1,9 +1,7 @@
 """Labels that arrive after their samples: worked examples, then against a plain model."""
 
 import numpy as np
-import pytest
 from allocations import SAMPLES, hook_calls, preload_calls
-from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,31 +43,6 @@ def test_a_label_is_matched_with_its_unchanged_sample():
     assert (late.waiting, late.unlabelled) == (3, 0)
 
 
-@each(
-    "numbers, labels, expected",
-    [
-        (range(10), [9], (1, 0, 0, 0)),
-        (range(10), [6], (1, 0, 0, 0)),  # late by W - 1
-        (range(10), [5], (0, 0, 1, 0)),  # late by W
-        (range(10), [5, 5], (0, 1, 1, 0)),  # expired once only
-        (range(10), [9, 9, 9], (1, 2, 0, 0)),
-        (range(10), [10], (0, 0, 0, 1)),  # ahead of all samples
-        ([0, 1, 3], [2], (0, 0, 0, 1)),  # sample lost on the way
-        ([0, 1, 9], [8, 1], (0, 0, 1, 1)),
-        ([TOP - 2, TOP - 1, 0, 1], [TOP - 2, 1], (2, 0, 0, 0)),  # numbers wrap
-        ([5, 7, 6], [6, 5], (2, 0, 0, 0)),  # reordered
-        ([5, 20, 6], [6], (0, 0, 1, 0)),  # too far behind to wait at all
-        ([0, 5000], [0], (0, 0, 0, 1)),  # forgotten
-        ([], [0], (0, 0, 0, 1)),
-    ],
-)
-def test_labels_are_counted_by_what_they_match(numbers, labels, expected):
-    late = waiting(numbers=numbers)
-    label(late, *labels)
-    assert counts(late) == expected
-    assert len(list(numbers)) == late.matched + late.expired + late.unlabelled + late.waiting
-
-
 def test_a_second_label_of_an_inline_labelled_sample_is_a_duplicate():
     late = waiting()
     late.labelled(0)
@@ -101,28 +74,6 @@ def test_an_epoch_is_never_dropped_from_a_full_queue():
     assert (late.waiting, late.unlabelled) == (0, 3)
     assert label(late, 1) == []
     assert counts(late) == (1, 0, 0, 1)
-
-
-@each("arguments", [(0, 2), (-1, 2), (2**20 + 1, 2), (4, 0), (4, 2, 0)])
-def test_parameters_out_of_range(arguments):
-    with pytest.raises(ValueError, match="must be"):
-        LateLabels(*arguments)
-
-
-@each(
-    "x",
-    [np.zeros(3, np.float32), np.zeros(2), np.zeros((1, 2), np.float32), np.zeros(4, "f4")[::2]],
-)
-def test_rows_of_another_shape_or_dtype_are_refused(x):
-    with pytest.raises(ValueError, match="contiguous float32 array of 2"):
-        waiting().wait(x, 0)
-
-
-def test_memory_is_reported_in_bytes():
-    assert dict(LateLabels(100, 8, 10).memory()) == {
-        "late labels": 100 * (4 * 8 + 4), "late sample": 4 * 8, "late label history": 1024,
-        "late label queue": 210,
-    }  # fmt: skip
 
 
 class Model:

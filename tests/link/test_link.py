@@ -57,14 +57,6 @@ def test_hello_is_repeated_until_the_device_has_booted(clock):
     sound(link)
 
 
-def test_hello_gives_the_limits_of_the_host(clock):
-    node = Node(n_features=100)
-    connect(clock, node, n_features=100)
-    hello = wire.Hello.unpack(node.kinds(wire.HELLO)[0].body)
-    assert (hello.version_min, hello.version_max, hello.max_raw) == (1, 1, 420)
-    assert hello.nonce != 0
-
-
 def test_an_unsolicited_schema_is_accepted_and_one_with_another_nonce_is_not(clock):
     node = Node(answers=False)
     port = FakePort(clock, node)
@@ -72,15 +64,6 @@ def test_an_unsolicited_schema_is_accepted_and_one_with_another_nonce_is_not(clo
     link = open_link("fake", opener=lambda: port, clock=clock)
     assert sound(link)["schema_stale"] == 1
     assert link.schema.n_features == 2
-
-
-def test_bytes_before_the_first_delimiter_are_discarded(clock):
-    node = Node()
-    port = FakePort(clock, node)
-    port.inbox += b"stale" * 3
-    link = open_link("fake", opener=lambda: port, clock=clock)
-    assert sound(link)["discarded_bytes"] == 15
-    assert link.counters["frames"] == 1
 
 
 NOTHING, NOISE, FRAMES = (
@@ -135,15 +118,6 @@ def test_an_answer_in_another_version_names_both(clock):
     with pytest.raises(VersionMismatch, match=r"version 2, this host uses version 1"):
         connect(clock, Version2Node())
     assert clock.now == 100.0
-
-
-def test_only_frames_of_another_version_is_a_mismatch_after_the_timeout(clock):
-    node = Version2Node(answers=False)
-    port = FakePort(clock, node)
-    port.inbox += node.schema_frame(0)
-    with pytest.raises(VersionMismatch, match="another version"):
-        open_link("fake", opener=lambda: port, clock=clock)
-    assert clock.now == pytest.approx(110.0)
 
 
 @pytest.mark.parametrize(
@@ -252,20 +226,6 @@ def test_a_schema_of_another_width_is_only_counted_beside_samples(clock):
         assert link.poll(0.0) == n + 1
         clock.now += 1.0
     assert (sound(link)["schema_refused"], rows(link)) == (60, list(range(60)))
-
-
-def test_one_such_schema_before_a_silence_does_not_end_the_link(clock):
-    node = Node()
-    link, port = connect(clock, node)
-    port.inbox += node.sample(0) + Node(n_features=3).schema_frame()
-    for _ in range(60):
-        link.poll(1.0)
-        assert link.schema.n_features == 2
-    node.answers = False
-    with pytest.raises(LinkDown, match="no valid frame"):
-        while True:
-            link.poll(1.0)
-    assert sound(link)["schema_refused"] == 1
 
 
 def test_another_number_of_features_ends_the_link_in_time_and_earlier_rows_stay(clock):
@@ -435,20 +395,6 @@ def test_frames_the_host_does_not_read_are_counted(clock):
     assert link.take_logs() == []
 
 
-def test_a_device_that_does_not_read_costs_predictions_only(clock):
-    node = Node()
-    link, port = connect(clock, node, outbox_bytes=100)
-    port.deaf = True
-    assert [link.send_prediction(i, 0) for i in range(6)] == [True, True, True, False, False, False]
-    port.inbox += node.sample(0)
-    assert link.poll() == 1
-    assert (link.counters["predictions_sent"], link.counters["predictions_dropped"]) == (3, 3)
-    port.deaf = False
-    link.flush()
-    assert len(node.kinds(wire.PREDICTION)) == 3
-    assert node.decoder.broken_identities() == []
-
-
 def test_a_partial_write_is_finished_before_anything_else(clock):
     node = Node()
     link, port = connect(clock, node)
@@ -543,33 +489,6 @@ def test_a_port_that_fails_in_the_handshake_is_a_disconnect_too(clock):
     sound(link)
 
 
-def test_a_port_that_cannot_be_opened_is_not_a_disconnect(clock):
-    link, port = connect(clock, Node())
-    port.dead = True
-    with pytest.raises(LinkDown):
-        link.poll()
-    with pytest.raises(LinkDown, match="gave up"):
-        link.reconnect(give_up=1.0)
-    assert link.counters["disconnects"] == 1
-
-
-def test_reconnect_to_a_new_boot_leaves_no_gap(clock):
-    again = Node(boot_id=6)
-    second = FakePort(clock, again)
-    node = Node()
-    link, port = connect(clock, node, ports=[second])
-    port.inbox += node.sample(7)
-    link.poll()
-    port.dead = True
-    with pytest.raises(LinkDown):
-        link.poll()
-    link.reconnect()
-    second.inbox += again.sample(0)
-    link.poll()
-    assert rows(link) == [7, 0]
-    assert (sound(link)["epochs"], link.counters["missing"]) == (2, 0)
-
-
 def test_reconnect_gives_up_after_the_time_given(clock):
     link, port = connect(clock, Node())
     port.dead = True
@@ -592,29 +511,6 @@ def test_memory_is_reported_in_bytes_and_stays(clock):
         link.poll(0.0)
     assert link.nbytes == before
     assert sound(link)["oversize"] == 1
-
-
-def test_any_bytes_from_a_hostile_node_are_only_counted(clock):
-    rng = np.random.default_rng(5)
-    node = Node()
-    link, port = connect(clock, node)
-    kinds = [0, 1, 2, 0x10, 0x11, 0x12, 0x20, 0x30, 0x40, 0x7E]
-    for _ in range(300):
-        body = rng.bytes(int(rng.integers(0, 50)))
-        if rng.random() < 0.3:
-            body = wire.Schema(0, int(rng.integers(4)), int(rng.integers(1, 4))).pack()
-        port.inbox += wire.encode_frame(
-            int(rng.choice(kinds)),
-            body,
-            schema_id=int(rng.choice([node.schema.schema_id, 0, 9])),
-            sequence=int(rng.integers(2**32)),
-            flags=int(rng.integers(16)),
-        )
-        port.inbox += rng.bytes(int(rng.integers(0, 20)))
-    while port.inbox:
-        link.poll(0.0)
-        clock.now += 0.05
-        sound(link)
 
 
 # Text.
@@ -645,13 +541,6 @@ def test_text_columns_come_from_a_schema_line_or_two_lines(clock):
     assert link.take().X.tolist() == [[3, 4]]
 
 
-def test_text_labels_can_be_ignored(clock):
-    link, _ = text_link(clock, b"\n#esvm 1 d=2 label=last\n1,2,1\n", label="none")
-    link.poll()
-    batch = link.take()
-    assert (batch.X.tolist(), batch.has_label.tolist()) == ([[1, 2]], [False])
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -667,35 +556,6 @@ def test_text_schema_lines_that_change_nothing(clock, line):
     link, _ = text_link(clock, b"\n" + line + b"\n1,2,1\n", n_features=2)
     assert link.poll() == 1
     assert sound(link)["schema_refused"] == 1
-
-
-@pytest.mark.parametrize(
-    ("bytes_in", "message"),
-    [
-        (b"", "no byte arrived"),
-        (b"\x80\x81" * 50, "baud"),
-        (b"\nwhat\nis\n", "in 2 lines .* .is.; expected one or"),
-    ],
-)
-def test_text_no_schema_reports_what_arrived_instead(clock, bytes_in, message):
-    with pytest.raises(NoSchema, match=message):
-        text_link(clock, bytes_in)
-    assert clock.now == pytest.approx(110.0)
-
-
-def test_text_reader_that_keeps_up_loses_nothing(clock):
-    link, _ = text_link(
-        clock,
-        b"\n" + b"".join(b"%d\n" % (i % 10) for i in range(500)),
-        n_features=1,
-        label="none",
-        ring=4,
-    )
-    got = 0
-    while link.poll(0.0):
-        got += len(rows(link))
-    assert got == 500
-    assert sound(link)["ring_dropped"] == 0
 
 
 # Late labels.
@@ -753,15 +613,6 @@ def test_an_invalid_label_is_counted(clock):
     assert (sound(link)["bad_label"], link.counters["label_mismatch"]) == (2, 1)
 
 
-def test_late_labels_are_ignored_unless_requested(clock):
-    node = Node(label_mode=wire.LABEL_LATE)
-    link, port = connect(clock, node)
-    port.inbox += node.sample(0) + label_frame(node, 0)
-    link.poll()
-    assert (link.late, link.take_labelled(), rows(link)) == (None, None, [0])
-    assert sound(link)["ignored"] == 1
-
-
 def test_a_label_of_the_previous_boot_matches_nothing(clock):
     link, port, node = late_link(clock)
     port.inbox += node.sample(0) + node.sample(1)
@@ -795,19 +646,6 @@ def test_a_slow_reader_loses_labels_too_and_nothing_is_mixed_up(clock, policy):
     c = sound(link)
     assert c["label_dropped"] == 46
     assert c["labels"] == 50 == c["label_dropped"] + c["label_matched"] + c["label_unknown"]
-
-
-def test_a_reader_that_keeps_up_loses_no_label(clock):
-    link, port, node = late_link(clock, ring=4)
-    port.inbox += b"".join(node.sample(n) for n in range(3))
-    port.inbox += b"".join(label_frame(node, n % 3) for n in range(100)) + node.sample(3)
-    order = []
-    while port.inbox:
-        link.poll(0.0)
-        order += wire_order(link)
-    assert len(order) == 7
-    c = sound(link)
-    assert (c["label_matched"], c["label_duplicate"], c["label_dropped"]) == (3, 97, 0)
 
 
 @settings(max_examples=40)
@@ -964,13 +802,6 @@ def test_values_outside_the_range_are_refused_or_clipped(clock):
         assert [answer.flags for answer in answers] == [wire.REJECTED] * c["bad_value"]
 
 
-def test_value_range_on_a_text_link(clock):
-    link, _ = text_link(clock, b"\n1,2,1\n1,2.5,1\nnan,1,1\n", n_features=2, value_range=(0, 2))
-    link.poll()
-    c = sound(link)
-    assert (c["ring_in"], c["bad_value"], c["bad_range"]) == (1, 2, 1)
-
-
 @pytest.mark.parametrize(
     ("times", "jumps"),
     [
@@ -990,15 +821,6 @@ def test_the_device_clock_orders_nothing_and_its_jumps_are_counted(clock, times,
     link.poll()
     assert rows(link) == [0, 1, 2, 3]
     assert sound(link)["clock_jumps"] == jumps
-
-
-def test_a_restart_is_not_a_clock_jump(clock):
-    node, again = Node(boot_id=1), Node(boot_id=2)
-    link, port = connect(clock, node)
-    port.inbox += node.sample(0, time_us=5_000_000) + again.schema_frame()
-    port.inbox += again.sample(0, time_us=3) + again.sample(1, time_us=2)
-    link.poll()
-    assert sound(link)["clock_jumps"] == 1
 
 
 # Frames or lines.
@@ -1029,27 +851,6 @@ def test_auto_gives_up_if_no_byte_arrives(clock):
     assert port.closed
     hellos = [frame for frame in FrameDecoder().feed(bytes(port.written))]
     assert [frame.kind for frame in hellos] == [wire.HELLO] * 6
-
-
-def test_auto_reopens_a_port_that_failed(clock):
-    node = Node()
-    second = FakePort(clock, node)
-    link, port = connect(clock, node, [second], mode="auto")
-    port.dead = True
-    with pytest.raises(LinkDown):
-        link.poll()
-    link.reconnect()
-    second.inbox += node.sample(0)
-    assert link.poll() == 1
-
-
-@pytest.mark.parametrize("options", [{"ring": 0}, {"late_labels": -1}, {"outbox_bytes": 0}])
-def test_auto_closes_the_port_if_an_argument_is_invalid(clock, options):
-    port = FakePort(clock, Node())
-    with pytest.raises(ValueError, match=r"ring=0|late_labels=-1|capacity|outbox"):
-        open_link("fake", mode="auto", opener=lambda: port, clock=clock, **options)
-    assert port.written  # the mode was detected first
-    assert port.closed
 
 
 def test_rows_of_an_earlier_boot_make_no_late_label_expire(clock):

@@ -53,18 +53,6 @@ def test_a_node_that_waits_for_hello_after_a_reset_gets_one(clock):
     assert (c["silent"], c["disconnects"], c["epochs"]) == (1, 0, 2)
 
 
-def test_a_node_that_only_logs_while_it_waits_gets_hello_too(clock):
-    node = Waiting()
-    link, port = connect(clock, node)
-    node.reset()
-    for _ in range(60):
-        port.inbox += wire.encode_frame(wire.LOG, b"booted, waiting")
-        link.poll(0.1)
-        poll_for(link, clock, 0.1)
-    assert node.streaming()
-    assert sound(link)["silent"] == 0
-
-
 def test_a_port_that_stays_silent_is_opened_again(clock):
     """As a half-open socket: what is written is lost, and nothing comes."""
     second = FakePort(clock, Node())
@@ -133,20 +121,6 @@ def test_a_text_link_counts_silence_and_leaves_the_port_alone(clock):
     c = sound(link)
     assert (c["silent"], c["disconnects"], c["connect_attempts"]) == (2, 0, 1)
     assert port.written == b""
-
-
-@pytest.mark.parametrize("silent_after", [4.9, -1, float("nan")])
-def test_less_than_five_seconds_is_not_silence(clock, silent_after):
-    with pytest.raises(ValueError, match="silent_after"):
-        connect(clock, Node(), silent_after=silent_after)
-
-
-def test_a_longer_silence_can_be_allowed(clock):
-    link, port = connect(clock, Node(), silent_after=30.0)
-    port.node = None
-    poll_for(link, clock, 59)
-    with pytest.raises(LinkDown, match="for 60 s"):
-        poll_for(link, clock, 5)
 
 
 def test_sockets_get_keepalive():

@@ -92,14 +92,6 @@ def test_classes_and_targets_are_refused_at_once_where_the_other_is_expected(
         connect(clock, Node(label_mode=label_mode), targets=targets)
 
 
-def test_an_older_host_reads_no_schema_of_targets():
-    """It takes modes 0 to 2 only, so what it hears is no SCHEMA: it asks on, and learns nothing."""
-    assert wire.Schema(0, 1, 2, label_mode=5).pack()[11] == 5
-    for mode in (3, 7, 8):
-        with pytest.raises(wire.BadBody):
-            wire.Schema.unpack(bytes(11) + bytes([mode]) + bytes(14))
-
-
 def test_who_takes_no_labels_reads_the_features_of_either(clock):
     node = Node(n_features=2, label_mode=MODES["inline"])
     link, port = connect(clock, node, label="none")

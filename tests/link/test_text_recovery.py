@@ -1,15 +1,10 @@
 """Text links that come back: from a damaged first line, a wrong guess, a restart, a wrong rate."""
 
-import contextlib
-import socket
-import threading
-
 import numpy as np
 import pytest
 from each import each
 from fake_port import Clock, FakePort, rows, sound, text_link
 
-from edgesvm.cli import main
 from edgesvm.errors import NoSchema, SchemaChanged
 from edgesvm.link import open_link
 
@@ -63,12 +58,6 @@ def test_two_short_lines_at_opening_decide_nothing(clock, announced):
     assert link.schema.n_features == 12
     assert len(read_all(link, port)) >= 98
     sound(link)
-
-
-def test_the_row_that_confirms_an_announcement_is_a_sample(clock):
-    link, port = text_link(clock, b"\n" + ANNOUNCED + wide_rows(3))
-    assert read_all(link, port) == [0, 1, 2]
-    assert sound(link)["discovery"] == 0
 
 
 def test_an_announcement_with_its_checksum_opens_the_link_at_once(clock):
@@ -132,12 +121,6 @@ def test_rows_that_contradict_the_schema_for_long_end_the_link(clock):
     assert sound(link)["bad_columns"] == 63 + 32 + 32 + 32
 
 
-def test_rows_that_contradict_what_the_caller_said_are_counted_only(clock):
-    link, port = text_link(clock, b"\n" + wide_rows(500) + b"1,2,0\n", n_features=2)
-    assert len(read_all(link, port)) == 1
-    assert sound(link)["bad_columns"] == 500
-
-
 @each("length", [4, 10, 50, 63, 64, 65, 300])
 @each("lost", [0, 1, 2])
 def test_a_numbered_sketch_that_restarts_is_learned_from_again(clock, length, lost):
@@ -151,15 +134,6 @@ def test_a_numbered_sketch_that_restarts_is_learned_from_again(clock, length, lo
     if lost < 2:
         assert n >= length + (n_boots - 1) * (length - lost - 4)
     sound(link)
-
-
-def test_3000_rows_of_a_sketch_that_restarts_every_50_lines(clock):
-    session = b"".join(b"@%d 1,2,1\n" % n for _ in range(60) for n in range(50))
-    link, port = text_link(clock, b"\n" + session, n_features=2)
-    assert len(read_all(link, port)) >= 50 + 59 * 47
-    c = sound(link)
-    assert c["duplicate"] <= 59 * 3
-    assert c["epochs"] >= 50
 
 
 def test_a_restart_whose_first_lines_are_lost_is_seen_by_64_old_numbers(clock):
@@ -212,22 +186,6 @@ def test_noise_that_never_becomes_lines_is_no_schema(clock, options):
 
     with pytest.raises(NoSchema, match="wrong baud rate"):
         listen()
-
-
-def test_the_command_ends_on_noise_and_names_the_baud_rate(capsys):
-    def send(server):
-        connection, _ = server.accept()
-        with connection, contextlib.suppress(OSError):  # the command hangs up
-            while True:
-                connection.sendall(np.random.default_rng(1).bytes(1 << 14))
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        sender = threading.Thread(target=send, args=(server,))
-        sender.start()
-        port = f"socket://127.0.0.1:{server.getsockname()[1]}"
-        assert main(["run", port, "--text", "--n-features", "4", "--quiet"]) == 1
-        sender.join()
-    assert "wrong baud rate" in capsys.readouterr().err
 
 
 def test_noise_after_good_rows_is_only_counted(clock):

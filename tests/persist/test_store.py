@@ -6,18 +6,16 @@ import os
 import resource
 import socket
 import stat
-import struct
 import subprocess
 import sys
 import textwrap
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 from each import each
 
-from edgesvm import CorruptModelError, FormatVersionError, MemoryBudgetError, StreamSVM, load
+from edgesvm import CorruptModelError, MemoryBudgetError, StreamSVM, load
 from edgesvm.link import Recording
 from edgesvm.persist import inspect, is_checkpoint
 
@@ -142,25 +140,6 @@ def test_a_failed_sync_names_the_file(old, monkeypatch, step):
     assert str(caught.value) == f"[Errno 5] Input/output error: '{where}'"
 
 
-def test_a_failed_read_names_the_file(old, monkeypatch):
-    with monkeypatch.context() as patched, pytest.raises(OSError) as caught:
-        patched.setattr(os, "fstat", failing)
-        load(old[0])
-    assert str(caught.value) == f"[Errno 5] Input/output error: '{old[0]}'"
-
-
-def test_interrupted_while_writing(old, monkeypatch):
-    """Control-C too leaves the old file and no temporary one."""
-
-    def interrupted(descriptor):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "fsync", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        learned(2).save(old[0])
-    check_old_stands(*old)
-
-
 def test_killed_while_writing(old):
     """A process that is killed at any moment of a save leaves the old file or the new one,
     whole.
@@ -186,47 +165,12 @@ def test_killed_while_writing(old):
     assert bytes(load(old[0]).arena) == bytes(learned(1).arena)
 
 
-def test_label_that_cannot_be_saved(old):
-    model = StreamSVM()
-    model.learn_one(np.ones(2), (1, 2))
-    with pytest.raises(TypeError, match="cannot save the label"):
-        model.save(old[0])
-    check_old_stands(*old)
-
-
 def test_model_that_could_not_be_loaded(old):
     model = learned(2)
     model.core.views["w"][0] = np.inf
     with pytest.raises(CorruptModelError, match=r"could not be loaded again.*'w'"):
         model.save(old[0])
     check_old_stands(*old)
-
-
-def test_no_such_folder(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        learned(1).save(tmp_path / "absent" / "model")
-    assert os.listdir(tmp_path) == []
-
-
-def test_path_is_a_folder(tmp_path):
-    (tmp_path / "model").mkdir()
-    with pytest.raises(OSError):
-        learned(1).save(tmp_path / "model")
-    assert os.listdir(tmp_path) == ["model"]
-
-
-def test_relative_path_and_text_path(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    model = learned(1)
-    model.save("model")
-    assert bytes(load("model").arena) == bytes(model.arena)
-    assert os.listdir(tmp_path) == ["model"]
-
-
-def test_nothing_allocated_is_nothing_to_save(tmp_path):
-    with pytest.raises(AttributeError, match="no memory yet"):
-        StreamSVM().save(tmp_path / "model")
-    assert os.listdir(tmp_path) == []
 
 
 def test_saved_parameters_are_those_it_learned_with(tmp_path):
@@ -242,17 +186,6 @@ def test_a_file_that_is_no_snapshot(tmp_path):
         (tmp_path / "model").write_bytes(data)
         with pytest.raises(CorruptModelError):
             load(tmp_path / "model")
-
-
-def test_a_sparse_file_larger_than_any_snapshot(tmp_path):
-    """Refused by its size, before a byte of it is read."""
-    with open(tmp_path / "model", "wb") as file:
-        try:
-            file.truncate((1 << 32) + 1)
-        except OSError as why:
-            pytest.skip(f"this file system has no such files: {why}")
-    with pytest.raises(CorruptModelError, match="too large for a snapshot"):
-        load(tmp_path / "model")
 
 
 def test_inspect_tells_without_learning_state(old):
@@ -356,16 +289,6 @@ def test_a_learner_beyond_the_limit_is_refused_by_its_header(old, monkeypatch):
         load(path, max_bytes=n_bytes - 1)
     assert (e.value.required, e.value.available) == (n_bytes, n_bytes - 1)
     assert counted.n_bytes < 100
-
-
-@pytest.mark.parametrize("crc", [0, 1], ids=["right CRC", "wrong CRC"])
-def test_a_newer_version_is_not_called_damaged(old, crc):
-    """A version to come may have its checksum elsewhere."""
-    path, data = old
-    body = data[:8] + struct.pack("<H", 3) + data[10:-4]
-    path.write_bytes(body + struct.pack("<I", zlib.crc32(body) ^ crc))
-    with pytest.raises(FormatVersionError, match=r"newer .* version 3; .* version 2"):
-        load(path)
 
 
 def test_what_a_killed_save_left_is_removed_by_the_next(old):

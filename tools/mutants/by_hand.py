@@ -221,7 +221,7 @@ BY_HAND = [
         "the filter is no Butterworth",
     ),
     (
-        "edgesvm/link/_crc32.pyx",
+        "edgesvm/link/_frames.pyx",
         "TABLE[5][crc >> 16 & 0xFF] ^ TABLE[4][crc >> 24]",
         "TABLE[4][crc >> 16 & 0xFF] ^ TABLE[5][crc >> 24]",
         "two tables of the CRC are swapped",
@@ -294,7 +294,7 @@ BY_HAND = [
         "a node is blamed while the host was away",
     ),
     (
-        "edgesvm/link/_decimal.pyx",
+        "edgesvm/link/_lines.pyx",
         "return max(one, other) if residual > 0 else min(one, other)",
         "return one",
         "a tie is rounded twice",

@@ -109,17 +109,6 @@ def test_a_host_without_the_key_is_told_that_it_needs_one():
     assert not node.streaming and node.guard.bad_tag > 2
 
 
-@pytest.mark.parametrize("mode", ["text", "auto"])
-def test_only_frames_have_tags(mode):
-    with pytest.raises(ValueError, match="a key needs mode='binary'"):
-        Wire(keyed()).opened(key=KEY, mode=mode)
-
-
-def test_a_node_that_does_not_hear_cannot_have_a_key():
-    with pytest.raises(ValueError, match="cannot use a key"):
-        keyed(hears=False)
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_attack_succeeds(seed):
     broken, sent = attacked(seed=seed, attacks=3000)

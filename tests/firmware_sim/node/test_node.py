@@ -73,15 +73,6 @@ def test_handshake_then_samples_in_sequence():
     assert samples[3].body[:4] == b"\x01\x00\x00\x01"  # label 1, weight 256/256
 
 
-def test_labels_are_kept_back_when_told_so():
-    node = FrameNode(Rows(), label_mode="none")
-    out = frames(node.poll(0.0, hello(), room=200))
-    assert wire.Schema.unpack(out[0].body).label_mode == wire.LABEL_NONE
-    assert all(f.flags == 0 and len(f.body) == 8 for f in out[1:])
-    node.poll(0.1, prediction(0, 0) + prediction(1, 0))
-    assert node.scorer.accuracy == 0.5
-
-
 def test_a_second_hello_is_answered_ahead_of_the_samples_and_costs_none():
     node = FrameNode(Rows(50), rate=100.0)
     node.poll(0.0, hello(), room=1)
@@ -98,13 +89,6 @@ def test_a_host_that_cannot_be_served_is_told_what_we_are_and_gets_no_samples(fi
     assert kinds(node.poll(0.0, hello(**fields))) == [wire.SCHEMA]
     assert not node.streaming and node.hellos_refused == 1
     assert wire.SAMPLE_F32 in kinds(node.poll(0.1, hello(max_raw=24)))
-
-
-def test_bytes_may_come_in_any_cutting():
-    node = FrameNode(Rows())
-    for byte in hello():
-        out = node.poll(0.0, bytes([byte]), room=60)
-    assert kinds(out)[0] == wire.SCHEMA
 
 
 def test_a_node_that_cannot_hear_streams_and_repeats_its_schema():
@@ -136,15 +120,6 @@ def test_overrun_drops_whole_samples_before_sending_and_the_heartbeat_says_how_m
     assert beat.free_bytes == 3
     after = frames(node.poll(1.01, room=4096))
     assert [f.sequence for f in after] == [101]
-
-
-def test_without_a_rate_nothing_is_dropped():
-    node = FrameNode(Rows(200))
-    out = node.poll(0.0, hello(), room=0)
-    for step in range(2000):
-        out += node.poll(step * 1e-3, room=30 if step % 3 else 0)
-    assert node.finished and node.samples_dropped == 0
-    assert [f.sequence for f in frames(out) if f.kind == wire.SAMPLE_F32] == list(range(200))
 
 
 def test_the_last_word_is_a_heartbeat_with_the_final_counts():
@@ -202,22 +177,6 @@ def test_hostile_bytes_change_nothing_but_counters():
     assert [f.sequence for f in out if f.kind == wire.SAMPLE_F32] == [0, 1]
 
 
-def test_rows_without_labels_are_sent_without_and_not_scored():
-    node = FrameNode(Rows(labelled=False))
-    out = frames(node.poll(0.0, hello(), room=200))
-    assert all(f.flags == 0 for f in out)
-    node.poll(0.1, prediction(0, 1))
-    assert node.scorer.received == 1 and node.scorer.accuracy is None
-
-
-def test_device_time():
-    node = FrameNode(Rows(), timestamps=True, rate=10.0)
-    node.poll(3.0, hello(), room=0)
-    sample = frames(node.poll(3.25))[-1]
-    assert sample.flags == wire.HAS_LABEL | wire.HAS_TIME
-    assert int.from_bytes(sample.body[:4], "little") == 250_000
-
-
 def test_wide_samples_say_so_in_the_schema():
     class Wide(Rows):
         n_features = 784
@@ -231,22 +190,6 @@ def test_wide_samples_say_so_in_the_schema():
     refused = frames(node.poll(0.0, hello()))
     assert wire.Schema.unpack(refused[0].body).max_raw == 12 + 4 + 4 * 784
     assert len(frames(node.poll(0.1, hello(max_raw=4000)))) > 1
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"rate": 0.0}, {"rate": float("nan")}, {"samples": -1}, {"label_mode": "soon"}],
-)
-def test_settings_out_of_range(settings):
-    with pytest.raises(ValueError, match=next(iter(settings))):
-        FrameNode(Rows(), **settings)
-
-
-def test_text_lines():
-    node = TextNode(Rows(3), boot_s=0.25)
-    assert node.poll(0.0) == b"" and node.poll(0.24) == b""
-    assert node.poll(0.25, room=4096) == b"\n#esvm 1 d=2 label=last\n0,0,0\n1,-1,1\n2,-2,0\n"
-    assert node.finished
 
 
 def test_text_lines_with_number_and_checksum():
