@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -97,40 +97,3 @@ class Stream:
         """The remaining rows, at most `rows` per chunk."""
         while len((chunk := self.read(rows)).X):
             yield chunk
-
-
-class Trial(NamedTuple):
-    """A sample and its prediction, for test-then-train.
-
-    Attributes
-    ----------
-    x : ndarray of shape (n_features,)
-    label : Any
-        None if the sample has none.
-    weight : float
-    predicted : Any
-        The label predicted when the sample arrived; None if nothing had been learned by then.
-    sequence : int
-        The sample's number in its source.
-    """
-
-    x: np.ndarray
-    label: Any
-    weight: float
-    predicted: Any
-    sequence: int
-
-
-Predict = Callable[[np.ndarray], Any]
-
-
-@runtime_checkable
-class TrialSource(Protocol):
-    """A source whose labels may arrive later than their samples."""
-
-    def trials(self, predict: Predict) -> Iterator[Trial]:
-        """A pass: calls `predict` when a sample arrives, and yields its trial when its label does.
-
-        A sample for which `predict` raises `SampleRefused` is skipped.
-        """
-        ...

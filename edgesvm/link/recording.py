@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.data.rows import Predict, Rows, Trial
-from edgesvm.errors import RecordingError, SampleRefused
+from edgesvm.data.rows import Rows
+from edgesvm.errors import RecordingError
 from edgesvm.link._ring import Batch, LateLabel, LateLabels
 from edgesvm.persist.files import Claim, followed, is_at, open_regular, sync_folder
 
@@ -374,7 +374,7 @@ class Recording:
         if not self.labelled:
             yield from (Rows(batch.X) for batch in self.batches(rows))
             return
-        samples = ((trial.x.copy(), trial.label) for trial in self.trials(lambda x: None))
+        samples = self._labelled()
         while some := list(islice(samples, rows)):
             X, y = zip(*some, strict=True)
             yield Rows(np.array(X), np.array(y, self.schema.label_dtype))
@@ -386,53 +386,26 @@ class Recording:
         for at in range(0, self.n_records, rows):
             yield from self._records.parts(self._valid(at, rows))
 
-    def trials(self, predict: Predict) -> Iterator[Trial]:
-        """One pass in test-then-train order: `predict` is called where a sample arrived, and the
-        trial is yielded where its label arrived, with the sample or later.
-
-        Parameters
-        ----------
-        predict : callable
-            Takes x, a (d,) float32 view. A sample for which it raises `SampleRefused` is skipped.
-
-        Yields
-        ------
-        Trial
-            Its x is a view, valid until the next trial is drawn.
-        """
-        self.late = None
+    def _labelled(self) -> Iterator[tuple[NDArray[np.float32], Any]]:
+        """One pass over the samples that have a label, each where its label arrived."""
+        late = self.late = None
         if self.schema.late:
-            self.late = LateLabels(self._late_labels, self.n_features, targets=self.targets)
+            late = self.late = LateLabels(self._late_labels, self.n_features, targets=self.targets)
         for part in self.arrivals():
             if isinstance(part, Batch):
-                yield from self._predicted(part, predict)
-            else:
-                yield from self._matched(part)
-
-    def _predicted(self, batch: Batch, predict: Predict) -> Iterator[Trial]:
-        columns = batch.y, batch.has_label, batch.weight, batch.sequence
-        for x, row in zip(batch.X, zip(*(c.tolist() for c in columns), strict=True), strict=True):
-            label, has_label, weight, sequence = row
-            try:
-                predicted = predict(x)
-            except SampleRefused:
-                continue
-            if has_label:
-                if self.late is not None:
-                    self.late.labelled(sequence)
-                yield Trial(x, label, weight, predicted, sequence)
-            elif self.late is not None:
-                self.late.wait(x, sequence, predicted)
-
-    def _matched(self, label: LateLabel) -> Iterator[Trial]:
-        late = self.late
-        assert late is not None  # only such recordings hold late labels
-        if label.is_epoch:
-            late.add_epoch(0)
-        else:
-            late.add_label(0, label.sequence, label.label, label.weight)
-        if (sample := late.take(0)) is not None:
-            yield Trial(sample.x, sample.label, sample.weight, sample.predicted, sample.sequence)
+                columns = part.y.tolist(), part.has_label.tolist(), part.sequence.tolist()
+                for x, label, has_label, sequence in zip(part.X, *columns, strict=True):
+                    if has_label:
+                        yield x, label
+                    if late is not None:
+                        late.labelled(sequence) if has_label else late.wait(x, sequence)
+            elif late is not None:
+                if part.is_epoch:
+                    late.add_epoch(0)
+                else:
+                    late.add_label(0, part.sequence, part.label, part.weight)
+                if (sample := late.take(0)) is not None:
+                    yield sample.x.copy(), sample.label
 
     def account(self) -> dict[str, int]:
         """What the file holds, and what could not be used so far, by name."""

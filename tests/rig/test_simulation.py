@@ -13,7 +13,7 @@ from rig.power.disk import SimulatedDisk
 from rig.simulation.host import SavesLater
 from rig.simulation.run import simulate
 
-SEEDS = 20
+SEEDS = 12
 
 
 def test_what_must_hold_does_for_the_first_seeds(capsys):

@@ -117,28 +117,20 @@ def test_no_attack_succeeds(seed):
 
 
 @needs_pty
-@each("whose", ["both", "host", "node", "another"])
-def test_run_with_a_key_file(tmp_path, whose):
+@each("alike", [True, False])
+def test_run_with_a_key_file(tmp_path, alike):
     for name in ("key", "other"):
         write_new_key(tmp_path / name)
-    host_key = ["--key", str(tmp_path / "key")] if whose != "node" else []
-    node_key = ["--key", str(tmp_path / ("other" if whose == "another" else "key"))]
     serve = [sys.executable, "-m", "firmware_sim", "serve", "--json", "--samples", "2000"]
-    with subprocess.Popen(
-        [*serve, *(node_key if whose != "host" else [])], stdout=subprocess.PIPE, text=True
-    ) as node:
+    serve += ["--key", str(tmp_path / ("key" if alike else "other"))]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as node:
         port = json.loads(node.stdout.readline())["port"]
         run = [sys.executable, "-m", "edgesvm.cli", "run", port, "--json", "--samples", "2000"]
-        done = subprocess.run(
-            [*run, *host_key, "--wait", "2"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        run += ["--key", str(tmp_path / "key"), "--wait", "2"]
+        done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
         node.terminate()
         node.stdout.read()
-    if whose == "both":
+    if alike:
         assert done.returncode == 0, done.stderr
         counters = json.loads(done.stdout)["counters"]
         assert (counters["learned"], counters["bad_tag"], counters["replayed"]) == (2000, 0, 0)
