@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 from each import each
 
-from edgesvm.link.link import Link, PortLink
+from edgesvm.link.link import Link
 from edgesvm.persist.checkpoint import _File
 from edgesvm.serve.job import Job
 from rig.__main__ import main
@@ -59,7 +59,7 @@ def one_label_less(self):
     return take_labelled(self) if late is not None and self.tests_taken == 20 else late
 
 
-send_prediction = PortLink.send_prediction
+send_prediction = Link.send_prediction
 
 
 def stale(self, sequence, label, score=0.0, flags=0):
