@@ -16,7 +16,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, *sorted(ROOT.glob("[C-S]*.md")), *sorted(ROOT.glob("examples/**/*.md"))]
 N_BLOCKS = {
     "README.md": 2,
-    "learners.md": 14,
+    "learners.md": 12,
     "microcontrollers.md": 1,
     "batch-and-files.md": 4,
     "scikit-learn.md": 5,
@@ -64,9 +64,9 @@ def test_readme(run_page):
 
 def test_learners(run_page):
     text, printed = run_page("docs/learners.md")
-    first, fourier, staged, twins, residual, *printed = printed
+    first, fourier, twins, residual, *printed = printed
     exact, left_out, stored, solved, explains, covers, alarms, *printed = printed
-    chosen, windows, chained, clocked, probable, *many = printed
+    windows, chained, clocked, probable, *many = printed
     value, sine = stored.strip("[").split("] ")
     assert abs(float(value) - float(sine)) < 0.1 and solved.endswith("True")
     assert (explains, covers) == ("True", "True")
@@ -75,8 +75,7 @@ def test_learners(run_page):
     assert alarms == "[ 1  1 -1]"
     fault, fine = map(float, probable.split("[")[2].rstrip("]").split())
     assert 0 < fault < 0.2 and abs(fault + fine - 1) < 1e-6
-    assert float(first) > 0.9 and float(fourier) > 0.95 and float(staged) > 0.92
-    assert chosen.split()[1] == "FourierSVM" and float(chosen.split()[0]) > 0.93
+    assert float(first) > 0.9 and float(fourier) > 0.95
     assert windows == re.search(r"names\(\)\[:3\]\)  # (.*)$", text, re.MULTILINE)[1]
     assert chained == "True"
     assert f"# {clocked}\n" in text

@@ -10,7 +10,6 @@ from libc.math cimport INFINITY, fabs, fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
-from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.linalg cimport BLOCK, any_dot, any_score_rows, axpby, dot_square, entry
 from edgesvm.core.linalg cimport item_at, item_bytes, real
@@ -28,11 +27,6 @@ cdef enum:
 
 cdef class LinearCore(LearnerCore):
     """A plane, for a subclass to move. The public class has checked the parameters."""
-    cdef readonly bint intercept
-    cdef readonly int64_t width     # n_features and the constant feature
-    cdef char *w                    # (width,)
-    cdef double *ww                 # w.w
-    cdef readonly double most_ww
 
     def __init__(self, *common, fit_intercept):
         super().__init__(*common)
@@ -43,7 +37,6 @@ cdef class LinearCore(LearnerCore):
         self.most_ww = MOST_WW[self.dtype.name]
         self.decides_in_blocks = True
 
-    @cython.final
     cdef Status measure(self, const void *x, double *wx, double *xx) noexcept nogil:
         """w.x and x.x, the constant feature included"""
         if self.is_float32:
@@ -57,7 +50,6 @@ cdef class LinearCore(LearnerCore):
             xx[0] += 1.0
         return UNCHANGED
 
-    @cython.final
     cdef Status move(self, double step, const void *x, double xx, double weight) noexcept nogil:
         """w += step x, unless w would become too long."""
         cdef double norm = sqrt(self.ww[0]) + fabs(step) * sqrt(xx)
@@ -67,7 +59,6 @@ cdef class LinearCore(LearnerCore):
         self.ww[0] = self.square(self.w)
         return CHANGED
 
-    @cython.final
     cdef void add(self, double step, const void *x, char *sum_) noexcept nogil:
         """sum_ += step x, the constant feature included"""
         if self.is_float32:
@@ -76,7 +67,6 @@ cdef class LinearCore(LearnerCore):
         else:
             add_typed(step, <const double *> x, <double *> sum_, self.n_features, self.intercept)
 
-    @cython.final
     cdef double square(self, const char *row) noexcept nogil:
         """row.row, of `width` numbers"""
         return any_dot(self.is_float32, row, row, self.width)

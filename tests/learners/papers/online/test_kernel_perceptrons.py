@@ -132,10 +132,3 @@ def test_forgetron_shrinks_and_removes_as_the_paper_does(engine, kernel, budget,
     np.testing.assert_allclose(float(model.core.views["Q"]), Q, rtol=1e-8, atol=1e-9)
     assert Q <= 15 / 32 * M + 1e-9
     assert len(phis) > 20 and (min(phis) < 0.9 or kernel != RBF(0.5))
-
-
-def test_forgetron_with_room_for_all_is_the_perceptron():
-    X, y, s = stream()
-    one = learned(Forgetron, "compiled", X, y, s, max_vectors=300, kernel=RBF(0.5))
-    other = learned(KernelPerceptron, "compiled", X, y, s, max_vectors=300, kernel=RBF(0.5))
-    assert expansion(one) == expansion(other)

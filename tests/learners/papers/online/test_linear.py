@@ -138,30 +138,6 @@ def test_pegasos_takes_the_papers_steps(engine, k, project, weighted):
         assert not project or np.linalg.norm(w) <= 1 / np.sqrt(0.02) * (1 + 1e-9)
 
 
-def test_pegasos_comes_near_the_optimum():
-    """Within 1 % of the primal objective of the same problem, solved by descent."""
-    X, y, _ = stream(2000)
-    Z = with_constant(X)
-
-    def primal(w):
-        return 0.005 * w @ w + np.maximum(0, 1 - y * (Z @ w)).mean()
-
-    best = np.zeros(5)
-    for t in range(1, 4001):
-        violators = y * (Z @ best) < 1
-        best = (1 - 1 / t) * best + (y * violators) @ Z / (0.01 * t * len(Z))
-    model = Pegasos(lambda_=0.01, batch_size=20, dtype="float64")
-    for _ in range(40):
-        model.partial_fit(X, y, classes=CLASSES)
-    assert primal(best) <= primal(plane(model)) <= 1.01 * primal(best)
-
-
-def test_a_lambda_beyond_its_range_is_refused():
-    for lambda_ in (0.0, -1.0, 1e-31, 1e31, np.nan):
-        with pytest.raises(ValueError, match="lambda_"):
-            Pegasos(lambda_=lambda_).plan(3)
-
-
 # -- all of them -----------------------------------------------------------------------------------
 
 
