@@ -44,7 +44,7 @@ class Answer(NamedTuple):
 class Pupil(ABC):
     """What answers the rows of a job, and learns them.
 
-    state : changes where something is to be told before more rows are handled
+    state : another object where something is to be told before more rows are handled
     """
 
     learner: Any
@@ -52,8 +52,11 @@ class Pupil(ABC):
     state: Any = None
 
     @abstractmethod
-    def answer(self, x: np.ndarray, label: Any, weight: float, sequence: int) -> Answer:
-        """Predict a row, and learn it. Raises SampleRefused if it is refused, and not told of."""
+    def answer(
+        self, x: np.ndarray, label: Any, weight: float, sequence: int
+    ) -> tuple[Any, float, int]:
+        """Predict a row, and learn it: predicted, score and flags, as of an `Answer`. Raises
+        SampleRefused if it is refused, and nobody is told."""
 
     @abstractmethod
     def counters(self, taken: int, stage: Stage) -> dict[str, Any]:
@@ -146,10 +149,11 @@ class Job:
         self.answers, self.taken, self.sequence = answers, 0, 0
         self.listeners: list[Callable[[Answer], None]] = []
         self._keep, self._epochs = keep, link.epochs
-        self.label_of = label_of or (lambda label: word_of(link.class_names, label))
+        self._is_straight = stage is None
+        self._label_of = label_of
         self.journal = journal
         if pupil is not None:
-            self._dtype = np.dtype(pupil.learner.dtype)
+            self._dtype, self._regresses = np.dtype(pupil.learner.dtype), pupil.learner.regresses
             pupil.remarks.counters = self.counters
 
     @property
@@ -198,7 +202,7 @@ class Job:
             self._epochs = self.link.epochs
             self.stage.begin_again()
         pupil.learn_late(self)
-        while self.link.waiting and n != at_most and pupil.state == state:
+        while self.link.waiting and n != at_most and pupil.state is state:
             n += self._handle_batch(None if at_most is None else at_most - n)
             pupil.learn_late(self)
         pupil.remarks.turn(self.taken)
@@ -207,7 +211,7 @@ class Job:
     def _handle_batch(self, most: int | None) -> int:
         """Handle the rows that wait and are contiguous, at most so many."""
         batch, n, pupil = self.link.take(most), 0, self.pupil
-        state = pupil.state
+        state, maps_labels = pupil.state, self._label_of is not None or bool(self.link.class_names)
         rows = zip(
             batch.X.astype(self._dtype, copy=False),
             batch.has_label.tolist(),
@@ -219,12 +223,21 @@ class Job:
         try:
             for x, labelled, label, sequence, weight in rows:
                 n += 1
-                self.handle(x, self.label_of(label) if labelled else None, sequence, weight)
-                if pupil.state != state:
+                if labelled and maps_labels:
+                    self.handle(x, self.label_of(label), sequence, weight)
+                else:
+                    self.handle(x, label if labelled else None, sequence, weight)
+                if pupil.state is not state:
                     break
         finally:  # a row is handled once, even if the port fails at its answer
             self.link.release(n)
         return n
+
+    def label_of(self, label: Any) -> Any:
+        """The label to learn, by the source's."""
+        if self._label_of is not None:
+            return self._label_of(label)
+        return word_of(self.link.class_names, label)
 
     def _hand_on(self, keep: Callable[[Batch], None], at_most: int | None) -> int:
         before, most = self.taken, at_most
@@ -251,10 +264,16 @@ class Job:
         self.taken += 1
         self.sequence = sequence
         try:
-            row = self.stage.row(x, label, weight, sequence)
-            if row is None:
-                return
-            answer = self.pupil.answer(*row, sequence)
+            if self._is_straight:
+                predicted, score, flags = self.pupil.answer(x, label, weight, sequence)
+            else:
+                row = self.stage.row(x, label, weight, sequence)
+                if row is None:
+                    return
+                sample, (x, label, weight) = x, row
+                predicted, score, flags = self.pupil.answer(x, label, weight, sequence)
+                if flags & TRAINED:
+                    self.stage.learned(sample)
         except SampleRefused as refused:
             if refused.status == Status.UNKNOWN_LABEL:
                 raise
@@ -262,12 +281,6 @@ class Job:
             if self.answers:
                 self.link.send_prediction(sequence, 0, 0.0, REJECTED)
             return
-        if answer.flags & TRAINED:
-            self.stage.learned(x)
-        self._tell(answer)
-
-    def _tell(self, answer: Answer) -> None:
-        x, sequence, predicted, score, flags, label = answer
         if self._journal is not None:
             self._journal.add(
                 sequence,
@@ -277,13 +290,13 @@ class Job:
                 label=self._number(label),
                 x=x,
             )
-        if self.answers and self.pupil.learner.regresses:
+        if self.answers and self._regresses:
             self.link.send_estimate(sequence, *(predicted or (0.0, 0.0, 0.0)), flags)
         elif self.answers:
             number = 0 if predicted is None else self._number(predicted)
             self.link.send_prediction(sequence, number, score, flags)
         for listener in self.listeners:
-            listener(answer)
+            listener(Answer(x, sequence, predicted, score, flags, label))
 
     def _number(self, label: Any) -> Any:
         """A label that is learned as the link and the journal have it: a number."""

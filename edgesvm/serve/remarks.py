@@ -433,6 +433,8 @@ class Remarks:
         if self._left:
             return
         self._left = EVERY
+        if not isinstance(x, np.ndarray):  # of sparse rows
+            return
         if self.facts.rows is None:
             self.facts.rows = Rows(len(x), x.dtype)
         self.facts.rows.add(x)

@@ -18,7 +18,7 @@ from edgesvm.data.rows import RowSource
 from edgesvm.errors import LinkDown, SampleRefused
 from edgesvm.learner import Learner
 from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
-from edgesvm.serve.job import Answer, Job, Pupil, Stage
+from edgesvm.serve.job import Job, Pupil, Stage
 from edgesvm.serve.journal import Journal
 from edgesvm.serve.remarks import Facts, Remarks
 from edgesvm.serve.score import Estimate, Forecasts, far_out, scored_by
@@ -39,22 +39,6 @@ FATES = (
 )
 
 
-class Classes:
-    """What a learner of classes says of the rows of one stream."""
-
-    def __init__(self, learner: Learner) -> None:
-        self._learner = learner
-        self.is_fitted = learner.is_fitted  # kept here: asked of each row
-
-    def ask(self, x: np.ndarray, sequence: int | None) -> tuple[Any, float]:
-        """Predicted label, None if nothing has been learned yet, and decision value."""
-        return self._learner.predict_with_score(x) if self.is_fitted else (None, 0.0)
-
-    def learn(self, x: np.ndarray, label: Any, weight: float, issued: Any) -> None:
-        """Learn one row."""
-        self._learner.learn_one(x, label, weight)
-
-
 class Targets:
     """What a regressor says of the rows of one stream.
 
@@ -64,7 +48,6 @@ class Targets:
 
     def __init__(self, learner: Learner) -> None:
         self._learner: Any = learner
-        self.is_fitted = learner.is_fitted
         self._has_intervals = hasattr(learner, "forecast_one")
         self._last: Estimate | None = None  # the last one issued
         self._asked = 0  # since the last one was learned
@@ -72,7 +55,7 @@ class Targets:
         self._next = -1  # number of the row that follows the last one
         self._n_seen = 0  # by the learner, after it was taught here: others may teach it too
 
-    def ask(self, x: np.ndarray, sequence: int | None) -> tuple[Estimate | None, float]:
+    def ask(self, x: np.ndarray, sequence: int | None) -> Estimate | None:
         """Predicted target and the ends of its interval; None if nothing has been learned yet.
         `sequence`: None where labels come late."""
         learner = self._learner
@@ -88,7 +71,7 @@ class Targets:
             self._last = learner.forecast_one(x)
         else:
             self._last = learner.predict_one(x), *learner.predict_interval_one(x)
-        return self._last, 0.0
+        return self._last
 
     def learn(self, x: np.ndarray, y: float, weight: float, issued: Estimate | None) -> None:
         """Learn one row. `issued` is what `ask` said of it; if it was asked for others since, the
@@ -101,11 +84,6 @@ class Targets:
             self._learner.learn_late_one(x, y, issued, weight)
         self._follows = is_last
         self._n_seen = self._learner.n_seen_
-
-
-def asked_of(learner: Learner) -> Classes | Targets:
-    """What is asked and taught in place of a learner."""
-    return Targets(learner) if learner.regresses else Classes(learner)
 
 
 class HeldOut:
@@ -129,15 +107,19 @@ class HeldOut:
     def __init__(self, learner: Learner, after: int | None, window: int, season: int = 0) -> None:
         self.score = scored_by(learner, window, season)
         self._learner, self._after, self._learned = learner, after, 0
-        self._copy: Classes | Targets | None = None
+        self._answer: Callable[[np.ndarray], Any] | None = None  # the copy's
 
     def __call__(self, x: np.ndarray, label: Any, predicted: Any) -> None:
         """A row was learned."""
         self._learned += 1
-        if self._copy is not None:
-            self.score.add(label, self._copy.ask(x, None)[0])
+        if self._answer is not None:
+            self.score.add(label, self._answer(x))
         elif self._learned == self._after and self._learner.is_fitted:
-            self._copy = asked_of(copy.deepcopy(self._learner))
+            held = copy.deepcopy(self._learner)
+            self._answer = held.predict_one
+            if held.regresses:
+                targets = Targets(held)
+                self._answer = lambda x: targets.ask(x, None)
 
 
 class Taught(Pupil):
@@ -208,7 +190,8 @@ class Taught(Pupil):
         self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self.own_unlabelled = 0  # those that do not wait for a late label
         self.remarks = Remarks(Facts(learner=learner, score=self.score))
-        self._asked = asked_of(learner)
+        self._targets = Targets(learner) if learner.regresses else None
+        self._fitted = learner.is_fitted  # kept here: asked of each row
         self._delay, self._strict = delay, strict
         self._delayed: deque[tuple[np.ndarray, Any, float, Any]] = deque()
         self._rate, self._clock = max_labels_per_second, clock
@@ -228,11 +211,16 @@ class Taught(Pupil):
     def waiting(self) -> int:
         return 0 if self.link.late is None else self.link.late.waiting
 
-    def answer(self, x: np.ndarray, label: Any, weight: float, sequence: int) -> Answer:
+    def answer(
+        self, x: np.ndarray, label: Any, weight: float, sequence: int
+    ) -> tuple[Any, float, int]:
         late = self.link.late
         predicted, value, flags = None, 0.0, ABSTAIN
         try:
-            predicted, value = self._asked.ask(x, sequence if late is None else None)
+            if self._targets is not None:
+                predicted = self._targets.ask(x, sequence if late is None else None)
+            elif self._fitted:
+                predicted, value = self.learner.predict_with_score(x)
             flags = ABSTAIN if predicted is None else 0
             if self._delay:
                 self._learn_later(x, label, weight, predicted)
@@ -243,12 +231,11 @@ class Taught(Pupil):
                     late.labelled(sequence)
                 if self._learn(x, label, weight, predicted):
                     flags |= TRAINED
-            if isinstance(x, np.ndarray):  # not of sparse rows
-                self.remarks.add(x)
+            self.remarks.add(x)
         except SampleRefused as refused:
             if not self.count_refused(refused):
                 predicted, value, flags = None, 0.0, REJECTED
-        return Answer(x, sequence, predicted, value, flags, label)
+        return predicted, value, flags
 
     def _wait(self, x: np.ndarray, sequence: int, predicted: Any) -> None:
         """Keep a predicted row without a label if its label may arrive later."""
@@ -280,7 +267,7 @@ class Taught(Pupil):
                 self.count_refused(refused)
 
     def learn_late(self, job: Job) -> None:
-        self._asked.is_fitted = self.learner.is_fitted  # it may learn from other links too
+        self._fitted = self.learner.is_fitted  # it may learn from other links too
         names = self.link.class_names
         while self.link.late is not None and (late := self.link.take_labelled()) is not None:
             x = late.x.astype(self.learner.dtype, copy=False)
@@ -295,7 +282,7 @@ class Taught(Pupil):
     def _learn(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> bool:
         """Learn and score a row predicted earlier; whether it taught something. Not if the rate
         limit forbids it, and not a row of weight zero."""
-        if self.is_over_rate():
+        if self._rate is not None and self.is_over_rate():
             self.over_rate += 1
             return False
         self.teach(x, label, weight, predicted)
@@ -303,24 +290,25 @@ class Taught(Pupil):
 
     def teach(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> None:
         """Learn and score a row predicted earlier."""
-        asked, drift, forecasts = self._asked, self.drift, self.forecasts
-        if asked.is_fitted:
-            if forecasts is not None:
-                forecasts.ask(x)
-            if drift is not None:
-                drift.ask(x)
-        asked.learn(x, label, weight, predicted)
+        drift, forecasts = self.drift, self.forecasts
+        if forecasts is not None and self._fitted:
+            forecasts.ask(x)
+        if drift is not None and self._fitted:
+            drift.ask(x)
+        if self._targets is not None:
+            self._targets.learn(x, label, weight, predicted)
+        else:
+            self.learner.learn_one(x, label, weight)
         self.learned += 1
         if forecasts is not None:
             forecasts.score(label)
-        # not after a weight of zero
-        asked.is_fitted = asked.is_fitted or self.learner.is_fitted
+        self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
         for witness in self.witnesses:
             witness(x, label, predicted)
         if drift is not None and drift.score(label):
-            asked.is_fitted = False
+            self._fitted = False
 
     def count_refused(self, refused: SampleRefused) -> bool:
         """Count a refused row. Returns whether only its label was wrong."""

@@ -16,7 +16,7 @@ from edgesvm.link.wire import ABSTAIN, ALARM, TRAINED
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.preprocessing.virtual_sensor import VirtualSensor
-from edgesvm.serve.job import Answer, Job, Pupil, Row, Stage
+from edgesvm.serve.job import Job, Pupil, Row, Stage
 from edgesvm.serve.journal import Journal
 from edgesvm.serve.remarks import Facts, Remarks
 from edgesvm.serve.windows import Timed, Windows
@@ -171,12 +171,14 @@ class Watch(Pupil):
         if self.link.freshness.is_stale != is_on:
             kind = None if is_on else "stale"
             self._turn_to(kind, job.sequence, 0.0, np.zeros(self.learner.n_features_in_))
-            self.state = self.watching, 0 if self.episode is None else self.alarms
+            self._note_state()
 
     def refused(self) -> None:
         self.refused_value += 1
 
-    def answer(self, x: np.ndarray, label: Any, weight: float, sequence: int) -> Answer:
+    def answer(
+        self, x: np.ndarray, label: Any, weight: float, sequence: int
+    ) -> tuple[Any, float, int]:
         learner, watching = self.learner, self.watching
         label, value = NORMAL, 0.0
         if learner.is_fitted:
@@ -197,8 +199,13 @@ class Watch(Pupil):
             learner.end_warm_up()
         flags = (TRAINED if changed else 0) | (0 if watching else ABSTAIN)
         flags |= ALARM if self.episode else 0
-        self.state = self.watching, 0 if self.episode is None else self.alarms
-        return Answer(x, sequence, label, value, flags)
+        self._note_state()
+        return label, value, flags
+
+    def _note_state(self) -> None:
+        state = self.watching, 0 if self.episode is None else self.alarms
+        if state != self.state:
+            self.state = state
 
     def _watch(self, row: np.ndarray, strange: bool, threshold: float, sequence: int) -> None:
         stuck = self.learner.stuck_features_

@@ -1,5 +1,6 @@
 """Lines to a real mosquitto: all of them, over a stop of it; discovery, last will, password."""
 
+import gc
 import json
 import os
 import signal
@@ -247,6 +248,7 @@ def test_over_tls_only_the_broker_meant_hears_and_it_may_ask_who_speaks(tmp_path
             broker.stop()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of paho's socket
 def test_a_peer_that_never_answers_the_handshake_holds_nothing_up(monkeypatch):
     monkeypatch.setattr(mqtt, "KEEPALIVE_S", 1)  # as long as paho waits
     with socket.create_server(("127.0.0.1", 0)) as mute:
@@ -254,6 +256,7 @@ def test_a_peer_that_never_answers_the_handshake_holds_nothing_up(monkeypatch):
         with output(Mqtt(url, alarms=False), answers(3)) as out:
             assert until(lambda: out.failed)
     assert out.lost == 3
+    gc.collect()  # and with it the socket that paho forgot
 
 
 def test_certificates_that_cannot_be_read_are_refused(tmp_path):

@@ -78,7 +78,7 @@ class Told:
 
 
 def asked(stream, sequence):
-    return stream.ask(None, sequence)[0]
+    return stream.ask(None, sequence)
 
 
 def test_a_sample_is_forecast_only_if_the_target_just_before_was_learned():
