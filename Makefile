@@ -29,7 +29,7 @@ FUZZ_SECONDS ?= 60
 CHECKED  = ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:handle_segv=0 \
            UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc
 
-.PHONY: help build demo test contract test-bounds lint conformance mutants sanitize sanitize-threads fuzz mcu browser arm \
+.PHONY: help build demo test contract test-bounds lint conformance sanitize sanitize-threads fuzz mcu browser arm \
         bench-check tables docs docs-links wheel release matrix clean
 
 help:  ## show this list
@@ -87,13 +87,10 @@ conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet $(VENV)/.ex
 	$(BIN)/python tools/conformance.py $(CONFORMANCE_ARGS)
 
 mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated boards; needs Debian's compilers and QEMU
-	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export tests/examples/test_wokwi.py $(PYTEST_ARGS)
+	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export $(PYTEST_ARGS)
 
 browser: $(VENV)/.built $(VENV)/.extra-test  ## the page in a browser; needs Debian's chromium and chromium-driver
 	EDGESVM_BROWSER=required $(BIN)/pytest -q tests/serve/page/test_browser.py $(PYTEST_ARGS)
-
-mutants: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## put small mistakes into the sources; lists those that no test finds
-	cd tools && $(BIN)/python -m mutants $(MUTANTS_ARGS)
 
 sanitize:  ## run tests under the address and undefined-behaviour sanitizers
 	$(MAKE) .venv-sanitize/.built .venv-sanitize/.extra-test VENV=.venv-sanitize SETUP='$(SANITIZE)'
@@ -114,11 +111,11 @@ fuzz:  ## fuzz every reader for FUZZ_SECONDS with the address sanitizer (needs c
 	  $(MAKE) $(VENV)/.built $(VENV)/.extra-test && \
 	  $(BIN)/python tests/fuzz/exported_c.py --seconds $(FUZZ_SECONDS) --clang "$(CLANG)"; fi
 
-arm: $(VENV)/.tools  ## cross-compile wheels for 64- and 32-bit ARM and test them under emulation
-	$(BIN)/python tools/arm $(ARM_ARGS)
+arm: $(VENV)/.tools $(VENV)/.extra-wheel  ## cross-compile wheels for 64- and 32-bit ARM and test them under emulation
+	$(BIN)/python tools/arm.py $(ARM_ARGS)
 
 wheel: $(VENV)/.tools $(VENV)/.extra-wheel  ## make the release's files in dist/ and check them
-	$(BIN)/python tools/wheel
+	$(BIN)/python tools/wheel.py
 
 release: wheel docs  ## all that is published, in dist/: archive, wheels, documentation, examples, checks
 	$(MAKE) arm ARM_ARGS=--needed
@@ -128,7 +125,7 @@ release: wheel docs  ## all that is published, in dist/: archive, wheels, docume
 	cd dist && sha256sum -- *.* > SHA256SUMS
 
 matrix:  ## build and test with every Python of this machine, an old and a new NumPy
-	$(PYTHON) tools/matrix $(MATRIX_ARGS)
+	$(PYTHON) tools/matrix.py $(MATRIX_ARGS)
 
 bench-check: $(VENV)/.built  ## count each learner's instructions and lines of memory; fails where 2 % moved (needs valgrind)
 	$(BIN)/python -m benchmarks.instructions $(BENCH_CHECK_ARGS)

@@ -50,7 +50,6 @@ APART = {
     "test_evaluation.py",
     "test_floors.py",
     "test_journal.py",
-    "test_mutants.py",
     "test_readme.py",
     "test_runner.py",
     "test_wheel.py",

@@ -110,7 +110,7 @@ def test_microcontrollers(run_page):
 
 
 def test_scikit_learn(run_page):
-    for package in ("sklearn", "joblib", "onnx", "onnxruntime"):
+    for package in ("sklearn", "joblib"):
         pytest.importorskip(package, reason=f"{package} is not installed")
     text, printed = run_page("docs/scikit-learn.md")
     assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)

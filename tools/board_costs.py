@@ -8,7 +8,6 @@ what it adds to the learner behind it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -21,40 +20,27 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "export")]
 
 from edgesvm import (  # noqa: E402
-    LASVM,
     AdaGradSVM,
     AdaGradSVR,
-    BallVectorMachine,
     ByteSVM,
     Calibrated,
     Chain,
-    Forgetron,
     FourierSVM,
     FourierSVR,
     GaussianNovelty,
-    IncrementalDecrementalSVM,
     KernelNovelty,
-    KernelPerceptron,
     KernelStreamSVM,
-    OneVsOne,
-    OneVsRest,
-    PassiveAggressive,
-    Pegasos,
-    Perceptron,
     RobustStandardized,
-    SimpleSVM,
     Standardized,
     StreamSVM,
-    TwinVectorMachine,
     WindowFeatures,
 )
-from edgesvm.export.boards import CORES  # noqa: E402
-from edgesvm.export.compiled import compiled  # noqa: E402
 from edgesvm.export.costs import instructions, parts  # noqa: E402
 from edgesvm.export.fixed import Fixed, table_bytes  # noqa: E402
 from edgesvm.export.folder import export  # noqa: E402
 from edgesvm.export.report import part_of  # noqa: E402
 from rig.boards import BOARDS, UNO, Board, program, run  # noqa: E402
+from rig.boards.compiled import compiled  # noqa: E402
 
 FILE = ROOT / "data" / "costs.json"
 FILLED, COUNTED = 500, 40  # rows
@@ -66,13 +52,14 @@ WIDE_BOARDS = {
     for name, b in BOARDS.items()
 }
 NOVELTY = {"alarm_rate": 0.05, "warm_up": 100}
-KERNEL = {"gamma": 0.1}
 SIZES = [(4, 8), (4, 24), (16, 8), (16, 24)]  # features, vectors
 WIDTHS = [4, 12, 32]
+FREE = {"decide": [0.0], "learn": [0.0]}
+SAME = {"float64": {"decide": [1.0, 1.0], "learn": [1.0, 1.0]}}
 
 
-def stores(make):
-    return [(make(M), D, 2) for D, M in SIZES]
+def stores(make, n_classes=2):
+    return [(make(M), D, n_classes) for D, M in SIZES]
 
 
 def widths(make, n_classes=2):
@@ -82,76 +69,54 @@ def widths(make, n_classes=2):
 def settings(dtype):
     """Name of a part -> learners that end in it, with features and classes."""
     of = {"dtype": dtype}
+
+    def fourier(directions):
+        four = FourierSVM(n_directions=32, n_classes=4, directions=directions, **of)
+        two = stores(lambda M: FourierSVM(n_directions=4 * M, directions=directions, **of))
+        return [*two, (four, 4, 4)]
+
+    def fourier_svr(directions):
+        return stores(lambda M: FourierSVR(n_directions=4 * M, directions=directions, **of), None)
+
+    def gaussian(covariance):
+        return widths(lambda: GaussianNovelty(covariance=covariance, **NOVELTY, **of))
+
+    def kernel(storage):
+        more = {"gamma": 0.1, **NOVELTY, **of}
+        return stores(lambda M: KernelNovelty(max_vectors=M, storage=storage, **more))
+
     return {
         "StreamSVM": widths(lambda: StreamSVM(C=10.0, **of)),
         "StreamSVM, lookahead": stores(lambda M: StreamSVM(lookahead=M // 2, **of)),
         "StreamSVM, several balls": stores(lambda M: StreamSVM(n_balls=M // 2, **of)),
-        "Perceptron": widths(lambda: Perceptron(**of)),
-        "PassiveAggressive": widths(lambda: PassiveAggressive(**of)),
-        "Pegasos": widths(lambda: Pegasos(**of)),
-        "AdaGradSVM": [
-            *widths(lambda: AdaGradSVM(**of)),
-            *widths(lambda: AdaGradSVM(n_classes=4, **of), 4)[:2],
-        ],
-        "GaussianNovelty, full": widths(lambda: GaussianNovelty(**NOVELTY, **of)),
-        "GaussianNovelty, diagonal": widths(
-            lambda: GaussianNovelty(covariance="diagonal", **NOVELTY, **of)
-        ),
-        "KernelPerceptron": stores(lambda M: KernelPerceptron(max_vectors=M, **KERNEL, **of)),
-        "Forgetron": stores(lambda M: Forgetron(max_vectors=M, **KERNEL, **of)),
-        "LASVM": stores(lambda M: LASVM(max_vectors=M, **KERNEL, **of)),
-        "KernelStreamSVM, newton": stores(lambda M: KernelStreamSVM(max_vectors=M, **KERNEL, **of)),
-        "KernelStreamSVM, share": stores(
-            lambda M: KernelStreamSVM(max_vectors=M, when_full="share", **KERNEL, **of)
-        ),
-        "KernelNovelty, compact": stores(
-            lambda M: KernelNovelty(max_vectors=M, **KERNEL, **NOVELTY, **of)
-        ),
-        "KernelNovelty, exact": stores(
-            lambda M: KernelNovelty(max_vectors=M, storage="exact", **KERNEL, **NOVELTY, **of)
-        ),
+        "GaussianNovelty, full": gaussian("full"),
+        "GaussianNovelty, diagonal": gaussian("diagonal"),
+        "KernelNovelty, compact": kernel("compact"),
+        "KernelNovelty, exact": kernel("exact"),
         "ByteSVM": [  # on an AVR too
             *((ByteSVM(n_bytes=b), D, 2) for b, D in ((400, 4), (640, 9), (1024, 9), (800, 30))),
             *((ByteSVM(n_bytes=b, n_classes=4), 4, 4) for b in (500, 700)),
         ],
-        "FourierSVM": [
-            *stores(lambda M: FourierSVM(n_directions=4 * M, directions="independent", **of)),
-            (FourierSVM(n_directions=32, n_classes=4, directions="independent", **of), 4, 4),
-        ],
-        "FourierSVM, orthogonal": [
-            *stores(lambda M: FourierSVM(n_directions=4 * M, directions="orthogonal", **of)),
-            (FourierSVM(n_directions=32, n_classes=4, directions="orthogonal", **of), 4, 4),
-        ],
+        "FourierSVM": fourier("independent"),
+        "FourierSVM, orthogonal": fourier("orthogonal"),
         "AdaGradSVR": widths(lambda: AdaGradSVR(**of), None),
-        "FourierSVR": [
-            (FourierSVR(n_directions=4 * M, directions="independent", **of), D, None)
-            for D, M in SIZES
-        ],
-        "FourierSVR, orthogonal": [
-            (FourierSVR(n_directions=4 * M, directions="orthogonal", **of), D, None)
-            for D, M in SIZES
-        ],
-        "TwinVectorMachine": stores(lambda M: TwinVectorMachine(max_twins=M, **KERNEL, **of)),
-        "IncrementalDecrementalSVM": stores(
-            lambda M: IncrementalDecrementalSVM(max_vectors=M, **KERNEL, **of)
-        ),
-        "SimpleSVM": stores(lambda M: SimpleSVM(max_vectors=M, **KERNEL, **of)),
-        "BallVectorMachine": stores(
-            lambda M: BallVectorMachine(max_core=M, n_probes=2, **KERNEL, **of)
-        ),
+        "FourierSVR": fourier_svr("independent"),
+        "FourierSVR, orthogonal": fourier_svr("orthogonal"),
         "Standardized": widths(lambda: Standardized(learner=StreamSVM(C=10.0, **of))),
         "RobustStandardized": widths(lambda: RobustStandardized(learner=StreamSVM(C=10.0, **of))),
         "Calibrated": [
-            (Calibrated(learner=Perceptron(**of)), 4, 2),
-            *((Calibrated(learner=AdaGradSVM(n_classes=K, **of)), 4, K) for K in (4, 6)),
-        ],
-        "OneVsOne": [
-            (OneVsOne(learner=StreamSVM(C=10.0, **of), n_classes=K), 8, K) for K in (3, 6)
-        ],
-        "OneVsRest": [
-            (OneVsRest(learner=StreamSVM(C=10.0, **of), n_classes=K), 8, K) for K in (3, 6)
+            (Calibrated(learner=StreamSVM(C=10.0, **of)), 4, 2),
+            *((Calibrated(learner=FourierSVM(n_classes=K, **of)), 4, K) for K in (4, 6)),
         ],
     }
+
+
+def tables(kind, dtype):
+    """Learners that are exported as such tables."""
+    if kind == "kernel tables":
+        return stores(lambda M: KernelStreamSVM(max_vectors=M, gamma=0.1, dtype=dtype))
+    four = widths(lambda: AdaGradSVM(n_classes=4, dtype=dtype), 4)
+    return [*widths(lambda: AdaGradSVM(dtype=dtype)), *four[:2]]
 
 
 def samples(n, n_features, n_classes, dtype, learns_normal):
@@ -204,13 +169,12 @@ def counted(learner, n_features, n_classes, core, folder):
     """What one learner costs on one core: decide, learn, code, stack."""
     allocated, rows = filled(learner, n_features, n_classes)
     there = run(allocated, WIDE_BOARDS.get(core, UNO), folder, rows, stack=8 << 10)
-    built = compiled(folder, "mod", CORES[core])
-    tables = tables_bytes(allocated, folder)
+    built = compiled(folder, "mod", WIDE_BOARDS.get(core, UNO))
     stack = there.stack + TABLES_IN_RAM if built.stack is None else built.stack
-    return there.decide, there.learn, built.flash - tables, stack
+    return there.decide, there.learn, built.flash - data_bytes(folder), stack
 
 
-def tables_bytes(learner, folder):
+def data_bytes(folder):
     """Of a model's flash, what is the image and the head."""
     text = (folder / "mod.h").read_text(encoding="utf-8")
     return sum(int(text.split(f"MOD_{name} ")[1].split("u")[0]) for name in ("BYTES", "HEAD_BYTES"))
@@ -234,6 +198,12 @@ def fitted(sizes, counts):
     return [float(f"{x:.4g}") for x in best], round(float(least), 2)
 
 
+def wider(sizes, factors, counts):
+    """By what float64 costs more: what is constant, and what grows."""
+    terms = np.array(sizes) * factors
+    return fitted(np.stack([terms[:, 0], terms[:, 1:].sum(axis=1)], axis=1), counts)[0]
+
+
 def measure(kind, core, table, folder):
     """The entry of one part on one core. `wrong`: by what factor whole models are off at most."""
     single = settings("float32")[kind]
@@ -244,14 +214,12 @@ def measure(kind, core, table, folder):
         ratio = (np.array(sizes) @ entry[what] + inner[:, j]) / counts[:, j]
         entry["wrong"].append(round(float(np.maximum(ratio, 1 / ratio).max()), 2))
     if kind == "ByteSVM":  # which takes float32 alone
-        same = {"float64": {"decide": [1.0, 1.0], "learn": [1.0, 1.0]}}
-        return entry | same | {"code": made[0], "stack": made[1]}
+        return entry | SAME | {"code": made[0], "stack": made[1]}
     wide = [settings("float64")[kind][i] for i in (0, -1)]
     sizes, counts, inner, _ = points(wide, core, table, folder, "float64")
     for j, what in enumerate(("decide", "learn")):
-        terms = np.array(sizes) * entry[what]  # what is constant, and what grows
-        both = np.stack([terms[:, 0], terms[:, 1:].sum(axis=1)], axis=1)
-        entry["float64"][what], _ = fitted(both, np.maximum(counts[:, j] - inner[:, j], 1))
+        more = np.maximum(counts[:, j] - inner[:, j], 1)
+        entry["float64"][what] = wider(sizes, entry[what], more)
     return entry | {"code": max(made[0], 0), "stack": max(made[1], 0)}
 
 
@@ -273,27 +241,24 @@ def points(chosen, core, table, folder, dtype):
 
 def measure_tables(kind, core, folder):
     """The entry of a model exported for inference."""
-    found, given = {"learn": [0.0, 0.0, 0.0], "float64": {"learn": [1.0, 1.0]}}, write_tables
-    program.write, usual = given, program.write
+    usual, program.write = program.write, write_tables
+    found, counts, sizes, made = {}, {}, {}, []
     for dtype in ("float32", "float64"):
-        sizes, counts, code, stack = [], [], [], []
-        for setting in settings(dtype)[TABLES[kind]]:
+        counts[dtype], sizes[dtype] = [], []
+        for setting in tables(kind, dtype):
             allocated, rows = filled(*setting)
             there = run(allocated, WIDE_BOARDS[core], folder, rows, stack=8 << 10)
-            built, fixed = compiled(folder, "tab", CORES[core]), Fixed.of(allocated, "tab")
-            sizes.append(part_of(fixed).sizes)
-            counts.append(there.decide)
-            code.append(built.flash - table_bytes(fixed))
-            stack.append(built.stack)
-        if dtype == "float32":
-            found["decide"], wrong = fitted(sizes, np.array(counts))
-            found |= {"wrong": [wrong, 1.0], "code": max(code), "stack": max(stack)}
-        terms = np.array(sizes) * found["decide"]
-        both = np.stack([terms[:, 0], terms[:, 1:].sum(axis=1)], axis=1)
-    found["float64"]["decide"], _ = fitted(both, np.array(counts))
-    found["learn"] = found["learn"][: len(found["decide"])]
+            built, fixed = compiled(folder, "tab", WIDE_BOARDS[core]), Fixed.of(allocated, "tab")
+            sizes[dtype].append(part_of(fixed).sizes)
+            counts[dtype].append(there.decide)
+            if dtype == "float32":
+                made.append((built.flash - table_bytes(fixed), built.stack))
     program.write = usual
-    return found
+    found["decide"], wrong = fitted(sizes["float32"], np.array(counts["float32"]))
+    wide = wider(sizes["float64"], found["decide"], np.array(counts["float64"]))
+    found |= {"learn": [0.0] * len(found["decide"]), "wrong": [wrong, 1.0]}
+    code, stack = map(max, zip(*made, strict=True))
+    return found | {"float64": {"decide": wide, "learn": [1.0, 1.0]}, "code": code, "stack": stack}
 
 
 def measure_windows(kind, core, folder):
@@ -304,16 +269,14 @@ def measure_windows(kind, core, folder):
     made = []
     for model in (chain, StreamSVM().allocate(chain.learner_.n_features_in_, classes=[0, 1])):
         export(model, folder, "mod")
-        built = compiled(folder, "mod", CORES[core])
-        made.append((built.flash - tables_bytes(model, folder), built.stack))
-    code, stack = (a - b for a, b in zip(*made, strict=True))
-    none = {"decide": [0.0], "learn": [0.0], "wrong": [1.0, 1.0]}
-    one = {"float64": {"decide": [1.0, 1.0], "learn": [1.0, 1.0]}}
-    return none | one | {"code": max(code, 0), "stack": max(stack, 0)}
+        built = compiled(folder, "mod", WIDE_BOARDS.get(core, UNO))
+        made.append((built.flash - data_bytes(folder), built.stack))
+    code, stack = (max(a - b, 0) for a, b in zip(*made, strict=True))
+    return FREE | SAME | {"wrong": [1.0, 1.0], "code": code, "stack": stack}
 
 
 WINDOWS = {"WindowFeatures": "default", "WindowFeatures, patterns": "rocket"}
-TABLES = {"linear tables": "AdaGradSVM", "kernel tables": "KernelStreamSVM, newton"}
+TABLES = ("linear tables", "kernel tables")
 
 
 def entry_of(kind, core, table, folder):
@@ -338,22 +301,18 @@ def as_text(content):
     return '{"cores": {\n' + ",\n".join(cores) + "\n}}\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("words", nargs="*", help="parts whose name begins with one of them")
-    parser.add_argument("--file", type=Path, default=FILE, help="to change another copy")
-    args = parser.parse_args()
-    content = json.loads(args.file.read_text(encoding="utf-8"))
+def main(words):
+    content = json.loads(FILE.read_text(encoding="utf-8"))
     for kind in [*settings("float32"), *TABLES, *WINDOWS]:
-        if args.words and not any(kind.startswith(word) for word in args.words):
+        if words and not any(kind.startswith(word) for word in words):
             continue
         for core in [*WIDE_BOARDS, *(["AVR"] if kind == "ByteSVM" else [])]:
             with tempfile.TemporaryDirectory() as folder:
                 table = content["cores"].setdefault(core, {})
                 table[kind] = entry_of(kind, core, table, Path(folder))
             print(core, kind, table[kind], flush=True)
-            args.file.write_text(as_text(content), encoding="utf-8")
+            FILE.write_text(as_text(content), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

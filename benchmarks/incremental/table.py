@@ -29,7 +29,6 @@ from benchmarks.common.report import Report, Table, publish
 from benchmarks.common.scores import yes
 from edgesvm import RBF, BatchSVM, IncrementalSVM
 from edgesvm.data import NoisyCrossedNorm
-from edgesvm.fleet.tuning import smallest_of_best
 
 SCHEMES = {
     "B": None,
@@ -101,6 +100,16 @@ def chosen(split: Split, name: str, n_batch: int, room: int | None) -> tuple[flo
         scores.append(1 - np.mean([of["error"] for of in folds]) / 100)
         sizes.append(sum(of["support"] for of in folds))
     return settings[smallest_of_best(scores, sizes, len(X))]
+
+
+def smallest_of_best(scores: Any, sizes: Any, n_rows: int) -> int:
+    """Which is the smallest of those whose accuracy is within one standard error of the best
+    (Breiman et al. 1984), the accuracies being of `n_rows` rows; of equals the better, the earlier.
+    """
+    best = max(scores)
+    least = best - np.sqrt(best * (1 - best) / n_rows)
+    among = [k for k, score in enumerate(scores) if score >= least]
+    return min(among, key=lambda k: (sizes[k], -scores[k]))
 
 
 def batch(X: np.ndarray, y: np.ndarray, gamma: float, C: float) -> BatchSVM:

@@ -16,16 +16,12 @@ HELP = """\
 Write an example into a folder, DIR, which is made if it is not there. No file is overwritten.
 
   edgesvm example arduino          sketches: features of a vibration, raw signals, frames
-  edgesvm example micropython      a node in MicroPython, for a Pico or an ESP32
   edgesvm example pi /tmp/pi       a service that learns from boot on, for a Raspberry Pi
 """
 NEXT = {
     "arduino": """\
 Open {folder}/vibration_features/vibration_features.ino in the Arduino IDE and upload it. Then:
   edgesvm run /dev/ttyACM0 --text --answers --save pump.esvm""",
-    "micropython": """\
-Copy {folder}/edgesvm_node.py to the board; its first lines say how to read your sensor. Then:
-  edgesvm run /dev/ttyACM0 --save room.esvm""",
     "pi": "{folder}/README.md says what goes where.",
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from edgesvm.cli.options import argument, option
 from edgesvm.cli.snapshots import of_file
 from edgesvm.export.boards import BOARDS
-from edgesvm.export.folder import export
+from edgesvm.export.folder import decides_only, export
 from edgesvm.export.report import Need, details, needs, overview
 from edgesvm.learner import Learner
 from edgesvm.persist import restore
@@ -20,7 +20,7 @@ from edgesvm.preprocessing.chain import Chain
 
 HELP = """\
 Write MODEL.esvm as C99 that predicts and learns on a microcontroller, in the arena of the host: its
-snapshots are the host's, byte for byte.
+snapshots are the host's, byte for byte. Kernel machines decide there, and learn no more.
 
   edgesvm export pump.esvm --c firmware/pump --prefix pump
   edgesvm export pump.esvm --report                  flash, RAM and time on all boards known
@@ -38,7 +38,9 @@ class Settings:
     model: str = argument("a saved model", unit="MODEL.esvm")
     c: str | None = option(None, "write C99 into this folder", unit="DIR")
     prefix: str = option("model", "what all names begin with", unit="NAME")
-    inference: bool = option(False, "tables in flash that decide and learn no more")
+    inference: bool = option(
+        False, "tables in flash that decide and learn no more; a kernel machine has no other form"
+    )
     report: bool = option(False, "flash, RAM and time a sample on boards")
     board: str | None = option(
         None, f"report on this one: {', '.join(BOARDS)}", unit="NAME", choices=BOARDS
@@ -56,10 +58,13 @@ def act(settings: Settings) -> int:
     learner = loaded(settings.model)
     if settings.c is not None:
         check_folder(Path(settings.c), settings.prefix)
-        written = export(learner, settings.c, settings.prefix, inference=settings.inference)
+        inference = settings.inference or None  # None: if it has no form that learns
+        written = export(learner, settings.c, settings.prefix, inference=inference)
         remove_left_over(Path(settings.c), settings.prefix, written)
         if not settings.json:
             print(f"{settings.model}: {learner!r}, {learner.nbytes} bytes here")
+            if not settings.inference and decides_only(learner):
+                print("it decides there and learns no more, as with --inference")
             print(f"{settings.c}: {len(written)} files; include {settings.prefix}.h")
     return report(settings, learner) if settings.report else 0
 
@@ -79,8 +84,10 @@ def check_folder(folder: Path, prefix: str) -> None:
 def remove_left_over(folder: Path, prefix: str, written: list[Path]) -> None:
     """Remove what the last export of this name wrote, and this one did not."""
     patterns = [
-        *("edgesvm/*.[ch]", "src/*.[ch]", f"{prefix}_link.[ch]"),
-        *(f"micropython/{prefix}_native.c", f"examples/{prefix}_learn/*.ino"),
+        "edgesvm/*.[ch]",
+        "src/*.[ch]",
+        f"{prefix}_link.[ch]",
+        f"examples/{prefix}_learn/*.ino",
     ]
     for path in (path for pattern in patterns for path in folder.glob(pattern)):
         ours = path.parent.name != "src" or path.read_text().startswith('#include "../')
@@ -91,7 +98,7 @@ def remove_left_over(folder: Path, prefix: str, written: list[Path]) -> None:
 def report(settings: Settings, learner: Learner | Chain) -> int:
     """Print what the model needs; 2 if it does not fit on the board named."""
     names = [settings.board] if settings.board else list(BOARDS)
-    found = needs(learner, names, inference=settings.inference)
+    found = needs(learner, names, inference=settings.inference or None)
     needed: dict[str, Need] = dict(zip(names, found, strict=True))
     if settings.json:
         boards = [need.as_json(name) for name, need in needed.items()]
@@ -102,7 +109,7 @@ def report(settings: Settings, learner: Learner | Chain) -> int:
     else:
         print(f"{learner!r}, an arena of {learner.nbytes:,} bytes\n")
         print(overview(needed))
-        print("\n  ~: estimated, no compiler here. For one board in full: --board NAME")
+        print("\n  ~: estimated. For one board in full: --board NAME")
     if not settings.board or needed[settings.board].fits:
         return 0
     print(f"edgesvm: the model does not fit on {BOARDS[settings.board].title}", file=sys.stderr)

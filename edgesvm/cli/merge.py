@@ -10,7 +10,7 @@ from edgesvm.cli import arguments, saved_model
 from edgesvm.cli.options import AS_JSON, argument, option, required
 from edgesvm.cli.snapshots import read_learner
 from edgesvm.cli.status import StatusLine
-from edgesvm.fleet.merging import merged
+from edgesvm.fleet import merged
 from edgesvm.learner import Learner
 
 HELP = """\

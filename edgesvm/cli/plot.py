@@ -15,7 +15,7 @@ from edgesvm.contract.names import word_of
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.learner import Learner
 from edgesvm.link import open_rows
-from edgesvm.plot.boundary import Box, Panel, Rows, draw_panel, panel_of
+from edgesvm.plot import Box, Panel, Rows, draw_panel, panel_of
 
 HELP = """\
 Draw a saved model over two of its features: the boundary, the margins if it has any, and its twins

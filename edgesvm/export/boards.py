@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
-
-SECTIONS = "-Os -std=c99 -ffp-contract=off -ffunction-sections -fdata-sections"
-ARM = ("arm-none-eabi-gcc",)
-NEWLIB = "-mthumb --specs=nano.specs --specs=nosys.specs"
-RISCV = ("riscv64-unknown-elf-gcc",)
-PICOLIBC = "-misa-spec=2.2 -mabi=ilp32 --specs=picolibc.specs"
 
 
 @dataclass(frozen=True)
@@ -17,16 +10,12 @@ class Core:
     """A processor.
 
     title : its name
-    compilers : programs that compile for it; the first that is there is taken
-    flags : of them
     counted_as : the core on whose emulator instructions were counted
     cycles : an instruction takes on average; an assumption, not a measurement. Of an AVR cycles
         are counted
     """
 
     title: str
-    compilers: tuple[str, ...]
-    flags: str
     counted_as: str
     cycles: float = 1.5
 
@@ -35,33 +24,18 @@ class Core:
         """Whether a double has 64 bits there; without, there is ByteSVM alone."""
         return self.counted_as != "AVR"
 
-    @property
-    def compiler(self) -> str | None:
-        """The compiler that is there."""
-        return next((cc for cc in self.compilers if shutil.which(cc)), None)
-
 
 CORES = {
-    "M0": Core("Cortex-M0", ARM, f"-mcpu=cortex-m0 {NEWLIB}", "M0"),
-    "M0+": Core("Cortex-M0+", ARM, f"-mcpu=cortex-m0plus {NEWLIB}", "M0"),
-    "M3": Core("Cortex-M3", ARM, f"-mcpu=cortex-m3 {NEWLIB}", "M3"),
-    "M4F": Core(
-        "Cortex-M4F", ARM, f"-mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard {NEWLIB}", "M4F"
-    ),
-    "M33": Core(
-        "Cortex-M33", ARM, f"-mcpu=cortex-m33 -mfpu=fpv5-sp-d16 -mfloat-abi=hard {NEWLIB}", "M4F"
-    ),
-    "M7": Core(
-        "Cortex-M7",
-        ARM,
-        f"-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard {NEWLIB}",
-        "M7",
-        cycles=1.0,
-    ),
-    "rv32": Core("RISC-V rv32imc", RISCV, f"-march=rv32imc {PICOLIBC}", "rv32"),
-    "LX6": Core("Xtensa LX6", ("xtensa-esp32-elf-gcc",), "-mlongcalls", "M4F"),
-    "LX7": Core("Xtensa LX7", ("xtensa-esp32s3-elf-gcc",), "-mlongcalls", "M4F"),
-    "AVR": Core("AVR", ("avr-gcc",), "-mmcu=atmega328p -mrelax", "AVR", cycles=1.0),
+    "M0": Core("Cortex-M0", "M0"),
+    "M0+": Core("Cortex-M0+", "M0"),
+    "M3": Core("Cortex-M3", "M3"),
+    "M4F": Core("Cortex-M4F", "M4F"),
+    "M33": Core("Cortex-M33", "M4F"),
+    "M7": Core("Cortex-M7", "M7", cycles=1.0),
+    "rv32": Core("RISC-V rv32imc", "rv32"),
+    "LX6": Core("Xtensa LX6", "M4F"),
+    "LX7": Core("Xtensa LX7", "M4F"),
+    "AVR": Core("AVR", "AVR", cycles=1.0),
 }
 
 

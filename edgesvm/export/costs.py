@@ -1,8 +1,8 @@
 """Instructions, machine code and stack of a model on a core, from counts made on an emulator.
 
-A model is a sum of parts: a stage, the parts of a multiclass learner, a learner. The instructions
-of a part are a sum over its sizes, such as a + b D + c M D for D features and M vectors, whose
-factors `tools/board_costs.py` fits to runs under QEMU and writes to costs.json.
+A model is a sum of parts: stages and a learner. The instructions of a part are a sum over its
+sizes, such as a + b D + c M D for D features and M vectors, whose factors `tools/board_costs.py`
+fits to runs under QEMU and writes to costs.json.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 
 from edgesvm.learner import Learner
 from edgesvm.learners.calibrated import Calibrated
-from edgesvm.learners.multiclass import Multiclass, OneVsOne
 from edgesvm.learners.wrapper import Shell
 
 
@@ -26,14 +25,11 @@ class Part:
 
     kind : as costs.json names it
     sizes : what its instructions are a sum over; the first is 1
-    decides, learns : how often it does so for one sample
     scores : how often it decides about a sample that is learned
     """
 
     kind: str
     sizes: tuple[int, ...]
-    decides: int = 1
-    learns: int = 1
     scores: int = 0
 
 
@@ -52,68 +48,46 @@ class Cost:
     within: tuple[float, float]
 
 
-def parts(
-    learner: Learner, n_features: int, decides: int = 1, learns: int = 1, scores: int = 0
-) -> Iterator[Part]:
-    """The parts of a model, the outermost first; the others as in `Part`."""
+def parts(learner: Learner, n_features: int, scores: int = 0) -> Iterator[Part]:
+    """The parts of a model, the outermost first."""
     name, D = type(learner).__name__, n_features
-    if isinstance(learner, Multiclass):
-        K, n = learner.n_classes, learner._n_parts
-        yield Part(name, (1, K), decides, learns, scores)
-        taught = K - 1 if isinstance(learner, OneVsOne) else n
-        yield from parts(learner.inner, D, decides * n, learns * taught, scores * n)
-    elif isinstance(learner, Shell):
-        sizes: tuple[int, ...] = (1, D)
-        if isinstance(learner, Calibrated):
-            V = columns(learner)
-            sizes = (1, V, V if V > 1 else 0)  # logarithms of shares, if it decides among several
-        yield Part(name, sizes, decides, learns, scores)
-        scored = scores + learns if isinstance(learner, Calibrated) else scores
-        yield from parts(learner.inner, learner._width(D), decides, learns, scored)
-    else:
-        kind, sizes = leaf(learner, D)
-        yield Part(kind, sizes, decides, learns, scores)
+    if not isinstance(learner, Shell):
+        yield Part(*leaf(learner, D), scores)
+        return
+    sizes: tuple[int, ...] = (1, D)
+    if isinstance(learner, Calibrated):
+        V = columns(learner)
+        sizes = (1, V, V if V > 1 else 0)  # logarithms of shares, if it decides among several
+    yield Part(name, sizes, scores)
+    yield from parts(learner.inner, learner._width(D), scores + isinstance(learner, Calibrated))
 
 
 def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:
     """Kind and sizes of a learner that has none inside."""
     name = type(learner).__name__
     kind = name + "".join(f", {getattr(learner, part)}" for part in VARIANTS.get(name, ()))
-    sizes: tuple[int, ...] = (1, D)
-    if name == "StreamSVM":
-        if L := max(learner.lookahead, learner.n_balls - 1):
-            kind += ", lookahead" if learner.lookahead else ", several balls"
-            sizes = (1, D, L * D, L * L)
-    elif name == "ByteSVM":
+    if name == "StreamSVM" and (L := max(learner.lookahead, learner.n_balls - 1)):
+        kind += ", lookahead" if learner.lookahead else ", several balls"
+        return kind, (1, D, L * D, L * L)
+    if name == "ByteSVM":
         shape = learner.like_new().allocate(D).core.layout
         P, both = shape["n_directions"], 1 + shape["has_mean"]
-        sizes = (1, P, P * shape["n_vectors"] * both, D)
-    elif name == "AdaGradSVM":
-        V = columns(learner)
-        sizes = (1, V, V * D)
-    elif name in ("FourierSVM", "FourierSVR"):
+        return kind, (1, P, P * shape["n_vectors"] * both, D)
+    if name in ("FourierSVM", "FourierSVR"):
         P = learner.n_directions
-        kind += orthogonal(learner, D)
-        sizes = (1, P, P * D, D if learner.regresses else P * columns(learner))
-    elif kind == "GaussianNovelty, full":
-        sizes = (1, D, D * D)
-    elif type(learner)._capacity:  # it stores vectors
-        M = getattr(learner, type(learner)._capacity)
-        sizes = (1, M, M * D) if name in ("KernelPerceptron", "Forgetron") else (1, M, M * D, M * M)
-    return kind, sizes
+        kind += ", orthogonal" if learner._is_orthogonal(D) else ""
+        return kind, (1, P, P * D, D if learner.regresses else P * columns(learner))
+    if kind == "GaussianNovelty, full":
+        return kind, (1, D, D * D)
+    if name == "KernelNovelty":
+        M = learner.max_vectors
+        return kind, (1, M, M * D, M * M)
+    return kind, (1, D)
 
 
 LEAST_FACTOR = 1.5  # other rows than those counted may take as much longer
 # Parameters by which a learner's parts are told apart.
-VARIANTS = {
-    "GaussianNovelty": ("covariance",),
-    "KernelStreamSVM": ("when_full",),
-    "KernelNovelty": ("storage",),
-}
-
-
-def orthogonal(learner: Any, D: int) -> str:
-    return ", orthogonal" if learner._is_orthogonal(D) else ""
+VARIANTS = {"GaussianNovelty": ("covariance",), "KernelNovelty": ("storage",)}
 
 
 def columns(learner: Any) -> int:
@@ -163,5 +137,4 @@ def instructions(entry: dict[str, Any], part: Part, dtype: str) -> tuple[float, 
         terms = [factor * size for factor, size in zip(entry[what], part.sizes, strict=True)]
         constant, growing = entry["float64"][what] if dtype == "float64" else (1.0, 1.0)
         done[what] = constant * terms[0] + growing * sum(terms[1:])
-    learn = part.learns * done["learn"] + part.scores * done["decide"]
-    return part.decides * done["decide"], learn
+    return done["decide"], done["learn"] + part.scores * done["decide"]

@@ -52,6 +52,7 @@ def source(model: Model) -> str:
     parts = [
         f"/* {comment(model.title)}: exported by edgesvm, for inference. */",
         f'#include "{p}.h"',
+        "#define ESVM_DECIDES\n"
         f"#define ESVM_NAME(f) {p}_##f\n#define ESVM_TOP(f) {model.units[-1].name}_##f\n"
         + ("#define ESVM_REGRESSES\n" if model.regresses else f"#define ESVM_VALUES {P}_N_VALUES\n")
         + f"#define ESVM_AT {model.base}\n"

@@ -12,36 +12,10 @@ from edgesvm.export import fixed, flash
 from edgesvm.export.fixed import Fixed
 from edgesvm.export.glue import glue
 from edgesvm.export.sources import Model, header, source
-from edgesvm.export.texts import WRITTEN, byte_h, read
+from edgesvm.export.texts import byte_h, read
 from edgesvm.export.units import raw_features, untranslated
 from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
-
-OF_ALL = (
-    "esvm.h",
-    "esvm.c",
-    "soft.c",
-    "floor.h",
-    "arith.h",
-    "sums.h",
-    "tiled.h",
-    "waves.h",
-    "types.h",
-    "classes.h",
-    "labels.h",
-    "targets.h",
-    "model.h",
-    "chain.h",
-    "windows.h",
-    "gap.h",
-    "fixed.h",
-    "folded.h",
-    "line.h",
-    "dual.h",
-    "flash.h",
-    "probable.h",
-)
-BYTE_SVM = WRITTEN["ByteSVM"]["header"]
 
 
 def export(
@@ -49,7 +23,7 @@ def export(
     folder: str | os.PathLike[str],
     prefix: str = "model",
     *,
-    inference: bool = False,
+    inference: bool | None = None,
 ) -> list[Path]:
     """Write C99 that learns and predicts as `learner` does, from where it is.
 
@@ -58,10 +32,12 @@ def export(
     learner : Learner or Chain, allocated, which knows its classes
     folder : where to; made if it is not there, files of the same names are replaced
     prefix : str, a C identifier that all names begin with
-    inference : bool, default False
+    inference : bool, optional
         Write tables in flash that decide and learn no more: to the bit as the host, but for a
         linear model, which is folded with its scaler into one vector. Of a chain, with the windows
-        of its raw samples.
+        of its raw samples. Default: only if it is none of those that learn on a board, which are
+        ByteSVM, StreamSVM, FourierSVM, FourierSVR, AdaGradSVR, GaussianNovelty and KernelNovelty,
+        behind a standardizer or within Calibrated, too.
 
     Returns
     -------
@@ -70,7 +46,7 @@ def export(
     Raises
     ------
     ValueError
-        The learner has no translation, does not know its classes, or `prefix` is no C identifier.
+        The learner has no such form, does not know its classes, or `prefix` is no C identifier.
 
     Examples
     --------
@@ -83,25 +59,17 @@ def export(
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix) or prefix in ("esvm", "edgesvm"):
         raise ValueError(f"prefix {prefix!r}: give a C identifier, not esvm or edgesvm")
-    if inference:
-        texts, headers, title = for_inference(learner, prefix)
+    of_integers = False
+    if decides_only(learner) if inference is None else inference:
+        texts, title, goal = *for_inference(learner, prefix), "decide"
     else:
         model = Model.of(learner, prefix)
         texts = {f"{prefix}.h": header(model), f"{prefix}.c": source(model)}
-        headers, title = [unit.header for unit in model.all_units], model.title
-    for name in OF_ALL:
-        texts[f"edgesvm/{name}"] = read("floor", name)
-    for name in needed(headers):
-        texts[f"edgesvm/{name}"] = read("translated", name)
-    if BYTE_SVM in headers:
-        texts |= {f"edgesvm/{BYTE_SVM}": read("floor", BYTE_SVM), "edgesvm/byte.h": byte_h()}
-    texts |= glue(
-        prefix,
-        title,
-        [name for name in texts if name.endswith(".c")],
-        header=texts[f"{prefix}.h"],
-        of_integers=headers == [BYTE_SVM] and not inference,
-    )
+        title, goal = model.title, "learn"
+        of_integers = [unit.name for unit in model.all_units] == ["ByteSVM"]
+    texts |= with_all_included(texts, goal)
+    sources = [name for name in texts if name.endswith(".c")]
+    texts |= glue(prefix, title, sources, header=texts[f"{prefix}.h"], of_integers=of_integers)
     written = []
     for name, text in texts.items():
         path = Path(folder) / name
@@ -111,18 +79,17 @@ def export(
     return written
 
 
-def for_inference(learner: Learner | Chain, prefix: str) -> tuple[dict[str, str], list[str], str]:
-    """NAME.h and NAME.c, the translated headers that they need, and what the model is."""
+def decides_only(model: Learner | Chain) -> bool:
+    """Whether it can be exported to decide, but not to learn."""
+    return untranslated(learner_in(model), "learn") is not None
+
+
+def for_inference(learner: Learner | Chain, prefix: str) -> tuple[dict[str, str], str]:
+    """NAME.h and NAME.c, and what the model is."""
     made = that_decides(learner, prefix)
     if isinstance(made, Fixed):
-        texts = {f"{prefix}.h": fixed.header(made), f"{prefix}.c": fixed.source(made)}
-        headers = ["rows.h"]
-    else:
-        texts = {f"{prefix}.h": flash.header(made), f"{prefix}.c": flash.source(made)}
-        headers = [unit.header for unit in made.units]
-    if made.windows is not None:
-        headers.append(made.windows.header)
-    return texts, headers, made.title
+        return {f"{prefix}.h": fixed.header(made), f"{prefix}.c": fixed.source(made)}, made.title
+    return {f"{prefix}.h": flash.header(made), f"{prefix}.c": flash.source(made)}, made.title
 
 
 def that_decides(model: Learner | Chain, prefix: str) -> Fixed | Model:
@@ -136,41 +103,36 @@ def that_decides(model: Learner | Chain, prefix: str) -> Fixed | Model:
     learner = learner_in(model)
     if not learner.is_fitted:
         raise ValueError("the model has not learned a sample: there is nothing to decide by")
-    made = Fixed.of(learner, prefix) or in_flash(learner, prefix)
+    made = Fixed.of(learner, prefix) or Model.of(learner, prefix, "decide")
     if isinstance(model, Chain):
-        windows = raw_features(model.windows_, model.n_features_in_)
+        windows = raw_features(model.windows_, model.n_features_in_, "decide")
         made = replace(made, title=repr(model), windows=windows)
     return replace(made, names=model._columns or ())
 
 
-def in_flash(learner: Learner, prefix: str) -> Model:
-    """Of a learner that decides by its arena."""
-    lacks = untranslated(learner)
-    if lacks is not None:
-        within = "" if lacks is learner else f" within {type(learner).__name__}"
-        instead = "FourierSVR" if learner.regresses else "LASVM"
-        raise ValueError(
-            f"{type(lacks).__name__}{within} cannot be exported for inference; use {instead}"
-        )
-    return Model.of(learner, prefix)
-
-
-def needed(headers: list[str]) -> list[str]:
-    """Translated headers, and those that they include."""
-    found, todo = [], ["kernels.h", *headers]  # the self-test has an exponential
-    if BYTE_SVM in headers:
-        todo += included(read("floor", BYTE_SVM))
+def with_all_included(texts: dict[str, str], goal: str) -> dict[str, str]:
+    """What these sources include, and what that includes; and the runtime's own sources."""
+    found, todo = {}, ["esvm.c", "soft.c", *included("".join(texts.values()))]
     while todo:
-        name = todo.pop(0)
-        if name in found or not (files("edgesvm.export") / "translated" / name).is_file():
-            continue
-        found.append(name)
-        todo += included(read("translated", name))
+        name = todo.pop()
+        if name not in texts and f"edgesvm/{name}" not in found | texts:
+            found[f"edgesvm/{name}"] = of_runtime(name, goal)
+            todo += included(found[f"edgesvm/{name}"])
     return found
 
 
 def included(text: str) -> list[str]:
-    return re.findall(r'#include "(\w+\.h)"', text)
+    """Names of the runtime's headers."""
+    found = re.findall(r'#include "(?:edgesvm/)?(\w+\.h)"', text)
+    return [name for name in found if name != "byte_lanes.h"]  # which the host alone includes
+
+
+def of_runtime(name: str, goal: str) -> str:
+    """A file that is the same for every model: written by hand, ByteSVM's own, or translated."""
+    if name == "byte.h":
+        return byte_h()
+    written = (files("edgesvm.export") / "floor" / name).is_file()
+    return read("floor" if written else f"translated/{goal}", name)
 
 
 __all__ = ["export"]

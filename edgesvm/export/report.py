@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from edgesvm.export import windows
 from edgesvm.export.boards import BOARDS, CORES, Board
-from edgesvm.export.compiled import compiled
 from edgesvm.export.costs import (
     LEAST_FACTOR,
     Cost,
@@ -21,7 +18,7 @@ from edgesvm.export.costs import (
 )
 from edgesvm.export.fixed import Fixed, table_bytes
 from edgesvm.export.flash import work
-from edgesvm.export.folder import export, that_decides
+from edgesvm.export.folder import decides_only, that_decides
 from edgesvm.export.sources import Model
 from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
@@ -34,7 +31,7 @@ class Need:
     flash : of all its functions and tables, and of the compiler's library for them
     model : RAM of the model: the arena and what is behind it
     stack : RAM of a call, at most
-    source : where flash and stack come from, or why it cannot be there
+    source : whose figures flash and stack are, or why nothing is known
     decide, learn : instructions a sample; of a Chain, a window
     within : by what factor a count may differ from them
     windows : whether instructions are those of a window of raw samples
@@ -87,15 +84,15 @@ class Need:
         }
 
 
-def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) -> list[Need]:
+def needs(model: Learner | Chain, names: list[str], *, inference: bool | None = None) -> list[Need]:
     """What a model needs on some boards.
 
     Parameters
     ----------
     model : Learner or Chain, allocated, which knows its classes
     names : list of str, of `BOARDS`
-    inference : bool, default False
-        Of the tables that decide only.
+    inference : bool, optional
+        Of the tables that decide only, as in `export`.
 
     Returns
     -------
@@ -113,62 +110,33 @@ def needs(model: Learner | Chain, names: list[str], *, inference: bool = False) 
     >>> [need.fits for need in needs(model, ["pico", "microbit"])]
     [True, True]
     """
-    keys = {BOARDS[name].core for name in names}
-    with tempfile.TemporaryDirectory() as folder:
-        export(model, folder, "model", inference=inference)
-        made = that_decides(model, "model") if inference else Model.of(model, "model")
-        found = {key: sizes(made, model, key, Path(folder), inference) for key in keys}
+    inference = decides_only(model) if inference is None else inference
+    made = that_decides(model, "model") if inference else Model.of(model, "model")
     ram = made.ram if isinstance(made, Model) else 0
     if inference:
         ram = windows.ram(made.windows)
         ram += work(made)[1].nbytes if isinstance(made, Model) else 0
-    result = []
-    for name in names:
-        board = BOARDS[name]
-        flash, stack, source = found[board.core]
-        possible = CORES[board.core].has_double or is_of_integers(made)
-        cost = estimated(made, model, board.core)
-        decide = learn = within = None
-        if cost is not None:
-            decide, within = cost.decide, cost.within
-            learn = None if inference else cost.learn
-        result.append(
-            Need(
-                board,
-                flash,
-                ram,
-                stack,
-                source,
-                decide,
-                learn,
-                within,
-                isinstance(model, Chain),
-                possible,
-            )
-        )
-    return result
+    return [need_on(BOARDS[name], made, model, ram, inference) for name in names]
 
 
-def sizes(
-    made: Fixed | Model, learner: Learner | Chain, key: str, folder: Path, inference: bool
-) -> tuple[int | None, int | None, str]:
-    """Flash and stack on a core, and where they come from: compiled, or the committed table."""
-    core = CORES[key]
+def need_on(
+    board: Board, made: Fixed | Model, model: Learner | Chain, ram: int, inference: bool
+) -> Need:
+    core, chained = CORES[board.core], isinstance(model, Chain)
     if not core.has_double and not is_of_integers(made):
-        return None, None, "not to be had: a double has 32 bits there, and only ByteSVM needs none"
-    cost = estimated(made, learner, key)
-    if core.compiler is not None:
-        built = compiled(folder, "model", core)
-        stack = cost.stack if cost is not None and built.stack is None else built.stack
-        return built.flash, stack, f"compiled by {core.compiler} -Os"
+        why = "not to be had: a double has 32 bits there, and only ByteSVM needs none"
+        return Need(board, None, ram, None, why, None, None, None, chained, possible=False)
+    cost = estimated(made, model, board.core)
     if cost is None:
-        return None, None, "not known: no compiler, and not measured"
+        return Need(board, None, ram, None, "not known: not measured", None, None, None, chained)
     if isinstance(made, Fixed):
         data = table_bytes(made)
     else:
         data = made.ram if inference else made.ram + len(made.head)
     source = f"estimated from figures of a {CORES[core.counted_as].title}"
-    return cost.code + data, cost.stack, source
+    learn = None if inference else cost.learn
+    counted = cost.decide, learn, cost.within
+    return Need(board, cost.code + data, ram, cost.stack, source, *counted, chained)
 
 
 def is_of_integers(made: Fixed | Model) -> bool:
@@ -214,8 +182,7 @@ def overview(needed: dict[str, Need]) -> str:
             "-" if n is None else f"{need.milliseconds(n):.3g} ms"
             for n in (need.decide, need.learn)
         ]
-        about = "" if need.source.startswith("compiled") else "~"
-        flash = "-" if need.flash is None else f"{about}{need.flash:,}"
+        flash = "-" if need.flash is None else f"~{need.flash:,}"
         fits = "yes" if need.fits else "NO"
         lines.append(
             f"  {name:<10} {CORES[need.board.core].title:<15} {flash:>9} {need.ram:>8,}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.budget import PARTS, MemoryPlan, PlannedArray, rule
+from edgesvm.budget import MemoryPlan, PlannedArray, rule
 from edgesvm.contract.labels import Labels
 from edgesvm.export.costs import ahead_of, predicted
 from edgesvm.export.texts import WRITTEN
@@ -27,17 +27,6 @@ from edgesvm.persist.store import describe
 from edgesvm.preprocessing.chain import Chain
 
 LARGEST_ARENA = (1 << 31) - 1  # indices have 32 bits
-ALL_AT_ONCE = "it solves for all its samples at once; use LASVM, or --inference"
-A_BATCH = "it solves for a batch at a time; use LASVM, or --inference"
-INSTEAD = {
-    "BatchSVM": ALL_AT_ONCE,
-    "BatchSVR": "it solves for all its samples at once; use FourierSVR",
-    "ReservoirSVM": ALL_AT_ONCE,
-    "RandSVM": ALL_AT_ONCE,
-    "IncrementalSVM": A_BATCH,
-    "WindowedSVM": A_BATCH,
-    "CoreVectorMachine": "it solves after every sample; use BallVectorMachine, or --inference",
-}
 
 
 @dataclass(frozen=True)
@@ -66,8 +55,8 @@ class Model:
     names: tuple[str, ...] = ()  # of the features, or of the channels of windows
 
     @classmethod
-    def of(cls, model: Learner | Chain, prefix: str) -> Model:
-        """Raises ValueError for a learner that cannot be exported."""
+    def of(cls, model: Learner | Chain, prefix: str, goal: str = "learn") -> Model:
+        """What is needed to "learn" or to "decide". Raises ValueError for a learner that cannot."""
         learner = learner_in(model)
         core, params = learner._held_state
         built = type(learner)(**params)
@@ -77,13 +66,17 @@ class Model:
             raise ValueError(
                 "the model does not know its classes yet: name them to allocate(), or teach both"
             )
-        if (lacks := untranslated(built)) is not None:
-            name = type(lacks).__name__
+        if (lacks := untranslated(built, goal)) is not None:
+            within = "" if lacks is built else f" within {type(built).__name__}"
             instead = "FourierSVR" if regresses else "FourierSVM"
-            why = INSTEAD.get(name, f"it has no translation; use {instead}")
-            if keeps_nonzeros(lacks) and name not in INSTEAD:
-                why = "it keeps non-zeros; use it without max_nonzeros"
-            raise ValueError(f"{name} cannot be exported to C to learn: {why}")
+            why = f"use {instead}"
+            if goal == "learn":
+                why = f"export it to decide only, or use {instead}"
+            elif keeps_nonzeros(lacks):
+                why = "use it without max_nonzeros"
+            raise ValueError(
+                f"{type(lacks).__name__}{within} cannot be exported to C to {goal}: {why}"
+            )
         behind = built.plan(width)
         classes = labels.in_slots or None
         more: dict[str, Any] = {}
@@ -96,7 +89,7 @@ class Model:
             inner = empty.learner_
             more |= {
                 "base": plan.offsets["learner"],
-                "windows": raw_features(model.windows_, n_features),
+                "windows": raw_features(model.windows_, n_features, goal),
                 "is_last": model.label == "last",
             }
         else:
@@ -113,7 +106,7 @@ class Model:
             n_features=width,
             dtype=learner.dtype,
             plan=plan,
-            units=units_of(built, inner.core, labels.in_slots),
+            units=units_of(built, inner.core, labels.in_slots, goal),
             head=describe(model),
             arena=bytes(model.arena),
             empty=bytes(empty.arena),
@@ -560,44 +553,30 @@ def saved(model: Model) -> str:
 
 
 def checks(model: Model) -> str:
-    """A line for each array, and for each of all parts: what its numbers must be."""
+    """A line for each array: what its numbers must be."""
     lines = []
     if model.windows is not None and model.windows.plan is not None:
         lines.append(check(model.plan.arrays[0]))
         at = model.plan.offsets["windows"]
         lines += [check(array, at) for array in model.windows.plan.arrays]
-    for array in model.behind.arrays:
-        if array.name == PARTS and model.behind.part is not None:
-            times, apart = array.shape
-            at = model.base + array.offset
-            lines += [check(inner, at, (times, apart)) for inner in model.behind.part.arrays]
-        else:
-            lines.append(check(array, model.base))
+    lines += [check(array, model.base) for array in model.behind.arrays]
     return "\n".join(line for line in lines if line)
 
 
-def check(array: PlannedArray, begin: int = 0, repeated: tuple[int, int] = (1, 0)) -> str:
-    """The line of an array; `repeated`: how many there are, and how many bytes apart."""
-    size, (times, apart) = array.dtype.itemsize, repeated
+def check(array: PlannedArray, begin: int = 0) -> str:
+    """The line of an array."""
+    size = array.dtype.itemsize
     what = {"zero": "ZEROS", "count": "COUNTS", "finite": {4: "FLOATS", 8: "DOUBLES"}.get(size)}
     kind = what.get(rule(array.name, array.dtype))
     if kind is None or array.nbytes == 0:
         return ""
     n = array.nbytes // (1 if kind == "ZEROS" else size)
-    numbers = f"{begin + array.offset}u, {n}u, {times}u, {apart}u, ESVM_{kind}"
-    return f"    {{{numbers}}}, /* {array.name} */"
+    return f"    {{{begin + array.offset}u, {n}u, ESVM_{kind}}}, /* {array.name} */"
 
 
 def soundness(model: Model) -> str:
     """NAME_is_sound, which asks every core whether a stream of samples can have left the arena."""
-    p, parts = model.prefix, [unit.name for unit in model.units if unit.is_part]
-    lines = [f"!{unit.name}_fault(self)" for unit in model.units if not unit.is_part]
-    text = ""
-    if parts:
-        text = SOUND_PART.format(p=p, asked=" && ".join(f"!{name}_fault(self)" for name in parts))
-        lines.insert(0, f"{p}_parts_are_sound(self)")
-        [array] = [array for array in model.behind.arrays if array.name == PARTS]
-        text += SOUND_PARTS.format(p=p, n=array.shape[0])
+    lines = [f"!{unit.name}_fault(self)" for unit in model.units]
     if model.windows is not None:
         at = model.plan.offsets["windows"] - model.base
         votes = f"(const int64_t *)(self - {model.base}), ESVM_CLASSES, {len(model.labels)}"
@@ -605,24 +584,9 @@ def soundness(model: Model) -> str:
             f"!{model.windows.name}_fault(self + {at})",
             f"!{model.windows.name}_votes_fault(self, {votes})",
         ]
-    return text + SOUND.format(p=p, asked="\n        && ".join(lines))
+    return SOUND.format(p=model.prefix, asked="\n        && ".join(lines))
 
 
-SOUND_PART = """\
-static int {p}_part_is_sound(char *self) {{
-    return {asked};
-}}
-
-"""
-SOUND_PARTS = """\
-static int {p}_parts_are_sound(char *self) {{
-    int p;
-    for (p = 0; p < {n}; p++)
-        if (!{p}_part_is_sound(Multiclass_part(p))) return 0;
-    return 1;
-}}
-
-"""
 SOUND = """\
 static int {p}_is_sound(char *self) {{
     return {asked};

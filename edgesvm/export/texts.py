@@ -31,6 +31,7 @@ def read(folder: str, name: str) -> str:
 
 
 @cache
-def translated() -> dict[str, dict[str, Any]]:
-    """Class -> its header, the numbers and the arrays that this asks for."""
-    return json.loads(read("translated", "attributes.json")) | WRITTEN
+def translated(goal: str) -> dict[str, dict[str, Any]]:
+    """Of what is translated to "learn" or to "decide": class -> its header, the numbers and the
+    arrays that this asks for."""
+    return json.loads(read(f"translated/{goal}", "attributes.json")) | WRITTEN

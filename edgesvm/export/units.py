@@ -1,7 +1,8 @@
 """What a model's translated cores need to know: one `Unit` for each, the innermost first.
 
-The translator lists which numbers and arrays a core's C asks for (``translated/attributes.json``);
-the numbers are read from the compiled core, by name. What is no plain number is in `MORE`.
+The translator lists which numbers and arrays a core's C asks for, to learn or to decide
+(``translated/*/attributes.json``); the numbers are read from the compiled core, by name. What is no
+plain number is in `MORE`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Unit:
     """One core of a model.
 
     name : of the class in C
+    goal : "learn" or "decide", what its C is for
     macros : its attributes that are no arrays, name -> number or C text
     plan : that its arrays are in; None: the learner's
     is_part : of a multiclass learner, on the labels 0 and 1
@@ -35,6 +37,7 @@ class Unit:
     """
 
     name: str
+    goal: str
     macros: Mapping[str, Any]
     plan: MemoryPlan | None = None
     is_part: bool = False
@@ -43,7 +46,7 @@ class Unit:
     @property
     def asked(self) -> dict[str, Any]:
         """What its header asks for, as `translated` lists it."""
-        return translated()[self.name]
+        return translated(self.goal)[self.name]
 
     @property
     def header(self) -> str:
@@ -64,10 +67,10 @@ def keeps_nonzeros(learner: Any) -> bool:
     return getattr(learner, "max_nonzeros", None) is not None
 
 
-def untranslated(learner: Learner) -> Learner | None:
-    """The learner in this one, or itself, that has no translation; None if all have."""
+def untranslated(learner: Learner, goal: str) -> Learner | None:
+    """The learner in this one, or itself, that has no translation for this; None if all have."""
     inner: Any = learner
-    while name_of(inner) in translated():
+    while name_of(inner) in translated(goal):
         if getattr(inner, "normalize", False) == "kernel" or keeps_nonzeros(inner):
             return inner
         if not isinstance(inner, Wrapper):
@@ -76,13 +79,13 @@ def untranslated(learner: Learner) -> Learner | None:
     return inner
 
 
-def units_of(learner: Learner, core: Any, labels: tuple[Any, ...]) -> list[Unit]:
+def units_of(learner: Learner, core: Any, labels: tuple[Any, ...], goal: str) -> list[Unit]:
     """The cores of a model; `core` is a new one of the learner, `labels` the model's by index."""
     inside: list[Unit] = []
     name = name_of(learner)
-    macros = numbers(name, core) | MORE.get(name, nothing)(learner, core)
+    macros = numbers(name, core, goal) | MORE.get(name, nothing)(learner, core)
     if isinstance(learner, Multiclass):
-        inside = units_of(learner.inner, core.parts[0], (0, 1))
+        inside = units_of(learner.inner, core.parts[0], (0, 1), goal)
         if any(unit.beside for unit in inside):
             raise ValueError(
                 f"{type(learner.inner).__name__} within {type(learner).__name__} cannot be"
@@ -92,7 +95,7 @@ def units_of(learner: Learner, core: Any, labels: tuple[Any, ...]) -> list[Unit]
         inside = [replace(unit, plan=part, is_part=True) for unit in inside]
         macros["each(f)"] = f"{inside[-1].name}_##f"
     elif isinstance(learner, Shell):
-        inside = units_of(learner.inner, core.inner, labels)
+        inside = units_of(learner.inner, core.inner, labels, goal)
         macros["inner(f)"] = f"{inside[-1].name}_##f"
     if isinstance(learner, Calibrated):
         macros |= prices(learner, labels)
@@ -102,17 +105,17 @@ def units_of(learner: Learner, core: Any, labels: tuple[Any, ...]) -> list[Unit]
     if "pool" in core.views:
         macros["factor_length"] = len(core.views["pool"])
         macros["factor_width"] = len(core.views["ones"])
-    return [*inside, Unit(name, macros, beside=BESIDE.get(name, nothing)(core))]
+    return [*inside, Unit(name, goal, macros, beside=BESIDE.get(name, nothing)(core))]
 
 
-def raw_features(windows: RawFeatures, n_channels: int) -> Unit:
+def raw_features(windows: RawFeatures, n_channels: int, goal: str) -> Unit:
     """What is ahead of a chain's learner."""
     name = name_of(windows)
-    macros = numbers(name, windows._core) | {"n_features": n_channels}
+    macros = numbers(name, windows._core, goal) | {"n_features": n_channels}
     macros |= {what: getattr(windows._core, what) for what in ("window", "hop", "n_windows")}
     if isinstance(windows, WindowFeatures):
         macros |= bands_of(windows)
-    return Unit(name, macros, plan=windows.plan(n_channels))
+    return Unit(name, goal, macros, plan=windows.plan(n_channels))
 
 
 def bands_of(windows: WindowFeatures) -> dict[str, Any]:
@@ -134,10 +137,10 @@ def bands_of(windows: WindowFeatures) -> dict[str, Any]:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def numbers(name: str, core: Any) -> dict[str, Any]:
+def numbers(name: str, core: Any, goal: str) -> dict[str, Any]:
     """What the C asks of a core, by name; an enum's value by its name in C."""
     found = {}
-    for attribute, kind in translated()[name]["numbers"].items():
+    for attribute, kind in translated(goal)[name]["numbers"].items():
         value = is_of_several(core) if attribute == "several" else getattr(core, attribute)
         found[attribute] = kind[value] if isinstance(kind, list) else value
     return found

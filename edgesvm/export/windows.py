@@ -27,7 +27,7 @@ def source(windows: Unit | None) -> list[str]:
         attributes(windows, windows.plan),
         f'#include "edgesvm/{windows.header}"',
         f"#define ESVM_WINDOWS(f) {windows.name}_##f\n#define ESVM_AT_WINDOWS 0",
-        '#include "edgesvm/windows.h"',
+        '#include "edgesvm/raw.h"',
     ]
 
 

@@ -35,8 +35,8 @@ class Standardized(Scaler):
         Only its parameters are used; it is not changed.
     until : int, optional
         The statistics are those of the first `until` samples learned, and then stay. None: they are
-        those of all. Models whose statistics stay can be merged whatever the learner
-        (`edgesvm.fleet.start`).
+        those of all. Models that went on from one whose statistics stay can be merged, whatever
+        the learner (`edgesvm.fleet`).
     clip : float or None, default 16.0
         Largest size of a scaled value, in deviations, > 0; and a value is learned as if it were at
         most b deviations away, see below. None limits neither: one spike then spoils the scale.

@@ -18,8 +18,7 @@ from edgesvm import (
 from edgesvm.cli import main
 from edgesvm.data import Gauss, TwoNorm
 from edgesvm.persist import Checkpoint
-from edgesvm.plot.boundary import panel_of
-from edgesvm.plot.stored_points import stored_points
+from edgesvm.plot import panel_of, stored_points
 
 matplotlib = pytest.importorskip("matplotlib", reason="pictures need matplotlib")
 
@@ -141,7 +140,7 @@ def test_twins_and_exact_vectors_are_told_as_the_learner_tells_them(models):
 
 
 def test_margins_are_drawn_where_the_learner_has_them(models):
-    from edgesvm.plot.boundary import draw_panel
+    from edgesvm.plot import draw_panel
 
     def names(learner):
         axes = matplotlib.figure.Figure().add_subplot()
@@ -156,7 +155,7 @@ def test_margins_are_drawn_where_the_learner_has_them(models):
 
 
 def test_the_picture_is_of_the_decision_function(models):
-    from edgesvm.plot.boundary import MARGIN, PIXELS, _decisions, draw_panel
+    from edgesvm.plot import MARGIN, PIXELS, _decisions, draw_panel
 
     learner = models["wide"]
     panel = panel_of(learner, features=(3, 0), at={7: -0.5})

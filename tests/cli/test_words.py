@@ -214,7 +214,7 @@ def test_a_port_that_may_not_be_opened_names_the_group_to_join(tmp_path, monkeyp
 # example
 
 
-@pytest.mark.parametrize("name", ["arduino", "micropython", "pi"])
+@pytest.mark.parametrize("name", ["arduino", "pi"])
 def test_an_example_is_that_of_the_source_tree(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     out, _ = said(capsys, "example", name)
@@ -228,6 +228,6 @@ def test_an_example_is_that_of_the_source_tree(name, tmp_path, monkeypatch, caps
 
 
 def test_an_example_overwrites_nothing(tmp_path, capsys):
-    (tmp_path / "edgesvm_node.py").write_text("mine")
-    _, err = said(capsys, "example", "micropython", tmp_path, code=1)
-    assert "edgesvm_node.py is already there" in err and len(list(tmp_path.iterdir())) == 1
+    (tmp_path / "edgesvm.service").write_text("mine")
+    _, err = said(capsys, "example", "pi", tmp_path, code=1)
+    assert "edgesvm.service is already there" in err and len(list(tmp_path.iterdir())) == 1

@@ -23,7 +23,7 @@ def test_every_page_is_in_the_navigation():
 
 @pytest.mark.long  # half a minute of the processor; `make docs` does the same
 def test_it_builds_without_a_warning(tmp_path):
-    for package in ("sphinx", "numpydoc", "pydata_sphinx_theme", "myst_parser", "onnx"):
+    for package in ("sphinx", "numpydoc", "pydata_sphinx_theme", "myst_parser"):
         pytest.importorskip(package, reason=f"{package} is not installed")
     pytest.importorskip("river", minversion="0.26", reason="river is not installed")
     folders = ["-d", str(tmp_path / "doctrees"), str(ROOT), str(tmp_path / "site")]

@@ -2,13 +2,11 @@
 lines.
 """
 
-import importlib.util
 import os
 import select
 import shutil
 import struct
 import subprocess
-import sys
 import zlib
 from pathlib import Path
 
@@ -23,18 +21,15 @@ from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import (
     FrameDecoder,
     LineParser,
-    SampleReceiver,
     SampleRing,
     open_link,
     wire,
 )
-from edgesvm.link._keyed import Authenticator, siphash_view
 from edgesvm.serve.taught import taught
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 SKETCH = EXAMPLES / "arduino" / "edgesvm_node"
-MICROPYTHON = EXAMPLES / "micropython" / "edgesvm_node.py"
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes as ports are POSIX")
 
 
@@ -212,21 +207,12 @@ class Pipe:
         self.process.stderr.close()
 
 
-@pytest.fixture(params=["sketch", "micropython"])
-def command(request):
-    def of(text, key=None):
-        if request.param == "sketch":
-            built = request.getfixturevalue("sketch")(text, key)
-            return [built], np.float32(5.0) / np.float32(1023.0)
-        options = [*["--text"] * text, *([] if key is None else ["--key", key.hex()])]
-        return [sys.executable, str(MICROPYTHON), *options], np.float32(0.25)
-
-    return of
+SCALE = np.float32(5.0) / np.float32(1023.0)
 
 
-def expected(n, scale):
+def expected(n):
     i = np.arange(n)
-    X = ((37 * np.arange(4) + 11 * i[:, None]) % 1024).astype(np.float32) * scale
+    X = ((37 * np.arange(4) + 11 * i[:, None]) % 1024).astype(np.float32) * SCALE
     return X, (i % 3 == 0).astype(int), i % 5 != 0
 
 
@@ -244,9 +230,8 @@ def rows_of(link, n):
     return got
 
 
-def test_a_node_of_frames_shakes_hands_and_every_sample_is_its_own(command):
-    argv, scale = command(0)
-    port = Pipe(argv)
+def test_a_node_of_frames_shakes_hands_and_every_sample_is_its_own(sketch):
+    port = Pipe([sketch(0)])
     with open_link("node", opener=lambda: port, ring=64) as link:
         assert (link.schema.n_features, link.schema.label, link.schema.n_classes) == (
             4,
@@ -254,19 +239,18 @@ def test_a_node_of_frames_shakes_hands_and_every_sample_is_its_own(command):
             2,
         )
         rows = rows_of(link, 300)
-        if "sketch" in argv[0]:  # until a prediction of class 1 has come through and it says so
-            while not select.select([port.process.stderr], [], [], 0)[0]:
-                rows_of(link, 50)
+        # until a prediction of class 1 has come through and it says so
+        while not select.select([port.process.stderr], [], [], 0)[0]:
+            rows_of(link, 50)
         counters = link.counters
         assert link.check_identities() == []
-    X, y, has_label = expected(300, scale)
+    X, y, has_label = expected(300)
     assert np.array([x for x, _, _ in rows]).tobytes() == X.tobytes()
     assert [label for _, _, label in rows] == has_label.tolist()
     assert [y for _, y, label in rows if label] == y[has_label].tolist()
     assert counters["frames"] == counters["ok"]
     assert counters["missing"] == counters["duplicate"] == counters["bytes_rejected"] == 0
-    if "sketch" in argv[0]:
-        assert port.said.startswith("LED 1\n")
+    assert port.said.startswith("LED 1\n")
 
 
 def test_the_sketch_of_raw_signals_is_learned_window_by_window(build):
@@ -343,28 +327,27 @@ def test_the_sketch_of_a_vibration_s_features(build):
 KEY = bytes(range(16))
 
 
-def test_a_node_with_a_key_tags_its_frames_and_reads_ours(command):
-    argv, scale = command(0, KEY)
-    port = Pipe(argv)
+def test_a_node_with_a_key_tags_its_frames_and_reads_ours(sketch):
+    port = Pipe([sketch(0, KEY)])
     with open_link("node", opener=lambda: port, ring=64, key=KEY) as link:
         rows = rows_of(link, 300)
-        if "sketch" in argv[0]:  # until a prediction of class 1 has come through and it says so
-            while not select.select([port.process.stderr], [], [], 0)[0]:
-                rows_of(link, 50)
+        # until a prediction of class 1 has come through and it says so
+        while not select.select([port.process.stderr], [], [], 0)[0]:
+            rows_of(link, 50)
         while link.last_heartbeat is None:
             rows_of(link, 50)
         counters = link.counters
         assert link.check_identities() == []
         assert link.last_heartbeat.frames_bad == 0
-    X, y, has_label = expected(300, scale)
+    X, y, has_label = expected(300)
     assert np.array([x for x, _, _ in rows]).tobytes() == X.tobytes()
     assert [y for _, y, label in rows if label] == y[has_label].tolist()
     assert (counters["bad_tag"], counters["replayed"], counters["missing"]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("ours", [None, bytes(16)])
-def test_a_node_with_a_key_does_not_answer_a_host_without_it(command, ours):
-    port = Pipe(command(0, KEY)[0])
+def test_a_node_with_a_key_does_not_answer_a_host_without_it(sketch, ours):
+    port = Pipe([sketch(0, KEY)])
     os.set_blocking(port.process.stdout.fileno(), False)
     read = port.read
 
@@ -377,58 +360,8 @@ def test_a_node_with_a_key_does_not_answer_a_host_without_it(command, ours):
         open_link("node", opener=lambda: port, key=ours, handshake_timeout=1.5)
 
 
-@pytest.fixture(scope="module")
-def micropython_tags():
-    return native.import_path("edgesvm_tags_example", MICROPYTHON.with_name("edgesvm_tags.py"))
-
-
-def test_micropython_s_siphash(micropython_tags):
-    rng = np.random.default_rng(2)
-    for n in range(70):
-        key, data = rng.bytes(16), rng.bytes(n)
-        expected_tag = siphash_view(key, data).to_bytes(8, "little")
-        assert micropython_tags.siphash(key, data) == expected_tag
-
-
-def test_micropython_s_windows(micropython_tags):
-    """What the compiled guard does with the same frames from a host."""
-    host = Authenticator(KEY)
-    host.ask(0x1122334455667788)
-    ends = micropython_tags.Tags(KEY, 77), Authenticator(KEY, boot_id=77)
-    hello = host.encode_frame(wire.HELLO, wire.Hello(0x55667788).pack())
-    decoder = FrameDecoder()
-    receiver = SampleReceiver(decoder, guard=ends[1])
-
-    def both(frame):
-        raw = cobs.decode(frame[:-1])[:-4]
-        admitted = len(list(receiver.feed(frame)))
-        assert (ends[0].admit(raw) is not None) == bool(admitted), frame
-        return bool(admitted)
-
-    assert both(hello) and both(hello)
-    schema = wire.Schema(0x55667788, 77, 2).pack()
-    header = wire.pack_header(wire.SCHEMA, 0, 0, 0)
-    sealed = ends[0].seal(header + schema)
-    assert cobs.decode(ends[1].encode_frame(wire.SCHEMA, schema)[:-1])[:-4] == sealed
-    list(SampleReceiver(FrameDecoder(), guard=host).feed(framed(sealed)))
-    assert host.in_session
-    answer = wire.Prediction(5, 1, 0, 0.5).pack()
-    rng = np.random.default_rng(1)
-    frames = [host.encode_frame(wire.PREDICTION, answer, sequence=n) for n in range(200)]
-    fates = [both(frames[k]) for k in rng.integers(0, 200, 400)]
-    assert 20 < sum(fates) < 200
-    beat = wire.Heartbeat(1, 1).pack()
-    assert both(host.encode_frame(wire.HEARTBEAT, beat))
-    assert not both(wire.encode_frame(wire.HEARTBEAT, beat))
-
-
-def framed(raw):
-    return cobs.encode(bytes(raw) + zlib.crc32(raw).to_bytes(4, "little")) + b"\0"
-
-
-def test_a_node_of_lines_needs_no_handshake(command):
-    argv, scale = command(1)
-    port = Pipe(argv)
+def test_a_node_of_lines_needs_no_handshake(sketch):
+    port = Pipe([sketch(1)])
     with open_link("node", mode="text", opener=lambda: port, ring=64) as link:
         assert link.schema.n_features == 4  # its first line says so
         rows = []
@@ -439,50 +372,7 @@ def test_a_node_of_lines_needs_no_handshake(command):
             link.release(len(batch.y))
         assert link.counters["unprotected"] == 0
         assert link.counters["missing"] == 0
-    X, y, has_label = expected(len(rows), scale)
+    X, y, has_label = expected(len(rows))
     assert np.abs(np.array([x for x, _, _ in rows]) - X).max() <= 0.51e-4
     assert [label for _, _, label in rows] == has_label.tolist()
     assert [v for _, v, label in rows if label] == y[has_label].tolist()
-
-
-# The MicroPython file as a module.
-
-
-@pytest.fixture(scope="module")
-def micropython():
-    return native.import_path("edgesvm_node_example", MICROPYTHON)
-
-
-def test_micropython_s_cobs_and_its_own_crc(micropython, monkeypatch):
-    rng = np.random.default_rng(2)
-    for n in range(255):
-        raw = rng.integers(0, 3, n, np.uint8).tobytes()
-        assert bytes(micropython.cobs(raw)) == cobs.encode(raw)
-        assert bytes(micropython.uncobs(cobs.encode(raw))) == raw
-    # Ports without binascii.crc32 take the loop.
-    monkeypatch.setitem(sys.modules, "binascii", None)
-    spec = importlib.util.spec_from_file_location("small_port", MICROPYTHON)
-    small = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(small)
-    assert small.crc32(b"123456789") == 0xCBF43926
-    assert small.crc32 is not micropython.crc32
-
-
-def test_micropython_hears_predictions_and_beats(micropython):
-    node = micropython.Node(2, boot_id=5)
-    assert node.sample([1.0, 2.0], 1, 0) == b""
-    hello = wire.encode_frame(wire.HELLO, wire.Hello(3).pack())
-    for byte in hello[:-1]:
-        assert node.receive(bytes([byte]), 10) == b""
-    decoder = FrameDecoder()
-    (frame,) = decoder.feed(node.receive(hello[-1:], 10))
-    assert wire.Schema.unpack(frame.body).nonce == 3
-    prediction = wire.Prediction(7, -2, wire.TRAINED, 0.75)
-    node.receive(wire.encode_frame(wire.PREDICTION, prediction.pack()), 20)
-    assert node.prediction == (7, -2, wire.TRAINED, 0.75)
-    assert node.heartbeat(1009) == b""
-    (frame,) = decoder.feed(node.heartbeat(1010))
-    beat = wire.Heartbeat.unpack(frame.body)
-    assert (beat.boot_id, beat.up_ms, beat.frames_ok, beat.frames_bad) == (5, 1010, 2, 0)
-    node.receive(b"\x09" * 500 + b"\0" + b"\x02\x01\0", 30)
-    assert (node.ok, node.bad) == (2, 1)

@@ -11,7 +11,7 @@ import pytest
 from exported import SETTINGS
 from on_host import Compiled, at, compilers, differences
 
-from edgesvm import BatchSVM, Standardized, StreamSVM, load
+from edgesvm import BatchSVM, BatchSVR, Standardized, StreamSVM, load
 from edgesvm.cli import main
 from edgesvm.export.folder import export
 from rig.boards import STRICT, hard_samples, run_here
@@ -55,7 +55,7 @@ def names(objects, kind):
 
 @pytest.mark.parametrize("cc", compilers())
 def test_compiles_strictly_and_allocates_nothing(cc, tmp_path):
-    make, n_features, classes = SETTINGS["kernel stream, newton"]
+    make, n_features, classes = SETTINGS["kernel novelty, exact"]
     export(make("float32").allocate(n_features, classes=classes), tmp_path, "pump")
     built = objects(tmp_path, cc)
     public = names(built, "TDRBGC")
@@ -191,21 +191,43 @@ def test_self_test_passes_here(tmp_path):
 
 
 def test_what_cannot_be_exported_says_so_in_a_line(tmp_path, capsys):
-    BatchSVM(max_samples=8).fit([[0.0], [1.0]], [0, 1]).save(tmp_path / "b.esvm")
+    BatchSVR(max_samples=8).fit([[0.0], [1.0]], [0, 1]).save(tmp_path / "b.esvm")
     StreamSVM().allocate(2).save(tmp_path / "s.esvm")
     for name, why in (
-        ("b.esvm", "BatchSVM cannot be exported to C"),
+        ("b.esvm", "BatchSVR cannot be exported to C to decide: use FourierSVR"),
         ("s.esvm", "does not know its classes"),
     ):
         assert main(["export", str(tmp_path / name), "--c", str(tmp_path / "c")]) == 2
         said = capsys.readouterr().err
-        assert why in said
-        assert said.count("\n") == 1
+        assert why in said and said.count("\n") == 1
     StreamSVM().allocate(2, classes=[0, 1]).save(tmp_path / "s.esvm")
     args = ["export", str(tmp_path / "s.esvm"), "--c", str(tmp_path / "c"), "--prefix"]
     assert main([*args, "2pump"]) == 2
     assert main([*args, "pump"]) == 0
     assert (tmp_path / "c" / "pump.h").exists()
+
+
+def test_a_kernel_machine_decides_only(tmp_path, capsys):
+    BatchSVM(max_samples=8).fit([[0.0], [1.0]], [0, 1]).save(tmp_path / "b.esvm")
+    assert main(["export", str(tmp_path / "b.esvm"), "--c", str(tmp_path / "c")]) == 0
+    assert "it decides there and learns no more" in capsys.readouterr().out
+    assert "learns no more" in (tmp_path / "c/model.h").read_text()
+    with pytest.raises(ValueError, match="BatchSVM cannot be exported to C to learn: export it to"):
+        export(load(tmp_path / "b.esvm"), tmp_path / "c", inference=False)
+
+
+def test_a_folder_has_what_is_included_and_no_more(tmp_path):
+    learner = Standardized(learner=StreamSVM()).allocate(3, classes=[0, 1])
+    learner.partial_fit(np.eye(3, dtype=np.float32), [0, 1, 0])
+    for inference in (False, True):
+        export(learner, tmp_path / str(inference), "pump", inference=inference)
+        sources = [*(tmp_path / str(inference)).glob("*.c")]
+        sources += (tmp_path / str(inference)).glob("edgesvm/*.c")
+        command = ["gcc", "-MM", f"-I{tmp_path / str(inference)}", *sources]
+        read = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        unread = {"targets.h", "labels.h"}  # one of the two, as it has labels or targets
+        for path in (tmp_path / str(inference)).glob("edgesvm/*"):
+            assert path.name in read or path.name in unread, path.name
 
 
 def test_names_compile_in_c_and_cost_nothing(tmp_path):

@@ -96,32 +96,6 @@ def test_zephyr_takes_it_as_a_module(pump, tmp_path):
     run(tmp_path / "build" / "app")
 
 
-IDF = """\
-cmake_minimum_required(VERSION 3.13)
-project(idf C)
-macro(idf_component_register)
-  cmake_parse_arguments(given "" "" "SRCS;INCLUDE_DIRS" ${ARGN})
-  set(COMPONENT_LIB component)
-  add_library(component STATIC ${given_SRCS})
-  target_include_directories(component PUBLIC ${given_INCLUDE_DIRS})
-endmacro()
-add_subdirectory(pump)
-add_executable(app main.c)
-target_link_libraries(app component m)
-"""
-
-
-@needs("cmake", "gcc")
-def test_esp_idf_takes_it_as_a_component(pump, tmp_path):
-    """ESP-IDF's own function is a stand-in here."""
-    assert (pump / "idf_component.yml").read_text().startswith('version: "1.0.0"\ndescription: "')
-    (tmp_path / "main.c").write_text(MAIN)
-    (tmp_path / "CMakeLists.txt").write_text(IDF)
-    run("cmake", "-S", tmp_path, "-B", tmp_path / "build")
-    run("cmake", "--build", tmp_path / "build")
-    run(tmp_path / "build" / "app")
-
-
 SKETCH_MAIN = """\
 #include <Arduino.h>
 #include "%s"
@@ -162,9 +136,6 @@ def test_arduino_s_other_files(pump):
     properties = (pump / "library.properties").read_text()
     architectures = re.search("architectures=(.*)", properties)[1].split(",")
     assert "avr" not in architectures and {"samd", "esp32", "rp2040"} <= set(architectures)
-    words = dict(line.split("\t") for line in (pump / "keywords.txt").read_text().splitlines())
-    assert words["pump_t"] == "KEYWORD1" and words["pump_learn"] == "KEYWORD2"
-    assert words["PUMP_N_FEATURES"] == "LITERAL1"
     assert (pump / "examples/pump_learn/pump_learn.ino").exists()
 
 
@@ -212,9 +183,8 @@ def test_a_sketch_without_labels_compiles(kind, tmp_path):
     regresses = kind.__name__.endswith("SVR")
     learner = Standardized(learner=kind(), missing="mean") if regresses else kind()
     export(learner.allocate(3), folder, "tank")
-    words = (folder / "keywords.txt").read_text()
-    assert ("tank_forecast\tKEYWORD2\n" in words) == regresses and "tank_labels" not in words
-    assert not (folder / "micropython").exists()
+    header = (folder / "tank.h").read_text()
+    assert ("tank_forecast(" in header) == regresses
     sketch = (folder / "examples/tank_learn/tank_learn.ino").read_text()
     assert ("tank_forecast(" in sketch) == regresses == ("learned < LEARN" not in sketch)
     (tmp_path / "main.cpp").write_text(

@@ -26,7 +26,7 @@ from edgesvm import (
 )
 from edgesvm.cli import main
 from edgesvm.core.status import Status
-from edgesvm.export.folder import export
+from edgesvm.export.folder import decides_only, export
 from rig.boards import hard_samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
@@ -36,6 +36,8 @@ REFUSED = re.compile(
     r"nonzeros|CoreVectorMachine-normalised|BatchSVR|DecrementalSVR"
     r"|One.*(BatchSVM|RandSVM|CoreVector|Retrained)"
 )
+LEARNS = {"ByteSVM", "StreamSVM", "FourierSVM", "FourierSVR", "AdaGradSVR"}
+LEARNS |= {"GaussianNovelty", "KernelNovelty", "Standardized", "RobustStandardized", "Calibrated"}
 
 
 def differs(model, folder, X, cc="gcc -O0"):
@@ -211,12 +213,19 @@ def test_every_setting_decides_as_the_host(entry, dtype, tmp_path):
     check(entry, dtype, tmp_path, "gcc -O2 -march=native")
 
 
+def test_which_learn_on_a_board():
+    for entry in REGISTERED:
+        kinds = {kind.__name__ for kind in entry.family if kind is not None}
+        model = entry.make(entry.dtypes[0]).allocate(entry.n_features)
+        assert decides_only(model) == (not kinds <= LEARNS), entry.name
+
+
 def check(entry, dtype, folder, cc):
     """Of a registered learner; some say that they cannot."""
     model = entry.make(dtype)
     model, X = learned(model, entry.n_features, entry.labels, dtype)
     if REFUSED.search(entry.name):
-        with pytest.raises(ValueError, match="cannot be exported for inference; use") as refused:
+        with pytest.raises(ValueError, match="cannot be exported to C to decide: use") as refused:
             export(model, folder, "mod", inference=True)
         assert "\n" not in str(refused.value)
     else:

@@ -12,11 +12,12 @@ from pyx_to_c.names import Class, Constant, Enum, Function, Module, Struct
 from pyx_to_c.types import bare, declaration, is_index
 
 FIRST_OF_STEP = "_step"  # the method that makes what holds while it works
-PARTS = ("names", "heads", "bodies", "method heads", "methods")
+PARTS = ("names", "heads", "bodies")
 
 
 class Program:
-    """Translate `classes`, given as (module, class), from their methods named in `roots` on.
+    """Translate `classes`, given as (module, class), from their methods named in `roots` on, of all
+    ("decide") or of one ("WindowFeatures.take").
 
     `counts` are the names of int64_t numbers that may be larger than an index: of samples.
     """
@@ -38,6 +39,7 @@ class Program:
         self.reached: dict[int, object] = {}
         self.methods: dict[tuple[str, str], str] = {}
         self.texts: dict[str, dict[str, list[str]]] = {}
+        self.method_texts: dict[str, list[tuple[str, str]]] = {}
         self.includes: dict[str, set[str]] = {}
         self.pending = []
         self.user = None
@@ -47,9 +49,9 @@ class Program:
             for kind in [*(kind for _, kind in layout.constants()), *layout.of_step.values()]:
                 self.need_type(kind)
             for root in self.roots:
-                found = self.method_of(owner, root)
-                if found is not None:
-                    self.need_method(owner, root)
+                of, _, name = root.rpartition(".")
+                if of in ("", owner.name) and self.method_of(owner, name) is not None:
+                    self.need_method(owner, name)
             while self.pending:
                 self.user, work = self.pending.pop(0)
                 work()
@@ -131,7 +133,7 @@ class Program:
         if (owner.name, cname) in self.methods:
             return
         self.methods[owner.name, cname] = cname
-        texts = self.texts.setdefault(owner.module.name, {part: [] for part in PARTS})
+        self.texts.setdefault(owner.module.name, {part: [] for part in PARTS})
         user, self.user = self.user, owner.module
         for kind in [found.returns, *(p[1] for p in found.params)]:
             self.need_type(kind)
@@ -139,8 +141,7 @@ class Program:
 
         def work():
             head, body = Body(self, found, cname, "esvm_real", owner).translate()
-            texts["method heads"].append(head)
-            texts["methods"].append(body)
+            self.method_texts.setdefault(owner.name, []).append((head, body))
 
         self.pending.append((owner.module, work))
 
@@ -273,7 +274,9 @@ class Program:
             layout = self.layout_of(owner)
             # a learner that builds on this one needs what is above, and has its own of what is here
             parts += [f"#ifdef {owner.name}_n_features", "\n".join(layout.macros())]
-            methods, makers = "\n\n".join(texts["methods"]), list(layout.makers())
+            heads, bodies = zip(*self.method_texts[owner.name], strict=True)
+            methods = "\n\n".join(bodies)
+            makers = makers_used(list(layout.makers()), methods)
             used = "\n".join([methods, *makers])
             parts += [
                 f"static const {declaration(kind, f'{owner.name}_{n}')} = {owner.name}_{n.upper()};"
@@ -281,9 +284,19 @@ class Program:
                 if f"{owner.name}_{n}" in used
             ]
             parts += makers
-            parts += ["\n".join(texts["method heads"]), methods, "#endif"]
+            parts += ["\n".join(heads), methods, "#endif"]
         parts.append("#endif")
         return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def makers_used(makers: list[str], methods: str) -> list[str]:
+    """Those that the methods call, and that these call; each comes after what it calls."""
+    used: list[str] = []
+    for maker in reversed(makers):
+        defined = re.search(r"(\w+)(?:\(char \*self\) \{|;$)", maker)[1]
+        if re.search(rf"\b{defined}\b", "\n".join([methods, *used])):
+            used.insert(0, maker)
+    return used
 
 
 class _Nothing:

@@ -1,6 +1,6 @@
 /* ByteSVM behind the functions that every learner has: byte.h, which is the host's own source, and what
  * contract/core.pyx and _byte_svm.pyx put around it. Integers, but for what all models share: decision values, and
- * weights other than 1, which need a double of 64 bits; ESVM_INTEGERS leaves them out. */
+ * weights other than 1, which need a double of 64 bits; ESVM_INTEGERS and ESVM_DECIDES leave them out. */
 #ifndef EDGESVM_BYTE_SVM_H
 #define EDGESVM_BYTE_SVM_H
 
@@ -86,7 +86,7 @@ ESVM_STATIC int32_t ByteSVM_share(char *self, int slot) {
     return share < 1 ? 1 : share > 65536 ? 65536 : (int32_t)share;
 }
 
-#if DBL_MANT_DIG == 53 && !defined(ESVM_INTEGERS)
+#if DBL_MANT_DIG == 53 && !defined(ESVM_INTEGERS) && !defined(ESVM_DECIDES)
 #define ByteSVM_mean_weight ((double *)(self + ByteSVM_AT_mean_weight))
 
 ESVM_STATIC int ByteSVM_bears(char *self, double weight) {

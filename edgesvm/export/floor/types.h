@@ -17,7 +17,6 @@
 typedef struct {
     uint32_t at;    /* byte of the arena */
     uint32_t n;     /* numbers */
-    uint32_t times, apart; /* of all parts: how many, and how many bytes from one to the next */
     uint8_t kind;
 } esvm_check;
 

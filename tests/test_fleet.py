@@ -10,8 +10,7 @@ import pytest
 from edgesvm import RBF, BatchSVM, Standardized, StreamSVM, TwinVectorMachine
 from edgesvm.cli import main
 from edgesvm.errors import MemoryBudgetError
-from edgesvm.fleet import MergeError, merged
-from edgesvm.fleet.union import _vectors
+from edgesvm.fleet import MergeError, _vectors, merged
 from edgesvm.learners import AdaGradSVM, BallVectorMachine, ByteSVM, FourierSVM, Perceptron
 
 rng = np.random.default_rng(3)
@@ -134,8 +133,11 @@ def test_weights_of_support_vectors_are_found_again():
 def test_what_differs_is_named():
     fitted = AdaGradSVM().partial_fit(Z, y)
     for other, message in (
-        (AdaGradSVM(learning_rate=0.2).partial_fit(Z, y), "learning_rate=0.2 instead of 0.5"),
-        (FourierSVM().partial_fit(Z, y), "FourierSVM instead of AdaGradSVM"),
+        (
+            AdaGradSVM(learning_rate=0.2).partial_fit(Z, y),
+            r"AdaGradSVM\(learning_rate=0.2\) instead of",
+        ),
+        (FourierSVM().partial_fit(Z, y), r"FourierSVM\(\) instead of AdaGradSVM"),
         (AdaGradSVM().partial_fit(Z[:, :2], y), "2 features"),
         (AdaGradSVM().partial_fit(Z, np.where(y == "on", "on", "away")), r"'away'.*room for 2"),
         (AdaGradSVM(), "learned nothing"),
@@ -143,8 +145,8 @@ def test_what_differs_is_named():
         with pytest.raises(MergeError, match=f"south: .*{message}"):
             merged([fitted, other], ["north", "south"])
     for learner, message in (
-        (ByteSVM(), "ByteSVM cannot be merged.*--start"),
-        (Standardized(learner=FourierSVM()), "FourierSVM behind .* statistics of its own.*--start"),
+        (ByteSVM(), "ByteSVM cannot be merged"),
+        (Standardized(learner=FourierSVM()), "FourierSVM behind .* statistics of its own.*until=N"),
         (Standardized(learner=StreamSVM()), "StreamSVM behind .* statistics of its own"),
         (Standardized(learner=BatchSVM()), "counts what is stored"),
         (Perceptron(), "Perceptron cannot be merged"),
@@ -174,6 +176,24 @@ def test_the_command(tmp_path, capsys):
     assert "--budget" in capsys.readouterr().err and not out.exists()
 
 
+def test_what_goes_on_from_one_model_is_merged_in_its_scale():
+    for inner in (
+        FourierSVM(n_directions=20, dtype="float64"),
+        AdaGradSVM(dtype="float64"),
+        StreamSVM(dtype="float64"),
+        TwinVectorMachine(max_twins=200, kernel=RBF(0.5), dtype="float64"),
+    ):
+        first = Standardized(learner=inner, until=20, clip=None).partial_fit(X[:20], y[:20])
+        parts = [copy.deepcopy(first).partial_fit(X[20 + k :: 3], y[20 + k :: 3]) for k in range(3)]
+        got = merged(parts)
+        assert got.n_scaled_ == 20 and (got.mean_ == first.mean_).all()
+        assert got.n_seen_ == sum(part.n_seen_ for part in parts)
+        assert got.score(X, y) > 0.85
+    other = Standardized(learner=inner, until=20, clip=None).partial_fit(X[20:40], y[20:40])
+    with pytest.raises(MergeError, match=r"learner 1: .* other statistics than those of lea"):
+        merged([first, other])
+
+
 def test_values_far_out_are_counted_once():
     spiked = X.copy()
     spiked[[50, 300]] *= 1e4
@@ -185,4 +205,4 @@ def test_values_far_out_are_counted_once():
             for at in (slice(20, 300), slice(300, None))
         ]
         assert [part.far_out_ for part in parts] == [1, 1]
-        assert merged(parts).far_out_ == 2 == merged(parts, since=first).far_out_
+        assert merged(parts).far_out_ == 2

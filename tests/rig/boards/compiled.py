@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from edgesvm.export.boards import SECTIONS, Core
+from rig.boards.board import Board
+from rig.boards.program import sections
 
+FLAGS = ("-Os", "-std=c99", "-ffp-contract=off")
 LIBRARY_STACK = 96  # allowed for a routine of the compiler's library, which no graph shows
 ONCE = {"esvm_sqrt", "esvm_root"}  # each calls itself, but not again: of a subnormal number, scaled
 NODE = re.compile(r'node: \{ title: "([^"]+)" label: "[^"]*?(?:\\n(\d+) bytes \((\w[^)]*)\))?"')
@@ -28,29 +30,21 @@ class Compiled:
     stack: int | None
 
 
-def compiled(folder: Path, prefix: str, core: Core) -> Compiled:
-    """Compile and link what an export wrote, with `-Os`.
-
-    Raises
-    ------
-    ValueError
-        There is no compiler for the core, or it fails.
-    """
-    if core.compiler is None:
-        raise ValueError(f"{core.title}: no {' or '.join(core.compilers)} on the path")
-    command = [core.compiler, *core.flags.split(), *SECTIONS.split(), f"-I{folder}"]
-    graph = ["-fcallgraph-info=su"] if core.has_double else []  # Debian's avr-gcc is too old
+def compiled(folder: Path, prefix: str, board: Board) -> Compiled:
+    """Compile and link what an export wrote, with `-Os`."""
+    command = [*board.compiler.split(), *FLAGS, f"-I{folder}"]
+    graph = [] if board.is_avr else ["-fcallgraph-info=su"]  # Debian's avr-gcc is too old
     objects = []
     for name in (f"{prefix}.c", "edgesvm/esvm.c", "edgesvm/soft.c"):
         source = folder / name
         objects.append(source.with_suffix(".o"))
         run([*command, *graph, "-c", str(source), "-o", str(objects[-1])])
-    public = symbols(core, objects[0], "T")
+    public = symbols(board, objects[0], "T")
     program = folder / "program.elf"
-    keep = [f"-Wl,-u,{name}" for name in [*public, *symbols(core, objects[0], "R")]]
+    keep = [f"-Wl,-u,{name}" for name in [*public, *symbols(board, objects[0], "R")]]
     link = ["-nostartfiles", "-Wl,--gc-sections", f"-Wl,-e,{public[0]}", *keep]
     run([*command, *link, *map(str, objects), "-o", str(program), "-lm"])
-    flash = sum(n for name, n in sections(core, program).items() if name.startswith(IN_FLASH))
+    flash = sum(n for name, n in sections(board, program).items() if name.startswith(IN_FLASH))
     if not graph:
         return Compiled(flash, None)
     graphs = [path.with_suffix(".ci") for path in objects]
@@ -61,23 +55,13 @@ IN_FLASH = (".text", ".rodata", ".srodata", ".data", ".ARM.ex", ".eh_frame")
 
 
 def run(command: list[str]) -> str:
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    if done.returncode:
-        raise ValueError(f"{command[0]} failed: {done.stderr.strip().splitlines()[0]}")
-    return done.stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def symbols(core: Core, file: Path, kind: str) -> list[str]:
+def symbols(board: Board, file: Path, kind: str) -> list[str]:
     """Of an object, what other files may use: functions ("T"), tables ("R")."""
-    listed = run([str(core.compiler).replace("gcc", "nm"), "-P", str(file)])
+    listed = run([board.compiler.split()[0].replace("gcc", "nm"), "-P", str(file)])
     return [line.split()[0] for line in listed.splitlines() if line.split()[1] == kind]
-
-
-def sections(core: Core, file: Path) -> dict[str, int]:
-    """Bytes by section."""
-    report = run([str(core.compiler).replace("gcc", "size"), "-A", str(file)])
-    fields = [line.split() for line in report.splitlines()]
-    return {f[0]: int(f[1]) for f in fields if len(f) == 3 and f[1].isdigit()}
 
 
 def deepest(graph: str, roots: list[str]) -> int | None:

@@ -1,0 +1,700 @@
+"""One model of many: learners that learned apart are merged, and data in partitions are learned
+where they lie.
+
+>>> import numpy as np
+>>> from edgesvm import StreamSVM
+>>> from edgesvm.fleet import merged
+>>> X = np.random.default_rng(0).standard_normal((200, 2)).astype(np.float32)
+>>> parts = [StreamSVM().partial_fit(X[i::4], X[i::4, 0] > 0) for i in range(4)]
+>>> merged(parts).n_seen_
+200
+
+`merged` needs no other package. `fit` needs Dask (the extra ``fleet``), imported when it is called.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from edgesvm.budget import format_bytes
+from edgesvm.contract.sparse import SparseRows, stacked
+from edgesvm.data.rows import Rows
+from edgesvm.data.sources import CHUNK_ROWS, Source
+from edgesvm.errors import ConvergenceWarning
+from edgesvm.learner import Learner
+from edgesvm.learners.batch.batch import BatchSVM
+from edgesvm.learners.fourier._directions import BLOCK, WIDTHS
+from edgesvm.learners.fourier.constants import FADED, FIRST_TILT
+from edgesvm.learners.fourier.fourier_svm import FourierSVM
+from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
+from edgesvm.learners.papers.enclosing.enclosing import EnclosingMachine
+from edgesvm.learners.stream.stream import StreamSVM
+from edgesvm.learners.twin.twins import TwinVectorMachine
+from edgesvm.link.files import open_rows
+from edgesvm.preprocessing.standardized import Standardized
+
+__all__ = ["MergeError", "PartitionError", "fit", "merged"]
+
+MERGED = (
+    "StreamSVM, FourierSVM, AdaGradSVM, TwinVectorMachine, BatchSVM, BallVectorMachine,"
+    " CoreVectorMachine"
+)
+KINDS = (".npz", ".csv", ".parquet", ".rec")
+RETRIES = 3  # of a task whose worker was lost, or whose file could not be read for a moment
+
+Fitted = TypeVar("Fitted", bound=Learner)
+
+
+class MergeError(ValueError):
+    """Learners cannot be merged; the message says which differs in what, or what cannot be
+    merged."""
+
+
+class PartitionError(ValueError):
+    """A partition cannot be learned; the message names it."""
+
+
+# -- merging ---------------------------------------------------------------------------------------
+
+
+def merged(
+    learners: Sequence[Learner],
+    names: Sequence[str] | None = None,
+    *,
+    budget: int | str | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Learner:
+    """One learner of all that these have learned. They are merged in pairs, the pairs in pairs and
+    so on, in the order given: the same learners in the same order give the same bytes.
+
+    Parameters
+    ----------
+    learners : sequence of Learner, fitted, of equal parameters and features; they do not change
+    names : sequence of str, optional
+        What the messages call them; by default "learner 0" and so on.
+    budget : int or str, optional
+        Bytes that the merged model may take, or "64KiB". A kernel learner gets the largest capacity
+        that fits them, be it less than that of each or more; others keep their size.
+    progress : callable, optional
+        Called as ``progress(n_merges, n_merges_in_all)`` after each merge.
+
+    Returns
+    -------
+    Learner
+        With the parameters of all, in the same number of bytes unless there is a `budget`; it can
+        go on learning.
+
+    Raises
+    ------
+    MergeError
+        One has learned nothing, differs from the first in class, parameters, features or labels,
+        scales its features otherwise, or is of a kind that cannot be merged. The message names it.
+    MemoryBudgetError
+        It does not fit the budget; ``.required`` is the number of bytes needed.
+
+    Notes
+    -----
+    * `StreamSVM`: its own `merge`, the ball around both balls in closed form. With
+      ``bound="upper"`` it encloses both balls, so all samples of both.
+    * `FourierSVM`, `AdaGradSVM`: decision values are the mean of theirs, by samples learned
+      (McMahan et al. 2017, "Communication-Efficient Learning of Deep Networks ...").
+    * `TwinVectorMachine`, `BatchSVM`, `BallVectorMachine`, `CoreVectorMachine`: the SVM of the
+      union of their vectors; an approximation. A merged `BatchSVM` counts the vectors it stores.
+    * `Standardized`: its statistics are those of all samples, each as it counted for its learner
+      (Chan, Golub & LeVeque 1983, "Algorithms for Computing the Sample Variance"), up to rounding.
+      `AdaGradSVM` and the kernel learners behind it are re-expressed in the merged scale. A ball,
+      and Fourier features, are others in another scale: let all gateways go on from one model
+      whose statistics stay (``until``). Then all scale alike, and anything is merged as it is.
+    """
+    level = list(learners)
+    if not level:
+        raise MergeError("there is nothing to merge")
+    called = list(names or (f"learner {k}" for k in range(len(level))))
+    check_kind(level[0], called[0])
+    _check_same(level, called)
+    _check_scales(level, called)
+    like = None
+    if budget is not None:
+        fixed, first = not _has_vectors(_inner_of(level[0])), level[0]
+        like = first.like_new().fitted_into(budget, first.n_features_in_, fixed=fixed)
+    n_merges, n_done = len(level) - 1, 0
+    while len(level) > 1:
+        above = []
+        for k in range(0, len(level) - 1, 2):
+            above.append(_merged_pair(level[k], level[k + 1], like))
+            n_done += 1
+            if progress is not None:
+                progress(n_done, n_merges)
+        level = above + level[len(level) - len(level) % 2 :]
+    return level[0] if n_merges else deepcopy(level[0])
+
+
+def check_kind(learner: Any, name: str) -> None:
+    """Raise MergeError unless learners of this kind can be merged."""
+    inner = _inner_of(learner)
+    if isinstance(learner, Standardized) and isinstance(inner, BatchSVM):
+        raise MergeError(
+            f"{name}: BatchSVM behind a standardizer cannot be merged: it counts what is stored,"
+            " the standardizer what it has seen; use a TwinVectorMachine or a ball behind it"
+        )
+    if not (_is_exact(inner) or _has_vectors(inner)):
+        raise MergeError(
+            f"{name}: {type(inner).__name__} cannot be merged; these can: {MERGED}; and behind"
+            " Standardized all of these but BatchSVM"
+        )
+
+
+def _check_same(learners: Sequence[Learner], names: Sequence[str]) -> None:
+    """Raise MergeError unless all have learned, share parameters and features, and there is room
+    for their labels."""
+    first = learners[0]
+    labels: list[Any] = []
+    for learner, name in zip(learners, names, strict=True):
+        if not isinstance(learner, Learner) or not learner.is_fitted:
+            raise MergeError(f"{name}: it has learned nothing")
+        if repr(learner) != repr(first):
+            raise MergeError(
+                f"{name}: it has other parameters than {names[0]}: {learner!r} instead of {first!r}"
+            )
+        if learner.n_features_in_ != first.n_features_in_:
+            raise MergeError(
+                f"{name}: it has {learner.n_features_in_} features,"
+                f" {names[0]} has {first.n_features_in_}"
+            )
+        theirs, mine = learner.core.labels, first.core.labels
+        new = [label for label in theirs.in_slots if label not in labels]
+        if len(labels) + len(new) > mine.room or theirs.closed != mine.closed:
+            raise MergeError(
+                f"{name}: it has the labels {list(theirs.in_slots)}, those before it"
+                f" {labels or list(mine.in_slots)}; there is room for {mine.room} in all"
+            )
+        labels += new
+
+
+def _check_scales(learners: Sequence[Any], names: Sequence[str]) -> None:
+    """Raise MergeError unless a learner behind Standardized can be expressed in the merged scale,
+    or all have the same."""
+    first = learners[0]
+    if not isinstance(first, Standardized):
+        return
+    if first.until is None and not isinstance(first.inner, FourierSVM | StreamSVM):
+        return
+    inner = type(first.inner).__name__
+    for learner, name in zip(learners, names, strict=True):
+        if not _is_one_scale(first, learner):
+            what = (
+                "statistics of its own, which still change"
+                if first.until is None or learner.n_scaled_ < first.until
+                else f"other statistics than those of {names[0]}"
+            )
+            raise MergeError(
+                f"{name}: {inner} behind a standardizer with {what} cannot be merged: give every"
+                " gateway one model to go on from, Standardized(..., until=N) that has learned N"
+                " samples, and merge what they then save"
+            )
+
+
+def _is_exact(inner: Any) -> bool:
+    """Whether the merged model is what theirs are together, up to rounding."""
+    return isinstance(inner, StreamSVM | FourierSVM | AdaGradSVM)
+
+
+def _has_vectors(inner: Learner) -> bool:
+    """Whether learners of this class can be merged by their vectors."""
+    of_kind = isinstance(inner, BatchSVM | EnclosingMachine | TwinVectorMachine)
+    return of_kind and inner.takes_labels
+
+
+def _inner_of(learner: Any) -> Any:
+    """The learner behind the standardizer; else the learner itself."""
+    return learner.inner if isinstance(learner, Standardized) else learner
+
+
+def _merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
+    """One learner of two that can be merged, with the capacity of `like`, if given."""
+    pair = Pair(first, second)
+    inner = _inner_of(first)
+    if isinstance(inner, StreamSVM):
+        one = pair.holding(pair.far_out(), first)
+        core, other = one.core, second.core
+        getattr(core, "inner", core).absorb(getattr(other, "inner", other), pair.sign < 0)
+        return one
+    arrays: dict[str, Any] = pair.counts()
+    scales = None
+    if _is_one_scale(first, second):
+        arrays |= {name: first.core.views[name] for name in STATISTICS}
+    elif isinstance(first, Standardized):
+        mine, theirs = Statistics.of(first), Statistics.of(second)
+        both = mine.and_of(theirs)
+        arrays |= {"mean": both.mean, "spread": both.spread}
+        scales = Scale.of(mine), Scale.of(theirs), Scale.of(both)
+    if not _has_vectors(inner):
+        return pair.holding(arrays | _averaged(pair, scales), None if scales else first)
+    views = dict(_union(pair, scales, _inner_of(first if like is None else like)).core.views)
+    if isinstance(inner, BatchSVM):  # its samples are those that are stored
+        arrays = {"mean_weight": arrays["mean_weight"]}
+    return pair.holding(views | arrays, of=like)
+
+
+class Pair:
+    """Two learners of equal parameters and features, and the labels of both.
+
+    Attributes
+    ----------
+    first, second : Learner
+    views : the arrays of each, by name
+    learned : samples that each has learned
+    labels : tuple, the first's in its slots, then those that only the second has
+    slots : ndarray of ints, for each of the second's slots that of the same label in `labels`
+    sign : float, what turns the second's decision values into those of the first's two classes
+    """
+
+    def __init__(self, first: Learner, second: Learner) -> None:
+        self.first, self.second = first, second
+        self.views = first.core.views, second.core.views
+        self.learned = [int(views["n_per_class"].sum()) for views in self.views]
+        known = first.core.labels
+        theirs = second.core.labels.in_slots
+        labels = list(dict.fromkeys((*known.in_slots, *theirs)))
+        self.labels, self.closed = tuple(labels), bool(known.closed)
+        self.slots = np.array([labels.index(label) for label in theirs], np.intp)
+        self.sign = -1.0 if len(self.slots) and self.slots[0] == 1 else 1.0
+
+    def counts(self) -> dict[str, np.ndarray]:
+        """The counters of both streams, one after the other."""
+        mine, theirs = self.views
+        per_class = mine["n_per_class"].copy()
+        per_class[self.slots] += theirs["n_per_class"][: len(self.slots)]
+        return {
+            "n_seen": mine["n_seen"] + theirs["n_seen"],
+            "n_updates": mine["n_updates"] + theirs["n_updates"],
+            "n_per_class": per_class,
+            **self.far_out(),
+            "mean_weight": self._mean_weight(),
+        }
+
+    def far_out(self) -> dict[str, np.ndarray]:
+        """Samples with a value far out, of both, if they are counted."""
+        mine, theirs = self.views
+        return {k: mine[k] + theirs[k] for k in ("far_out",) if k in mine}
+
+    def _mean_weight(self) -> float:
+        """Of both streams; of one, where that of the other is not known."""
+        means = [float(views["mean_weight"]) for views in self.views]
+        both = [(mean, n) for mean, n in zip(means, self.learned, strict=True) if mean and n]
+        return sum(mean * n for mean, n in both) / max(sum(n for _, n in both), 1)
+
+    def holding(
+        self, arrays: Mapping[str, Any], like: Learner | None = None, of: Learner | None = None
+    ) -> Learner:
+        """A learner with the parameters of `of`, by default those of both, the labels of both and
+        these arrays, checked as a snapshot is; the other arrays are those of `like`, zero if it is
+        None."""
+        n_features = self.first.n_features_in_
+        learner = (self.first if of is None else of).like_new().allocate(n_features)
+        if like is not None:
+            learner.arena.memory[:] = like.arena.memory
+        views = learner.core.views
+        for name, values in arrays.items():
+            views[name][...] = values
+        learner._restore(n_features, self.labels, self.closed, bytes(learner.arena))
+        return learner
+
+
+# -- scales ----------------------------------------------------------------------------------------
+
+STATISTICS = ("mean", "spread", "n_scaled")
+
+
+class Scale(NamedTuple):
+    """z = (x - mean) / deviation, as a `Standardized` learner has it; 0 where the deviation is.
+    Both are of shape (n_features,), float64."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+
+    @classmethod
+    def of(cls, statistics: Statistics) -> Scale:
+        return cls(statistics.mean, np.sqrt(statistics.spread / statistics.n))
+
+    def plane_in(self, other: Scale, weights: np.ndarray) -> np.ndarray:
+        """The same hyperplanes in another scale; the last of `weights` (n, n_features + 1) is that
+        of the constant.
+
+        w.z + b = sum w (d' / d) z' + b + sum w (m' - m) / d
+        """
+        w = np.divide(
+            weights[:, :-1],
+            self.deviation,
+            out=np.zeros((len(weights), len(self.mean))),
+            where=self.deviation > 0,
+        )
+        constant = weights[:, -1] + w @ (other.mean - self.mean)
+        return np.column_stack([w * other.deviation, constant])
+
+    def points_in(self, other: Scale, points: np.ndarray) -> np.ndarray:
+        """The same points in another scale, float64."""
+        raw = points * self.deviation + self.mean - other.mean
+        return np.divide(raw, other.deviation, out=np.zeros_like(raw), where=other.deviation > 0)
+
+
+class Statistics(NamedTuple):
+    """Number of samples, mean, and sum of squared deviations from it; (n_features,), float64."""
+
+    n: int
+    mean: np.ndarray
+    spread: np.ndarray
+
+    @classmethod
+    def of(cls, learner: Standardized) -> Statistics:
+        views = learner.core.views
+        return cls(learner.n_scaled_, views["mean"].copy(), views["spread"].copy())
+
+    def and_of(self, other: Statistics) -> Statistics:
+        """Of the samples of both (Chan, Golub & LeVeque 1983, eq. 2.1).
+
+        m = m_1 + (m_2 - m_1) n_2 / n,   S = S_1 + S_2 + (m_2 - m_1)^2 n_1 n_2 / n
+        """
+        apart, n = other.mean - self.mean, self.n + other.n
+        return Statistics(
+            n,
+            self.mean + apart * (other.n / n),
+            self.spread + other.spread + apart * apart * (self.n * (other.n / n)),
+        )
+
+
+def _is_one_scale(learner: Learner, other: Learner) -> bool:
+    """Whether both scale by the same statistics, which stay as they are."""
+    if not isinstance(learner, Standardized) or learner.until is None:
+        return False
+    mine, theirs = learner.core.views, other.core.views
+    return learner.n_scaled_ >= learner.until and all(
+        np.array_equal(mine[name], theirs[name]) for name in STATISTICS
+    )
+
+
+# -- learners by gradient steps --------------------------------------------------------------------
+#
+# A decision value is linear in the weights, so that of the merged learner is the mean of theirs:
+# for the last weights and for their mean alike, up to the rounding of a weight. `FourierSVM` of one
+# seed has the same directions everywhere, but learns amplitudes of their widths, so it is the
+# product of weight and amplitude that is averaged.
+
+Scales = tuple[Scale, Scale, Scale]  # of the first, the second and the merged
+
+
+def _averaged(pair: Pair, scales: Scales | None) -> dict[str, Any]:
+    """The arrays of the merged learner, by name."""
+    (mine, theirs), (n_1, n_2) = pair.views, pair.learned
+    share = n_2 / (n_1 + n_2)
+
+    def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return a + share * (b - a)
+
+    arrays = {
+        "G": mine["G"] + _in_slots(pair, theirs["G"]),
+        "error_rates": between(mine["error_rates"], theirs["error_rates"]),
+    }
+    if "tilt" in mine:
+        tilt = between(mine["tilt"], theirs["tilt"])
+        tilt -= (FIRST_TILT + tilt).max()
+        arrays["tilt"] = np.maximum(tilt, -FADED - np.array(FIRST_TILT))
+        arrays["tilt_squares"] = mine["tilt_squares"] + theirs["tilt_squares"]
+    for name in ("w", "w_mean"):
+        a, b = (views[name].astype(np.float64) * _factors(views) for views in (mine, theirs))
+        if len(b) == 1:
+            b *= pair.sign
+        if scales is not None:
+            a, b = scales[0].plane_in(scales[2], a), scales[1].plane_in(scales[2], b)
+        arrays[name] = between(a, _in_slots(pair, b)) / _factors({**mine, **arrays})
+    return arrays
+
+
+def _factors(views: Mapping[str, np.ndarray]) -> Any:
+    """The amplitude of each weight's feature. Those of n directions lie in blocks, the cosines of a
+    block first; x and the constant have the last."""
+    if "tilt" not in views:
+        return 1.0
+    a = np.exp(FIRST_TILT + views["tilt"])
+    amplitudes = a / np.sqrt((a * a).mean())
+    n = len(views["angle"])
+    group = np.full(views["w"].shape[1], WIDTHS)
+    blocks = [np.arange(at, min(at + BLOCK, n)) % WIDTHS for at in range(0, n, BLOCK)]
+    group[: 2 * n] = np.concatenate([np.tile(block, 2) for block in blocks])
+    return amplitudes[group]
+
+
+def _in_slots(pair: Pair, rows: np.ndarray) -> np.ndarray:
+    """A row for each of the merged learner's classes; with two classes there is one row in all."""
+    if len(rows) == 1:
+        return rows
+    placed = np.zeros(rows.shape)
+    placed[pair.slots] = rows[: len(pair.slots)]
+    return placed
+
+
+# -- kernel learners -------------------------------------------------------------------------------
+#
+# The SVM of the union of their vectors, with their weights, in the same memory. A vector stands for
+# the samples its weight counts. Where the union fits, it is learned as it is. Otherwise a twin
+# vector machine merges twins, as it does in a stream; of a BatchSVM the exact SVM of the union is
+# solved, and the vectors with the largest coefficients are learned; a ball is refused.
+
+
+class Vectors(NamedTuple):
+    """Vectors of two classes: rows, the slot and the weight of each, and which vector of the
+    learner it belongs to (a twin has a row for each class)."""
+
+    rows: Any  # ndarray or SparseRows
+    slots: np.ndarray
+    weights: np.ndarray
+    owner: np.ndarray
+
+    def where(self, kept: np.ndarray) -> Vectors:
+        return Vectors(*(values[kept] for values in self))
+
+
+def _union(pair: Pair, scales: Scales | None, inner: Learner) -> Learner:
+    """The learner of both unions, with the parameters of `inner`; behind a standardizer its arrays
+    are then copied."""
+    both = []
+    for k, learner in enumerate((pair.first, pair.second)):
+        found = _vectors(getattr(learner, "learner_", learner))
+        rows = found.rows if scales is None else scales[k].points_in(scales[2], found.rows)
+        slots = found.slots if k == 0 else pair.slots[found.slots]
+        both.append(found._replace(rows=rows.astype(inner.dtype), slots=slots))
+    first, second = both
+    n_first = int(first.owner.max(initial=-1)) + 1
+    second = second._replace(owner=second.owner + n_first)
+    vectors = Vectors(*(stacked(arrays) for arrays in zip(first, second, strict=True)))
+    room = int(getattr(inner, inner._capacity))
+    n = len(np.unique(vectors.owner))
+    if n > room and isinstance(inner, EnclosingMachine):
+        bytes_needed = inner.with_capacity(n).plan(vectors.rows.shape[1]).total
+        raise MergeError(
+            f"the core sets have {n} vectors together, max_core={room}: a ball around some of them"
+            f" decides far worse; give a budget of {format_bytes(bytes_needed)} or more, or merge"
+            " TwinVectorMachine instead"
+        )
+    if n > room and isinstance(inner, TwinVectorMachine):  # in order, the last would prevail
+        vectors = vectors.where(np.random.default_rng(0).permutation(len(vectors.rows)))
+    elif n > room:
+        vectors = _heaviest(vectors, room, inner)
+    learner = inner.like_new().as_part()  # a twin may weigh as much as many samples
+    if pair.closed or len(pair.labels) == 2:
+        learner.allocate(vectors.rows.shape[1], classes=(0, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return learner.fit(vectors.rows, vectors.slots, sample_weight=vectors.weights)
+
+
+def _vectors(learner: Any) -> Vectors:
+    """What a learner stands on."""
+    core = learner._fitted
+    flip = core.labels.sign
+    if isinstance(learner, TwinVectorMachine):
+        weights = learner.weights_[:, ::flip]  # by slot
+        owner, slots = np.nonzero(weights)
+        return Vectors(learner.twins_[owner], slots, weights[owner, slots], owner)
+    slots = (flip * learner.dual_coef_[0] > 0).astype(np.intp)
+    if isinstance(learner, EnclosingMachine):
+        weights = 1.0 / (learner.C * learner._held("own")[learner._supports])
+    else:
+        weights = np.abs(core.views["bound"][: len(slots)]) / learner.C
+    return Vectors(learner.support_vectors_, slots, weights, np.arange(len(slots)))
+
+
+def _heaviest(vectors: Vectors, room: int, inner: Any) -> Vectors:
+    """The vectors with the largest coefficients in the exact SVM of all, in their order."""
+    n = len(vectors.rows)
+    exact = BatchSVM(
+        C=float(inner.C),
+        kernel=inner.kernel_for(vectors.rows.shape[1]),
+        max_samples=n,
+        cache=max(64 * n, 1 << 23),
+        dtype=inner.dtype,
+        max_nonzeros=len(vectors.rows.data) if isinstance(vectors.rows, SparseRows) else None,
+    ).as_part()
+    exact.fit(vectors.rows, vectors.slots, sample_weight=vectors.weights)
+    alpha = np.bincount(vectors.owner, exact.alpha_)
+    best = np.argsort(-alpha, kind="stable")[:room]
+    return vectors.where(np.isin(vectors.owner, best))
+
+
+# -- partitions on Dask ----------------------------------------------------------------------------
+
+
+def fit(
+    learner: Fitted,
+    X: Any,
+    y: Any = None,
+    client: Any = None,
+    *,
+    label_column: str | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Fitted:
+    """Fit a learner to data in partitions, on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    learner : StreamSVM, FourierSVM, AdaGradSVM, or AdaGradSVM behind Standardized
+    X : Dask array or data frame, or list of paths that all workers can read
+        Each partition of a collection, each file, is one task. Files end in .npz (with X and y),
+        .csv, .parquet or .rec.
+    y : Dask array or series in the partitions of X; None for files
+    client : distributed.Client, default the current one
+    label_column : str, optional
+        Of .csv files (by default as `edgesvm.data.CsvRows` chooses) and .parquet files (by default
+        the last).
+    progress : callable, optional
+        Called as ``progress(n_partitions, n_in_all)`` after each partition.
+
+    Returns
+    -------
+    learner
+
+    Raises
+    ------
+    PartitionError
+        A partition has a NaN, cannot be read, or its worker was lost again and again; the message
+        names it.
+    MergeError
+        A partition has another width or a label too many, or this kind of learner does not merge
+        exactly.
+    RuntimeError
+        Dask is not installed.
+    ValueError, TypeError
+        The data are none of these, the partitions of X and y do not match, or there is no client.
+
+    Notes
+    -----
+    Each partition is learned where it lies, in the order of its rows, and what was learned is
+    `merged` in the order of the partitions. The same bytes for any number of workers, but not for
+    other partitions; after a `fit` in one place the model would be another.
+
+    When it raises, and after Ctrl-C, the tasks are cancelled and the learner is as it was. It is
+    fitted in new memory: while it runs, there is room for two.
+    """
+    check_kind(learner, type(learner).__name__)
+    inner = _inner_of(learner)
+    is_scaled = isinstance(learner, Standardized)
+    if not _is_exact(inner) or (is_scaled and not isinstance(inner, AdaGradSVM)):
+        raise MergeError(
+            f"{type(learner).__name__}: what it learns of partitions is not merged exactly; fit a"
+            " sample in one place, or AdaGradSVM, FourierSVM or StreamSVM here"
+        )
+    learner._check_params()
+    client = _current() if client is None else client
+    names, parts = _partitions(X, y, label_column)
+    new: Any = merged(_learned(client, learner.like_new(), names, parts, progress), names)
+    with learner._guard:
+        learner._state, learner._own_guard, learner._columns = new._state, new._guard, None
+    return learner
+
+
+def _learned(
+    client: Any,
+    learner: Learner,
+    names: Sequence[str],
+    parts: Sequence[tuple[Any, Any]],
+    progress: Callable[[int, int], Any] | None,
+) -> list[Learner]:
+    """A learner of each partition. Raises PartitionError for the first, in their order, that
+    failed."""
+    from distributed import as_completed
+
+    if hasattr(parts[0][0], "dask"):  # stay on the workers that compute them
+        futures = client.compute([half for part in parts for half in part])
+        parts = list(zip(futures[::2], futures[1::2], strict=True))
+    tasks = [
+        client.submit(learned_of, learner, *part, pure=False, retries=RETRIES) for part in parts
+    ]
+    try:
+        for n_done, _ in enumerate(as_completed(tasks), 1):
+            if progress is not None:
+                progress(n_done, len(tasks))
+        for task, name in zip(tasks, names, strict=True):
+            if task.status == "error":
+                raise PartitionError(f"{name}: {task.exception()}") from task.exception()
+        return list(client.gather(tasks))
+    finally:
+        client.cancel(tasks)
+
+
+def learned_of(learner: Learner, part: Any, y: Any) -> Learner:
+    """A learner of one partition: rows and labels, or a file and its label column."""
+    one = learner.like_new()
+    for rows in _chunks(part, y, type(learner).__name__):
+        one.partial_fit(rows.X, rows.y, sample_weight=rows.weight)
+    if not one.is_fitted:
+        raise PartitionError("there is nothing to learn in it")
+    return one
+
+
+def _chunks(part: Any, y: Any, owner: str) -> Iterator[Rows]:
+    """The rows of a partition. Words as labels stay words: each file would number them in its own
+    order."""
+    if isinstance(part, str) and _suffix(part) == ".parquet":
+        from pyarrow import parquet
+
+        table = parquet.read_table(part)
+        label = y or table.column_names[-1]
+        part = np.column_stack([table[name] for name in table.column_names if name != label])
+        y = table[label].to_numpy(zero_copy_only=False)
+    if not isinstance(part, str):
+        yield from Source(np.asarray(part), np.asarray(y), owner=owner).chunks(CHUNK_ROWS)
+        return
+    with closing(open_rows(part, label_column=y if _suffix(part) == ".csv" else None)) as opened:
+        for rows in opened.chunks(CHUNK_ROWS):
+            words = getattr(opened, "class_names", [])
+            yield replace(rows, y=np.array(words)[rows.y]) if words else rows
+
+
+def _suffix(path: str) -> str:
+    return Path(path).suffix.lower()
+
+
+def _partitions(X: Any, y: Any, label_column: str | None) -> tuple[list[str], list[Any]]:
+    """Names, and for each a path and a label column, or delayed rows and labels."""
+    if isinstance(X, (list, tuple)):
+        if y is not None:
+            raise ValueError("y: leave it out; files have their own labels")
+        names = list(map(str, X))
+        for path in names:
+            if _suffix(path) not in KINDS:
+                raise ValueError(f"{path}: give files that end in {', '.join(KINDS)}")
+        parts: list[Any] = [(path, label_column) for path in names]
+    elif hasattr(X, "to_delayed"):
+        if not hasattr(y, "to_delayed"):
+            raise ValueError("y: give the labels, a Dask array or series in the partitions of X")
+        rows, labels = (np.ravel(one.to_delayed()) for one in (X, y))
+        if len(rows) != len(labels):
+            raise ValueError(
+                f"X has {len(rows)} partitions, y has {len(labels)}: give y those of X"
+            )
+        parts = list(zip(rows, labels, strict=True))
+        names = [f"partition {k}" for k in range(len(parts))]
+    else:
+        raise TypeError(
+            f"X is a {type(X).__name__}: give a Dask array or data frame, or a list of files"
+        )
+    if not parts:
+        raise ValueError("X: there are no partitions")
+    return names, parts
+
+
+def _current() -> Any:
+    """The current Dask client."""
+    try:
+        from distributed import default_client
+    except ImportError as error:
+        raise RuntimeError("edgesvm.fleet.fit needs Dask: pip install 'edgesvm[fleet]'") from error
+    return default_client()

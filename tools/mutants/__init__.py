@@ -1,1 +1,0 @@
-"""Measure what the test suite catches: small mistakes, one at a time, for a test to find."""
