@@ -86,7 +86,6 @@ def remove_left_over(folder: Path, prefix: str, written: list[Path]) -> None:
     patterns = [
         "edgesvm/*.[ch]",
         "src/*.[ch]",
-        f"{prefix}_link.[ch]",
         f"examples/{prefix}_learn/*.ino",
     ]
     for path in (path for pattern in patterns for path in folder.glob(pattern)):

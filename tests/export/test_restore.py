@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from attack import SANITIZED, Target
 from exported import ATTACKED, SETTINGS
