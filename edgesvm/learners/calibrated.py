@@ -15,7 +15,7 @@ from edgesvm.contract.params import Check, optional, param, positive, share
 from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
 from edgesvm.learners._calibrated import CalibratedCore
-from edgesvm.learners.probable import Probable
+from edgesvm.learners.kinds import Probable
 from edgesvm.learners.wrapper import Shell
 
 if TYPE_CHECKING:

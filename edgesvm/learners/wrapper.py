@@ -14,7 +14,7 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner, Place
-from edgesvm.learners.regressor import Forecasting
+from edgesvm.learners.kinds import Forecasting
 from edgesvm.persist.format import Wrapped
 
 Self = TypeVar("Self", bound="Wrapper")

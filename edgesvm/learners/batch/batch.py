@@ -33,7 +33,7 @@ from edgesvm.learner import MAX_CAPACITY, exclusive, fits
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch.constants import LARGEST_TARGET
 from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
-from edgesvm.learners.regressor import Regressor
+from edgesvm.learners.kinds import Regressor
 
 __all__ = ["BatchSVM", "BatchSVR", "ReservoirSVM"]
 

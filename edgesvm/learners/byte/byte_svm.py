@@ -14,8 +14,7 @@ from edgesvm.contract.registry import registered
 from edgesvm.learner import fits
 from edgesvm.learners.byte._byte_svm import ByteSVMCore
 from edgesvm.learners.fourier._directions import key_of
-from edgesvm.learners.passes import learn_in_passes
-from edgesvm.learners.probable import Probable
+from edgesvm.learners.kinds import Probable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,6 +29,11 @@ KEPT = 8  # features of a direction
 HEAD, ROW, SCALE = 48, 8, 5  # bytes of `byte_head`, `byte_row` and `byte_scale`
 PER_CLASS = ROW + 8  # and a count
 BYTES_OF_A_LABEL = PER_CLASS + 2 * FEWEST_DIRECTIONS  # what one more takes at least
+
+CHUNK = 1024  # rows that are copied at a time
+HELD_OUT = 10  # one row in so many
+FEWEST = 200  # rows of which some are held out
+PATIENCE = 4  # passes without a better one
 
 
 @registered
@@ -336,3 +340,48 @@ class ByteSVM(Probable):
         e, _, s = self.scales_
         deviation: np.ndarray = np.ldexp(s.astype(float), e)
         return deviation
+
+
+def learn_in_passes(
+    learner: ByteSVM, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, max_iter: int
+) -> int:
+    """Learn the rows up to `max_iter` times, each time in another order, with the orders drawn by
+    ``learner.seed``. Of 200 rows and more one in ten is held out: the passes end where the errors
+    on these have not become fewer four times, the best model is kept, and learns them.
+
+    Returns
+    -------
+    int
+        Passes of the model kept.
+    """
+    rng = np.random.default_rng(int(learner.seed))
+    order = rng.permutation(len(X))
+    n_held = len(X) // HELD_OUT if len(X) >= FEWEST else 0
+    held, rest = order[:n_held], order[n_held:]
+    fewest, best, kept = len(X) + 1, 0, b""
+    for n in range(1, max_iter + 1):
+        learn(learner, X, y, weights, rng.permutation(rest))
+        if not n_held:
+            best = n
+            continue
+        wrong = sum(int((learner.predict(X[part]) != y[part]).sum()) for part in parts(held))
+        if wrong < fewest:
+            fewest, best, kept = wrong, n, bytes(learner.arena)
+        elif n - best >= PATIENCE:
+            break
+    if n_held:
+        learner.arena.memory[:] = np.frombuffer(kept, np.uint8)
+        learn(learner, X, y, weights, held)
+    return best
+
+
+def parts(order: np.ndarray) -> list[np.ndarray]:
+    return [order[at : at + CHUNK] for at in range(0, len(order), CHUNK)]
+
+
+def learn(
+    learner: ByteSVM, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, order: np.ndarray
+) -> None:
+    """Learn the rows of these numbers, in this order."""
+    for part in parts(order):
+        learner.partial_fit(X[part], y[part], None if weights is None else weights[part])

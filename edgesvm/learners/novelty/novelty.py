@@ -16,9 +16,9 @@ from edgesvm.contract.params import among, between, optional, param, positive, w
 from edgesvm.contract.registry import registered
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.learner import MAX_CAPACITY, Learner, fits
+from edgesvm.learners.kinds import NORMAL, STRANGE, Unlabelled
 from edgesvm.learners.novelty import earlier
 from edgesvm.learners.novelty._novelty import GaussianNoveltyCore, KernelNoveltyCore
-from edgesvm.learners.unlabelled import NORMAL, STRANGE, Unlabelled
 
 __all__ = [
     "NORMAL",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from edgesvm.contract.params import one_of, positive, share, whole
+from edgesvm.learners.kinds import Forecasting, Regressor
 from edgesvm.learners.regression._regressor import Loss
 from edgesvm.learners.regression.constants import MOST_RATE
-from edgesvm.learners.regressor import Forecasting, Regressor
 
 MOST_DELAY = 1 << 20
 

@@ -19,7 +19,7 @@ from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import survey
 from edgesvm.learner import exclusive, fits
 from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
-from edgesvm.learners.regressor import Regressor
+from edgesvm.learners.kinds import Regressor
 from edgesvm.learners.twin import _adiabatic
 
 __all__ = ["IncrementalDecrementalSVM", "IncrementalDecrementalSVR", "SimpleSVM"]

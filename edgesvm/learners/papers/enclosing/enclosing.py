@@ -40,7 +40,7 @@ from edgesvm.learners.papers.enclosing._enclosing import (
     OneClassCoreVectorMachineCore,
 )
 from edgesvm.learners.papers.enclosing.constants import MATRIX
-from edgesvm.learners.unlabelled import NORMAL, Unlabelled
+from edgesvm.learners.kinds import NORMAL, Unlabelled
 
 __all__ = [
     "BallVectorMachine",
