@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from edgesvm.contract.estimator import NO_STREAM, of_streams
 from edgesvm.contract.inputs import Matrix, as_rows
 from edgesvm.contract.labels import Labels
 from edgesvm.learner import Learner
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 OfUnlabelled = TypeVar("OfUnlabelled", bound="Unlabelled")
 

@@ -34,9 +34,6 @@ from edgesvm.data import Rows
 from edgesvm.persist.format import pack, unpack
 from edgesvm.persist.store import describe, restore
 
-DATA = Path(
-    os.environ.get("EDGESVM_DATA", Path(__file__).resolve().parents[2] / ".." / "shared" / "data")
-)
 KINDS = (OneVsOne, OneVsRest)
 LOWER = StreamSVM(bound="lower", dtype="float64")
 
@@ -482,36 +479,3 @@ def test_scratch_that_a_part_left_behind_is_refused():
         arena[at : at + 8] = b"\xff" * 7 + b"\x7f" if name == "part0/stop" else b"\xff" * 8
         with pytest.raises(edgesvm.CorruptModelError):
             restore(pack(replace(snapshot, arena=bytes(arena))))
-
-
-# -- against scikit-learn --------------------------------------------------------------------------
-
-
-PENDIGITS = pytest.param("pendigits", 2500, marks=pytest.mark.long)  # 45 machines
-
-
-@pytest.mark.parametrize(("name", "rows"), [("satimage", 2000), PENDIGITS])
-def test_as_scikit_learn_on_real_data(name, rows):
-    """The same predictions as one-vs-one of LIBSVM's machines, but where a pair all but ties."""
-    multiclass = pytest.importorskip("sklearn.multiclass")
-    from sklearn.svm import SVC
-
-    path = DATA / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"the rows of {name} are not at {path}; EDGESVM_DATA names their folder")
-    with np.load(path) as file:
-        some = np.random.default_rng(0).permutation(len(file["y_train"]))[:rows]
-        X, y = file["X_train"][some].astype(np.float64), file["y_train"][some]
-        new, truth = file["X_test"].astype(np.float64), file["y_test"]
-    mean, scale = X.mean(axis=0), X.std(axis=0)
-    X, new = (X - mean) / scale, (new - mean) / scale
-    setting = {"C": 10.0, "gamma": 1 / X.shape[1], "tol": 1e-4}
-    theirs = multiclass.OneVsOneClassifier(SVC(**setting)).fit(X, y)
-    learner = BatchSVM(max_samples=rows, cache="2MiB", dtype="float64", **setting)
-    ours = OneVsOne(learner=learner, n_classes=len(np.unique(y))).fit(X, y)
-    expected, found = theirs.decision_function(new), ours.decision_function(new)
-    apart = np.abs(found - expected).max(axis=1)
-    assert np.count_nonzero(apart > 1e-3) <= 5  # rows in which a vote is decided by a rounding
-    assert np.count_nonzero(theirs.predict(new) != ours.predict(new)) <= 2
-    assert ours.score(new, truth) == pytest.approx(theirs.score(new, truth), abs=0.001)
-    assert ours.score(new, truth) > 0.85

@@ -98,18 +98,6 @@ def test_every_sample_lies_in_the_ball_in_float32(stream, kept, engine):
     assert ball.distances().max() <= ball.R * (1 + 1e-5)
 
 
-@kept_ones
-def test_the_ball_encloses_at_every_moment(kept):
-    X, y = gaussian(np.random.default_rng(7), 40, WIDTH)
-    model = make(StreamSVM, dtype="float64", C=5.0, **PLAIN, **kept).allocate(
-        WIDTH + len(X), classes=[-1, 1]
-    )
-    for n, row in enumerate(marked(X), start=1):
-        model.learn_one(row, y[n - 1])
-        ball = look(model, X, y)
-        assert ball.distances()[:n].max() <= ball.R * (1 + 1e-9) + 1e-12
-
-
 @engines
 @each("stream", STREAMS)
 @each("C", [0.1, 1.0, 30.0])

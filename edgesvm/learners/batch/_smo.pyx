@@ -33,8 +33,7 @@ again with kernel values in float64, and the solver goes on from there: its step
 with them their error (iterative refinement). Where the estimate is below `tol` / 4, as it usually
 is, nothing is computed twice.
 
-All arrays are the caller's memory. A sample takes 52 bytes besides its row and its bound: beta,
-gradient 8; diagonal, state, spare, order 4; slot, owner, filled 4; used 8. Nothing is allocated.
+All arrays are the caller's memory; nothing is allocated.
 """
 
 cimport numpy as cnp

@@ -9,10 +9,6 @@ depend on its samples only.
 With a budget of non-zeros the rows are stored as in core/nonzeros.pyx, and the kernels' sums are
 over them. The linear kernel then has a solver of its own, dual coordinate descent, and w, by which
 it decides: sum beta_t x_t of the solution, in the order of the support vectors.
-
-Bytes, M = max_samples, A = M rounded up to a multiple of 16: 96 + A (D s + 16) + 48 M, the row of
-scratch, D s, and the cache. A regressor, which is given an epsilon, has 8 M for the targets. With
-a budget of Z non-zeros, 16 + 12 M + (Z + M) (4 + s) instead of A D s; w takes 8 D, and no cache.
 """
 
 cimport cython

@@ -466,9 +466,8 @@ cdef class StreamSVMCore(LearnerCore):
     decides: the mean in a stream without order, the last w in one that drifts.
 
     With n_balls=K or lookahead=L a few balls are stored as well, and (w, R) is the ball around
-    them. Bytes: 64 + D s, s the dtype's size; 24 + D s more for the mean; with M = K+1 or L+1
-    slots, 8 + M D s + 8 M^2 + 32 M more. Time: O(D) for a sample inside, O(M D + M^2) and a few
-    dozen steps of O(M) for one outside.
+    them. Time, with M = K+1 or L+1 slots: O(D) for a sample inside, O(M D + M^2) and a few dozen
+    steps of O(M) for one outside.
     """
     cdef readonly double C
     cdef readonly bint lower, paper_slack, normalize, intercept, flush, by_reach
@@ -955,9 +954,8 @@ cdef class KernelStreamSVMCore(KernelCore):
 
     To forget, the samples lose weight in A: all of A but K is multiplied; the coefficients stay.
 
-    Bytes, M = max_vectors: 72 + (M + 1) (D s + 40) with "share", 72 + M (D s + 40) + 4 M (M + 1)
-    with "newton", and 72 more that say when to forget. Time: M kernel values per sample, 3 M for
-    one that changes the ball; for a Newton step M kernel values and 3 M^2 multiplications.
+    Time: M kernel values per sample, 3 M for one that changes the ball; for a Newton step M kernel
+    values and 3 M^2 multiplications.
     """
     cdef readonly double C
     cdef readonly bint lower

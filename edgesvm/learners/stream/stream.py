@@ -106,15 +106,11 @@ class StreamSVM(Learner):
     With ``bound="upper"`` one ball absorbs about log N samples, so on small margins in many
     dimensions it is a weak learner (MNIST 8 against 9: about 60 %); use ``bound="lower"`` there.
 
-    With ``bound="upper"``, every sample seen lies in the ball of radius ``radius_``. How many times
-    the smallest that is has been measured on rows of unit norm in 31 dimensions: one ball 1.23 (at
-    most 1.32), 8 balls by "reach" 1.18 (1.24), by "closest" 1.65 (1.67), lookahead 8 1.09 (1.11);
-    after a merge of two halves 1.49, 1.43, 1.78 and 1.22. Only for one ball that was not merged is
-    there a proof, of 3/2 (Zarrabi-Zadeh & Chan 2006); on the worst stream anything that keeps D
-    numbers needs (1 + sqrt 2) / 2 = 1.21 (quoted by Rai et al.). On one that turns away all the
-    time: 1.48, 8 balls 1.48 and 1.67, lookahead 8 1.30. A smaller radius is not a better
-    classifier: MNIST 8 against 9 with 8 balls is 75 % right by "reach" and 92 % by "closest", at C
-    = 10.
+    With ``bound="upper"``, every sample seen lies in the ball of radius ``radius_``: of one ball
+    that was not merged at most 3/2 of the smallest (Zarrabi-Zadeh & Chan 2006). Measured on rows of
+    unit norm in 31 dimensions it was 1.23 of it, with 8 balls by "reach" 1.18, by "closest" 1.65,
+    with lookahead 8 1.09. A smaller radius is not a better classifier: MNIST 8 against 9 with 8
+    balls is 75 % right by "reach" and 92 % by "closest", at C = 10.
 
     A weight s makes the sample's penalty C s. Its own axis counts 1/(C s) in the centre and 1/C in
     distances, so that weights do not move the margin (the centre-constrained ball of Tsang et al.

@@ -28,8 +28,6 @@ A path: while weights and mu move linearly with t from 0 to 1, coef_S and b foll
 system of the margin set, and every g from them. An event is a twin that reaches a step or the end
 of its step. Rounding errors left in g (`off`) are reduced linearly to 0 on the same path. Time of
 an event: O(n |S|).
-
-Bytes: 96 + 8 (9 slots + 2 (slots + 1) + pool) + slots (5 + D s), and padding.
 """
 
 cimport cython
@@ -1837,9 +1835,6 @@ cdef class SimpleSVMCore(AdiabaticCore):
     whole weight inside it, and free on it. The free ones are the working set, S. Their coefficients
     move towards the solution of their linear system until the first of them reaches a bound, and
     that one leaves; when all have arrived, the stored sample that violates most enters.
-
-    `fit` sweeps over rows that the caller keeps, so a sample whose coefficient has become 0 is
-    removed at once. In a stream it stays while there is room.
     """
     cdef readonly double C
     cdef readonly bint forgets

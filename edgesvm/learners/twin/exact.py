@@ -484,20 +484,11 @@ class SimpleSVM(SampleVectors):
     of LIBSVM, which Tsang et al. 2007 set beside it with the same C. (Their remark that it inverts
     a matrix of all support vectors fits the quadratic penalty, which is not implemented.)
 
-    The working set holds the samples whose coefficients are between their bounds. A violator enters
-    it; the coefficients move towards the solution of the working set's linear system until the
-    first reaches a bound, and that sample leaves; and so on, until all have arrived and no stored
-    sample violates. Each step raises the dual objective, so this ends. Instead of the inverse, a
-    Cholesky factor gains and loses rows, O(m^2) for m samples in the working set; a sample whose
-    kernel function is a combination of theirs changes places with one of them.
-
     `fit` reads the rows where they lie, in their order, and takes in each that violates; one whose
     coefficient has become zero is removed. A pass without a violator ends it: the solution is then
     that of all rows, and ``converged_``. It ends early if there is no room or after `max_passes`;
     the model is then the SVM of what is stored. In a stream, a sample that violates is stored. One
     without a coefficient stays until its place is needed, the farthest beyond the margin first.
-    Which violator is taken first changes the time, not the solution: of the stored ones the worst,
-    of the rows the first. The initial pair of samples, one of each class, are the first.
 
     Bytes: see ``plan``; 176 + M (D s + 101) +
     4 M (M + 1), M = max_vectors, s = 4 or 8. Time of a row: n kernel values; of a violator, n m in

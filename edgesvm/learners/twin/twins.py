@@ -60,17 +60,14 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
         Whether a merge that does not pass is rejected in favour of the next best pair. If none of
         64 pairs passes, the best of them is merged, so that learning never stops. "paper" is
         section 4.2.4 as printed: ``eta`` alone decides, over all pairs (of one side, with
-        merge_side="one"), and if none passes, the new sample is ignored. Such a machine stays
-        as it is, since the test does not depend on the sample; with the paper's settings it did in
-        0 of 120 runs. (The printed inequality has no solution where f < 0; it is read as a relative
-        error.)
+        merge_side="one"), and if none passes, the new sample is ignored. (The printed inequality
+        has no solution where f < 0; it is read as a relative error.)
     max_margin : int, optional
         Number of margin twins for which there is room for both the kernel row and the factor; the
         two share one block. Default: the smallest block in which all twins can be on the margin. A
         larger value is faster if many twins are on the margin. A smaller one saves bytes; a sample
         that would overflow the block is dropped, and two margin twins are merged instead
-        (``n_overflowed_``; with a block much too small for the data nearly all samples are
-        dropped). The solution that a path leads to does not depend on it.
+        (``n_overflowed_``).
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and twin vectors; everything else is float64.
     control_C : bool, default True

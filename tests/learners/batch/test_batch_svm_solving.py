@@ -8,8 +8,6 @@ from problems import assert_optimal, clouds, ring, svm
 import edgesvm
 from edgesvm import Linear
 from edgesvm.data import Rows
-from edgesvm.link._ring import Batch
-from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
 
 ENGINES = ["compiled", "reference"]
 
@@ -60,10 +58,10 @@ def test_max_iter_tells(engine, max_iter):
 
 @pytest.mark.filterwarnings("ignore:.*ended before it converged")
 def test_progress_is_told_and_may_stop_it():
-    X, y = ring(600, noise=1.5)
+    X, y = ring(200, noise=1.5)
     told = []
     params = {"C": 1e4, "tol": 1e-7}
-    model = svm(600, **params).fit(X, y, progress=lambda *now: told.append(now))
+    model = svm(200, **params).fit(X, y, progress=lambda *now: told.append(now))
     assert [n for n, _ in told] == [1000 * (k + 1) for k in range(len(told))] and len(told) > 2
     assert told[-1][0] <= model.n_iter_ and all(gap > 0 for _, gap in told)
 
@@ -71,7 +69,7 @@ def test_progress_is_told_and_may_stop_it():
         if n_iter >= 2000:
             raise KeyboardInterrupt
 
-    stopped = svm(600, **params).partial_fit(X, y)
+    stopped = svm(200, **params).partial_fit(X, y)
     before = bytes(stopped.arena)
     with pytest.raises(KeyboardInterrupt):
         stopped.solve(progress=stop)
@@ -111,34 +109,6 @@ def test_more_rows_than_there_is_room_for():
     assert model.n_held_ == 30
 
 
-def recording(path, X, y):
-    n = len(X)
-    with RecordingWriter(path, RecordingSchema(X.shape[1])) as writer:
-        writer.append(
-            Batch(
-                X.astype(np.float32),
-                y.astype(np.int32),
-                np.ones(n, bool),
-                np.ones(n, np.float32),
-                np.arange(n, dtype=np.uint32),
-            )
-        )
-    return path
-
-
-def test_a_recording(tmp_path):
-    X, y = clouds(700)
-    with Recording(recording(tmp_path / "samples.rec", X, y)) as source:
-        model = svm(700, dtype="float32").fit(source)
-        again = svm(700, dtype="float32").partial_fit(X[:3], y[:3].astype(int)).fit(source)
-        with pytest.raises(ValueError, match=r"700 rows .*max_samples=600"):
-            svm(600).fit(source)
-        with pytest.raises(TypeError, match="leave out y"):
-            svm(700).fit(source, y)
-    expected = svm(700, dtype="float32").fit(X.astype(np.float32), y.astype(int))
-    assert bytes(model.arena) == bytes(again.arena) == bytes(expected.arena)
-
-
 class Chunked:
     """A source of one's own; `bad` spoils the labels of its last chunk, `value` its row 23."""
 
@@ -158,12 +128,6 @@ class Chunked:
             if self.bad is not None and at == 20:
                 labels[:] = self.bad
             yield Rows(X[at : at + 10], labels)
-
-
-def test_a_source_of_ones_own():
-    source = Chunked()
-    model = svm(30).fit(source)
-    assert source.passes == 2 and model.n_held_ == 30 and model.classes_.tolist() == [0, 1]
 
 
 @each("bad", [2, None, float("nan")])

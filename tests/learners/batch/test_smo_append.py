@@ -85,30 +85,3 @@ def test_from_any_size_on(first, dtype):
     assert one_by_one["converged"] and one_by_one["clean"]
     assert one_by_one["objective"] == pytest.approx(together["objective"], rel=1e-9)
     np.testing.assert_allclose(one_by_one["beta"], together["beta"], atol=1e-5)
-
-
-def test_many_iterations_between_two_that_come():
-    """Few have a coefficient, all others are shrunk away and come back."""
-    kernel = RBF(0.1)
-    X, y, ridge, _ = core_set(160, kernel, ridges=1e-3)
-    found = grown(X, y, ridge, kernel, first=150, n_cached=12)
-    together = grown(X, y, ridge, kernel, first=160, n_cached=160)
-    assert found["converged"] and found["clean"] and found["n_iter"] > 10 * len(y)
-    assert found["objective"] == pytest.approx(together["objective"], rel=1e-9)
-
-
-@each("shrinking", [False, True])
-@each("kernel", [RBF(0.6), Linear()], ids=str)
-def test_the_twin_grows_likewise(kernel, shrinking):
-    X, y, ridge, K = core_set(30, kernel)
-    smo = SMORef(K[:1, :1], np.ones(1), np.zeros(1), np.ones(1), tol=TOL, shrinking=shrinking)
-    for n in range(1, len(y)):
-        assert smo.run(1_000_000)
-        smo.append(K[n, : n + 1], 1.0, 0.0)
-        np.testing.assert_allclose(smo.g, -K[: n + 1, : n + 1] @ smo.beta, atol=1e-6)
-    assert smo.run(1_000_000)
-    whole = at_once(K)
-    assert smo.objective == pytest.approx(whole.objective, rel=1e-9)
-    np.testing.assert_allclose(smo.beta, whole.beta, atol=1e-5)
-    compiled = grown(X, y, ridge, kernel, n_cached=30, shrinking=shrinking)
-    np.testing.assert_allclose(smo.beta, compiled["beta"], atol=1e-5)

@@ -33,6 +33,7 @@ from edgesvm.learners.batch.batch import (
     stored_rows,
 )
 from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
+from edgesvm.learners.kinds import NORMAL, Unlabelled
 from edgesvm.learners.papers.enclosing._enclosing import (
     BallVectorMachineCore,
     CoreVectorMachineCore,
@@ -40,7 +41,6 @@ from edgesvm.learners.papers.enclosing._enclosing import (
     OneClassCoreVectorMachineCore,
 )
 from edgesvm.learners.papers.enclosing.constants import MATRIX
-from edgesvm.learners.kinds import NORMAL, Unlabelled
 
 __all__ = [
     "BallVectorMachine",
