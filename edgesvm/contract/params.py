@@ -23,7 +23,7 @@ def param(default: T, check: Check) -> T:
 def size(default: T, check: Check) -> T:
     """`param`, of a field that only the plan depends on: a core finds it in the shapes of its
     arrays."""
-    return field(default=default, metadata={"check": check, "of_plan": True})  # type: ignore[return-value]
+    return field(default=default, metadata={"check": check, "of_plan": True})
 
 
 def checked(self: object) -> dict[str, Any]:
