@@ -30,21 +30,7 @@ class Busy(Exception):
 
 class Newest(Generic[Made]):
     """Something made by the loop for any number of readers: only if one of them has asked since the
-    last one was made, and no more often than every so many seconds.
-
-    Parameters
-    ----------
-    make : callable
-        Makes it; called by the loop only.
-    every : float
-        Seconds.
-    clock : callable
-        Monotonic clock, in seconds.
-
-    Attributes
-    ----------
-    made : int
-        How many were made.
+    last one was made, and no more often than every so many seconds. `made` counts them.
     """
 
     def __init__(
@@ -160,20 +146,8 @@ class Requests:
 
 
 class Controls:
-    """The loop's end: call `turn` between two steps.
-
-    Parameters
-    ----------
-    view : Shown
-    clock : callable
-        Monotonic clock, in seconds.
-
-    Attributes
-    ----------
-    status, snapshot : Newest
-        What readers ask for; made in `turn`.
-    requests : Requests
-        What is to be changed; done in `turn`.
+    """The loop's end: call `turn` between two steps. `status` and `snapshot` are what readers ask
+    for, and `requests` what is to be changed.
     """
 
     def __init__(self, view: Shown, clock: Callable[[], float] = time.monotonic) -> None:
