@@ -17,7 +17,7 @@ from benchmarks.common.process import in_a_process, limited, unlimited
 from benchmarks.common.progress import progress, say
 from benchmarks.randomized.rows import QUICK, n_rows, rows_of
 from edgesvm import RBF, BatchSVM, Linear, RandSVM
-from edgesvm.learners.papers.randomized.projections import estimated_support
+from edgesvm.learners.papers.randomized.rand_svm import estimated_support
 
 TIMEOUT_S = 600
 CACHE_MIB = 200  # SVC's default

@@ -201,7 +201,7 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     )
     held_out = HeldOut(learner, _freeze_after(options, rows, model), options.last, season)
     picture = _Picture(job, regress=options.regress)
-    job.pupil.listeners += [held_out, *([picture] if options.plot else [])]
+    job.pupil.witnesses += [held_out, *([picture] if options.plot else [])]
     started = time.perf_counter()
     try:
         _learn_all(job, options.samples, lambda: time.perf_counter() - started, status)

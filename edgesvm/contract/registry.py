@@ -155,4 +155,4 @@ def _of_pickle(name: str) -> Any:
     raise AttributeError(name)
 
 
-sys.meta_path.append(Former)  # type: ignore[arg-type]  # after those that find what is there
+sys.meta_path.append(Former)  # after those that find what is there

@@ -96,7 +96,12 @@ class HeldOut:
     after : int or None
         Rows that are learned before the copy is made; None: none is made.
     window, season : int
-        As of its score.
+        As of the score.
+
+    Attributes
+    ----------
+    score : Prequential or RegressionScore
+        Without predictions until there is a copy.
     """
 
     def __init__(self, learner: Learner, after: int | None, window: int, season: int = 0) -> None:
@@ -121,8 +126,7 @@ class Taught(Pupil):
     """Learns labels or targets. Each row is predicted first, and the prediction is scored.
 
     Every row is accounted for: ``rows = learned + unlabelled + refused_value + unknown_label +
-    over_rate + expired + waiting``. The last two are of late labels, that came too late or are
-    still to come; `refused_value` is of a value or weight that the learner refused.
+    over_rate + expired + waiting``.
 
     Parameters
     ----------
@@ -130,13 +134,15 @@ class Taught(Pupil):
     learner : Learner
         Allocated or not; its labels are integers of the link or the words that they stand for
         (`link.class_names`) or, of a regressor, targets.
-    window, season : int
-        As of the score.
+    window : int
+        Number of samples in the rolling accuracy.
     max_labels_per_second : float, optional
-        Rows over this rate are not learned (`over_rate`), which limits what an intruder on the wire
-        can teach. Bursts of up to one second's rows are learned.
+        Samples over this rate are not learned (`over_rate`), which limits what an intruder on the
+        wire can teach. Bursts of up to one second's samples are learned.
     drift : DriftWatch, optional
-        Told whether the learner is wrong about each row just before it learns it.
+        Of this learner: told whether it is wrong about each sample just before it learns it.
+    season : int, default 0
+        As of `RegressionScore`.
     delay : int, default 0
         A row is learned only when so many more have come.
     strict : bool
@@ -151,8 +157,12 @@ class Taught(Pupil):
     score : Prequential or RegressionScore
         Of the rows that were learned.
     forecasts : Forecasts or None
-        Of their probabilities, if the learner is `Calibrated`.
-    listeners : list of callable
+        Score of their probabilities, if the learner is `Calibrated`, asked just before learning.
+    learned, unlabelled, refused_value, unknown_label, over_rate, expired, waiting : int
+        What became of the rows. `refused_value`: the learner refused a value or the weight. With
+        late labels: `waiting` for the label; `expired`, the label came too late; `unlabelled`, no
+        label is expected any more.
+    witnesses : list of callable
         Each is told the values, label and prediction of each row that was learned.
     """
 
@@ -176,7 +186,7 @@ class Taught(Pupil):
         self.score: Any = scored_by(learner, window, season)
         is_calibrated = is_a(learner, "Calibrated")
         self.forecasts = Forecasts(learner, with_raw=with_raw) if is_calibrated else None
-        self.listeners: list[Callable[[np.ndarray, Any, Any], None]] = []
+        self.witnesses: list[Callable[[np.ndarray, Any, Any], None]] = []
         self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self.own_unlabelled = 0  # those that do not wait for a late label
         self.remarks = Remarks(Facts(learner=learner, score=self.score))
@@ -295,8 +305,8 @@ class Taught(Pupil):
         self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
-        for listener in self.listeners:
-            listener(x, label, predicted)
+        for witness in self.witnesses:
+            witness(x, label, predicted)
         if drift is not None and drift.score(label):
             self._fitted = False
 
@@ -376,7 +386,7 @@ def predict_then_learn(
     learner: Learner,
     at_most: int | None = None,
     *,
-    listeners: Iterable[Callable[[np.ndarray, Any, Any], None]] = (),
+    witnesses: Iterable[Callable[[np.ndarray, Any, Any], None]] = (),
     **options: Any,
 ) -> Taught:
     """One pass over rows: each is predicted, and the prediction is scored, then it is learned.
@@ -389,7 +399,7 @@ def predict_then_learn(
         Allocated or not.
     at_most : int, optional
         Rows to read.
-    listeners : iterable of callable
+    witnesses : iterable of callable
         As of `Taught`.
     **options : Any
         Those of `Taught`.
@@ -411,7 +421,7 @@ def predict_then_learn(
     from edgesvm.link.files import RowsLink
 
     job = taught(RowsLink(rows), learner, answers=False, **options)
-    job.pupil.listeners += listeners
+    job.pupil.witnesses += witnesses
     while job.taken != at_most:
         try:
             job.step(0.0, None if at_most is None else at_most - job.taken)

@@ -85,23 +85,3 @@ class WorkingSetRef:
         place += self.n_kept
         self.rows[place], self.slots[place], self.weights[place] = x, slot, weight
         self.numbers[place] = number
-
-    def draw(self, n):
-        """Which of n rows that violate are drawn, by their places."""
-        drawn = np.arange(min(n, self.room))
-        for i in range(self.room, n):
-            place = below_view(self.draws, i + 1)
-            if place < self.room:
-                drawn[place] = i
-        self.n_offered = n
-        return drawn
-
-    def put(self, X, slots, weights, numbers, loss=0.0):
-        held = slice(self.n_kept, self.n_kept + len(X))
-        if self.rows is None:
-            self.rows = NonzerosRef(self.views, X.shape[1], "drawn_")
-        for place, x in zip(range(held.start, held.stop), X, strict=True):
-            self.rows[place] = x
-        self.slots[held] = slots
-        self.weights[held], self.numbers[held] = weights, numbers
-        self.n_drawn, self.losses = len(X), [loss]

@@ -6,10 +6,8 @@ from each import each
 from problems import assert_optimal, duplicates, svm
 
 from edgesvm import RBF, Linear, Polynomial, RandSVM, load
-from edgesvm.contract.engine import of_engine
 from edgesvm.data import SparseRows
 from edgesvm.errors import SampleRefused
-from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
 
 ENGINES = ["compiled", "reference"]
 
@@ -153,25 +151,3 @@ def test_randsvm_finds_the_optimum_of_all_rows():
     assert found.nbytes < dense.nbytes / 2
     with pytest.raises(ValueError, match=r"row \d+ does not fit .* of 7,200 bytes; give a larger"):
         RandSVM(solver=svm(500, max_nonzeros=100, **options), k=480).fit(csr(X), y)
-
-
-@each("engine", ENGINES)
-def test_rows_that_others_read_are_drawn_alike(engine):
-    X, y = words(90)
-    plan = RandSVM(solver=svm(20, max_nonzeros=400, kernel=Linear())).plan(X.shape[1])
-    found = []
-    for read_here in (True, False):
-        views = plan.cut(np.zeros(plan.total, np.uint8))
-        working = of_engine(WorkingSet, engine)(views, 3)
-        working.keep(np.empty(0, np.int64), 20)
-        if read_here:
-            working.offer(0, csr(X), y.astype(np.int8))
-        else:
-            drawn = working.draw(len(X))
-            working.put(X[drawn], y[drawn], np.ones(20), drawn)
-        working.keep(np.array([2, 3, 11]), 20)
-        assert sorted(map(tuple, rows_of(views, 3, X.shape[1], "drawn_"))) == sorted(
-            map(tuple, X[views["drawn_numbers"][:3]])
-        )
-        found.append([views["drawn_numbers"][:3].tolist(), int(views["drawn_taken"][1])])
-    assert found[0] == found[1]

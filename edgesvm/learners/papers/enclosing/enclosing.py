@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from edgesvm.budget import parse_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import Matrix
-from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import flag, optional, param, positive, share, size, within
 from edgesvm.contract.registry import registered
 from edgesvm.contract.sparse import SparseRows
@@ -228,23 +227,25 @@ class EnclosingMachine(KernelLearner):
         source = self._guard.call(
             Source, self._closed(X), y, sample_weight, owner=type(self).__name__
         )
-        self._fit(_Data(source, self), self._fresh_labels(), progress)
-        if limit := self._limit_reached:
-            self._warn_of_an_early_end(limit)
-        return self
-
-    def _fit(self, data: _Data, labels: Labels, progress: Progress | None) -> None:
-        self.plan(data.n_features)
-        found = self._guard.call(data.survey, labels)
+        self.plan(source.n_features)
+        labels = self._fresh_labels()
+        found = self._guard.call(
+            survey,
+            source,
+            labels,
+            owner=type(self).__name__,
+            dtype=self.dtype,
+            C=self._penalty,
+            bounded=not self._is_part,
+            max_nonzeros=self.max_nonzeros,
+        )
         self._check_survey(found)
-        self._start_over(data.n_features, labels)
-        core = self.core
+        self._start_over(source.n_features, labels)
+        core, data = self.core, _Data(source, self.core, found.n_rows, progress)
         core.begin(int(self.seed))
         try:
-            if data.reads_all and self._begins_with_all(found):
-                core.views["converged"][...] = self._enclose_all(data, progress)
-            else:
-                core.views["converged"][...] = self._enclose(data, progress)
+            enclose = self._enclose_all if self._begins_with_all(found) else self._enclose
+            core.views["converged"][...] = enclose(data)
         finally:
             core.allow(*self._tolerance)
             core.end()
@@ -253,38 +254,22 @@ class EnclosingMachine(KernelLearner):
                 core.views["n_per_class"][...] = found.per_class
                 core.views["n_updates"][...] = core.views["n_core"]
                 self._set_mean_weight(found.mean_weight)
+        if not self.enclosed_:
+            limit = "max_core" if self.n_core_ == self.max_core else "max_nonzeros"
+            self._warn_of_an_early_end(limit if core.is_full else "max_iter")
+        return self
 
     def _check_survey(self, found: Surveyed) -> None:
         """ValueError for more rows than can be learned."""
-
-    @property
-    def _limit_reached(self) -> str | None:
-        """The parameter that ended `fit` before every row was inside; None if all are."""
-        if self.enclosed_:
-            return None
-        if not self.core.is_full:
-            return "max_iter"
-        return "max_core" if self.n_core_ == self.max_core else "max_nonzeros"
-
-    @property
-    def _survey_options(self) -> dict[str, Any]:
-        """What `survey` is to check rows for."""
-        return {
-            "owner": type(self).__name__,
-            "dtype": self.dtype,
-            "C": self._penalty,
-            "bounded": not self._is_part,
-            "max_nonzeros": self.max_nonzeros,
-        }
 
     def _begins_with_all(self, found: Surveyed) -> bool:
         """Whether the rows are the first core set, all of them."""
         return False
 
-    def _enclose_all(self, data: _Data, progress: Progress | None) -> bool:
+    def _enclose_all(self, data: _Data) -> bool:
         """Algorithm 1 from a core set of all rows: one solution, and none is outside."""
         core = self.core
-        self._offer(data, data.all(), progress, unseen=True)
+        data.offer(data.all(), unseen=True)
         self._begin(data)
         core.improve_all()
         data.n_passes += 1
@@ -294,29 +279,24 @@ class EnclosingMachine(KernelLearner):
     def _begin(self, data: _Data) -> None:
         """The first core set is complete."""
 
-    def _enclose(self, data: _Data, progress: Progress | None) -> bool:
+    def _enclose(self, data: _Data) -> bool:
         """Algorithms 1, 2, 3 and 4; whether every row is known to be inside."""
-        core = self.core
         while True:
             for _ in self._scales():
-                for chunk in data.drawn():
-                    quiet = core.offer(*chunk, until_quiet=True)
-                    self._call_progress(data, progress)
-                    if quiet or core.is_spent:
-                        break
-            if not self._pass_until_enclosed(data, progress):
+                data.offer(data.drawn(), until_quiet=True)
+            if not self._pass_until_enclosed(data):
                 return False
             if not self._smaller():
                 return True
 
-    def _pass_until_enclosed(self, data: _Data, progress: Progress | None) -> bool:
+    def _pass_until_enclosed(self, data: _Data) -> bool:
         """Full passes, until the ball does not move in one of them."""
         core = self.core
         while True:
             core.improve_all()
             before = core.n_moves
             core.watch()
-            self._offer(data, data.all(), progress)
+            data.offer(data.all())
             core.improve_all()
             data.n_passes += 1
             near = core.take_near()
@@ -324,26 +304,10 @@ class EnclosingMachine(KernelLearner):
                 return not core.is_spent
             while core.n_moves != before and not core.is_spent:
                 before = core.n_moves
-                self._offer(data, data.numbered(near), progress)
+                data.offer(data.numbered(near))
                 core.improve_all()
             if core.is_spent:
                 return False
-
-    def _offer(
-        self, data: _Data, chunks: Iterator[Any], progress: Progress | None, unseen: bool = False
-    ) -> None:
-        core = self.core
-        for chunk in chunks:
-            core.offer(*chunk, unseen=unseen)
-            self._call_progress(data, progress)
-            if core.is_spent:
-                return
-
-    def _call_progress(self, data: _Data, progress: Progress | None) -> None:
-        if progress is not None:
-            core = self.core
-            n_core = int(core.views["n_core"])
-            self._guard.call(progress, data.n_passes, n_core, core.epsilon)
 
     def _scales(self) -> Iterator[None]:
         """Sets the tolerances of one round in the core, the coarsest first."""
@@ -480,25 +444,27 @@ class EnclosingMachine(KernelLearner):
 
 
 class _Data:
-    """Rows with their numbers, as the core needs them."""
+    """Rows with their numbers, and what the core is shown of them. A chunk is X, slots (int8),
+    weights (float64, or None), numbers of the rows (int64)."""
 
-    reads_all = True
-
-    def __init__(self, source: Source, machine: EnclosingMachine) -> None:
-        self._source, self._machine = source, machine
-        self.n_features = source.n_features
-        self.n_rows = 0
+    def __init__(self, source: Source, core: Any, n_rows: int, progress: Progress | None) -> None:
+        self._source, self._core, self._progress = source, core, progress
+        self.n_rows, self.n_passes = n_rows, 0
         self._in_order = self._passes()
-        self.n_passes = 0
 
-    def survey(self, labels: Labels) -> Surveyed:
-        found = survey(self._source, labels, **self._machine._survey_options)
-        self.n_rows = found.n_rows
-        return found
-
-    @property
-    def _core(self) -> Any:
-        return self._machine.core
+    def offer(
+        self, chunks: Iterator[Any], *, until_quiet: bool = False, unseen: bool = False
+    ) -> None:
+        """Show the core some chunks, until it can learn no more or, if so asked, until a block of
+        rows adds nothing; `unseen` as in the core's `offer`."""
+        core = self._core
+        for chunk in chunks:
+            quiet = core.offer(*chunk, until_quiet=until_quiet, unseen=unseen)
+            if self._progress is not None:
+                n_core = int(core.views["n_core"])
+                core.guard.call(self._progress, self.n_passes, n_core, core.epsilon)
+            if quiet or core.is_spent:
+                return
 
     def all(self) -> Iterator[Any]:
         """One pass."""
@@ -612,7 +578,7 @@ class BallVectorMachine(EnclosingMachine):
     intercept_ : ndarray of shape (1,)
     slack_ : ndarray of shape (n_support,)
     radius_, margin_ : float
-    n_core_, n_iter_, n_given_up_ : int
+    n_core_, n_iter_, n_given_up_, n_rounds_ : int
     converged_, enclosed_ : bool
     n_seen_, n_updates_, classes_, n_features_in_
 
@@ -692,57 +658,24 @@ class CoreVectorMachine(EnclosingMachine):
 
     Parameters
     ----------
-    epsilon : float, default 1e-4
-        Tolerance: a sample counts as inside if it is within (1 + epsilon) times the radius; 0 <
-        epsilon < 1.
-    C : float, default 1.0
-        Penalty of the squared margin violation; > 0.
-    kernel, gamma, degree, coef0
-        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`. k(x, x) must be the
-        same for all x: RBF, or any with ``normalize``.
-    normalize : bool or "kernel", default False
-        "kernel": k(x, z) / sqrt(k(x, x) k(z, z)) instead of k(x, z). True: scale every row to unit
-        norm. Either also when predicting; rows of zeros stay zero.
-    max_core : int, default 1000
-        Vectors of the core set, at least 2.
-    n_probes : int, default 59
-        Rows examined together, at most ``max_core``. Of 59 random rows at least one is among the
-        farthest 5 % of all rows, with probability 0.95.
-    cache : int or str, optional
-        Bytes for cached kernel rows, at least two rows; default 16 rows.
-    max_iter : int, default 10,000,000
-        Largest number of iterations of SMO in one ``fit`` or for one sample.
-    seed : int, default 0
-        Seed of the random draws, 0 to 2**32 - 1.
-    dtype : {"float32", "float64"}, default "float32"
-        Type of samples and the sums inside a kernel value. Cached kernel rows are always float32,
-        coefficients float64.
-    margin_tol : float or None, default 0.1
-        A second tolerance, 0 < margin_tol < 1: y f(x), with its slack, may be below the margin by
-        no more than this share of it. The radius hardly depends on the data, while the margin is
-        small if C is large: then any ball meets epsilon. None: epsilon alone counts, as in the
-        paper.
     bulk : bool, default True
         False: Algorithm 1 as printed. Of each block the farthest row alone is added, and the ball
         solved for; no row is dropped, and there are no coarser tolerances before epsilon. Somewhat
         fewer support vectors where not all rows fit in the core set, in several times the time.
-    max_nonzeros : int, optional
-        Store only the non-zeros of core vectors and of the rows examined together, and as many as
-        this in all. A row with more than half as many is refused. Where there is no room, fewer
-        rows are examined together, and a core set that has none for a row outside is full. Sums
-        are over the non-zeros, in float64.
+    max_iter : int, default 10,000,000
+        Largest number of iterations of SMO in one ``fit`` or for one sample.
+    margin_tol : float or None, default 0.1
+        As for `BallVectorMachine`, of the margin, which is the level of the ball's surface.
+    epsilon, C, kernel, gamma, degree, coef0, normalize, max_core, n_probes, cache, seed, dtype,
+    max_nonzeros
+        As for `BallVectorMachine`.
 
     Attributes
     ----------
-    core_, support_ : ndarray of shape (n_core,), (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
-    dual_coef_ : ndarray of shape (1, n_support)
-    intercept_ : ndarray of shape (1,)
-    slack_ : ndarray of shape (n_support,)
-    radius_, margin_ : float
-    n_core_, n_iter_, n_given_up_ : int
-    converged_, enclosed_ : bool
+    core_, support_, support_vectors_, dual_coef_, intercept_, slack_, radius_, margin_
+    n_core_, n_iter_, n_given_up_, converged_, enclosed_
     n_seen_, n_updates_, classes_, n_features_in_
+        As for `BallVectorMachine`.
 
     Notes
     -----
@@ -752,15 +685,14 @@ class CoreVectorMachine(EnclosingMachine):
 
     Where all rows fit in the core set, and the cache holds at least a sixteenth of their kernel
     values, ``fit`` begins with all of them: one solution encloses them, and vectors without a
-    coefficient are dropped. Where they do not,
-    ``fit`` draws 59 rows at a time until it adds none of the 59, and then reads all rows until a
-    whole pass finds none outside; this is ``enclosed_``. Where the paper adds the farthest of the
-    59 and solves again, ``fit`` adds all that are at least a quarter as far outside as the worst
-    found since the last solution, and solves again when the core set has grown by a sixteenth: eq.
-    1 takes some three iterations per core vector from a cold start, and a hundred if the vectors
-    come one by one. Before the end of a pass it is solved to a quarter of that violation. Vectors
-    without a coefficient are dropped where they are more than a quarter of the core set. Rows are
-    drawn for an epsilon of 1/2 first, then 1/8, and so on down to the tolerance.
+    coefficient are dropped. Where they do not, ``fit`` draws and passes as `BallVectorMachine`
+    does. Where the paper adds the farthest of the 59 and solves again, ``fit`` adds all that are at
+    least a quarter as far outside as the worst found since the last solution, and solves again when
+    the core set has grown by a sixteenth: eq. 1 takes some three iterations per core vector from a
+    cold start, and a hundred if the vectors come one by one. Before the end of a pass it is solved
+    to a quarter of that violation. Vectors without a coefficient are dropped where they are more
+    than a quarter of the core set. Rows are drawn for an epsilon of 1/2 first, then 1/8, and so on
+    down to the tolerance.
 
     If a sample is outside and the core set is full, all vectors without a coefficient are dropped,
     which leaves the ball as it is. A stream counts them in ``n_given_up_``; ``fit`` does not, as
@@ -890,14 +822,11 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
 
     Attributes
     ----------
-    core_, support_ : ndarray of shape (n_core,), (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
-    dual_coef_ : ndarray of shape (1, n_support), sum 1
-    offset_, radius_, margin_ : float
-    intercept_ : ndarray of shape (1,)
-    n_core_, n_iter_, n_given_up_ : int
-    converged_, enclosed_ : bool
+    core_, support_, support_vectors_, dual_coef_, intercept_, radius_, margin_
+    n_core_, n_iter_, n_given_up_, converged_, enclosed_
     n_seen_, n_updates_, classes_, n_features_in_
+        As for `BallVectorMachine`; the sum of `dual_coef_` is 1.
+    offset_ : float
 
     Notes
     -----
@@ -955,10 +884,10 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
         if self.nu is not None:
             self.core.spread(min(1.0, 1.0 / (self.nu * data.n_rows)))
 
-    def _enclose(self, data: Any, progress: Progress | None) -> bool:
+    def _enclose(self, data: Any) -> bool:
         if self.nu is not None:
             first = data.some(self._least_core(data.n_rows), int(self.seed))
-            self._offer(data, first, progress, unseen=True)
+            data.offer(first, unseen=True)
             if self.core.is_full:
                 self.core.keep_supports()
                 raise ValueError(
@@ -967,7 +896,7 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
                 )
             self._begin(data)
             self.core.improve_all()
-        return super()._enclose(data, progress)
+        return super()._enclose(data)
 
 
 @registered
@@ -990,14 +919,11 @@ class OneClassBallVectorMachine(OneClassMachine, BallVectorMachine):
 
     Attributes
     ----------
-    core_, support_ : ndarray of shape (n_core,), (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
-    dual_coef_ : ndarray of shape (1, n_support), sum 1
-    offset_, radius_, margin_ : float
-    intercept_ : ndarray of shape (1,)
-    n_core_, n_iter_, n_given_up_, n_rounds_ : int
-    converged_, enclosed_ : bool
+    core_, support_, support_vectors_, dual_coef_, intercept_, radius_, margin_
+    n_core_, n_iter_, n_given_up_, n_rounds_, converged_, enclosed_
     n_seen_, n_updates_, classes_, n_features_in_
+        As for `BallVectorMachine`; the sum of `dual_coef_` is 1.
+    offset_ : float
 
     Notes
     -----

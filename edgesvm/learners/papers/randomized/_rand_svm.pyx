@@ -5,9 +5,8 @@ Krishnan, Bhattacharyya & Hariharan 2007, Algorithm 1, lines 1, 3, 5 and 7. A ro
 violates if y f < margin. Lines 3 and 5 are one pass: R is drawn while V is counted, so that V is
 never stored. The rows of the last working set are known by their sorted numbers.
 
-The same pass adds up the loss of the solution over all the data, exactly, so that parts of the
-data can be added up apart and the sum is the same. An earlier working set is restored
-by a pass that selects rows by number.
+The same pass adds up the loss of the solution over all the data, exactly. An earlier working set is
+restored by a pass that selects rows by number.
 
 All data are in the caller's arrays: D s + 25 bytes per row of the working set, or those of
 core/nonzeros.pyx instead of D s. Nothing is allocated.
@@ -17,11 +16,10 @@ cimport cython
 cimport numpy as cnp
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int64_t, uint64_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy, memmove, memset
 
 from edgesvm.contract.samples cimport as_sample
 from edgesvm.contract.sparse cimport Batch, read_batch, row_at, scratch_for
-from edgesvm.core.exact_sum cimport exact_add, exact_start, exact_sum, exact_units
 from edgesvm.core.nonzeros cimport (
     Nonzeros, Sample, drop_nonzeros, lacking, map_nonzeros, measure, put_nonzeros, swap_nonzeros)
 from edgesvm.core.rng cimport rng_below, rng_seed
@@ -29,10 +27,56 @@ from edgesvm.core.rng cimport rng_below, rng_seed
 import numpy as np
 
 from edgesvm.contract.core import changed
-from edgesvm.contract.inputs import as_rows
-from edgesvm.core.exact_sum import rounded
 
 cnp.import_array()
+
+# The sum of doubles >= 0 without rounding: a fixed-point number wide enough for all of them, in
+# limbs of 32 bits (Kulisch & Miranker 1986, the long accumulator). Rounded once, when it is read,
+# it does not depend on the order of the terms. A limb has a word of 64 bits, so that 2^31 terms fit
+# before carries must be passed on.
+cdef enum:
+    LIMBS = 68      # limb k counts 2^(32 k - 1074); the largest double ends in limb 65
+    CARRY_EVERY = 1 << 30
+
+cdef struct ExactSum:
+    uint64_t limbs[LIMBS]
+    int64_t n_waiting       # terms since the last carry
+
+
+cdef void exact_add(ExactSum *s, double x) noexcept nogil:
+    """s += x, for x >= 0. Infinity counts as 2^1024, which is beyond the largest double."""
+    cdef uint64_t bits, low, high
+    cdef uint64_t mask = 0xFFFFFFFFU
+    cdef int64_t k
+    cdef int exponent, shift
+    if x == 0.0:
+        return
+    memcpy(&bits, &x, 8)
+    exponent = <int> (bits >> 52)
+    bits &= (<uint64_t> 1 << 52) - 1
+    if exponent > 0:
+        bits |= <uint64_t> 1 << 52
+        exponent -= 1
+    k, shift = exponent >> 5, exponent & 31     # x = bits 2^(32 k + shift - 1074)
+    low, high = (bits & mask) << shift, (bits >> 32) << shift
+    s.limbs[k] += low & mask
+    s.limbs[k + 1] += (low >> 32) + (high & mask)
+    s.limbs[k + 2] += high >> 32
+    s.n_waiting += 1
+    if s.n_waiting == CARRY_EVERY:
+        for k in range(LIMBS - 1):
+            s.limbs[k + 1] += s.limbs[k] >> 32
+            s.limbs[k] &= mask
+        s.n_waiting = 0
+
+
+cdef double rounded(const ExactSum *s) except -1:
+    """The nearest double; inf if none is that large."""
+    cdef int64_t k
+    try:
+        return sum([<object> s.limbs[k] << (32 * k) for k in range(LIMBS)]) / (<object> 1 << 1074)
+    except OverflowError:
+        return INFINITY
 
 
 @cython.final
@@ -52,7 +96,7 @@ cdef class WorkingSet:
     cdef readonly int64_t n_offered  # rows that violated
     cdef readonly int64_t room      # for rows drawn
     cdef readonly int64_t n_before  # rows of the last working set
-    cdef exact_sum losses           # weight max(0, 1 - y f) of all rows of the pass
+    cdef ExactSum losses            # weight max(0, 1 - y f) of all rows of the pass
     cdef int64_t at_before, row_bytes
     cdef bint recalling             # select the rows of `before` instead of the others
     cdef dict views                 # keeps the arrays alive
@@ -89,7 +133,7 @@ cdef class WorkingSet:
     @property
     def loss(self):
         """Sum of weight max(0, 1 - y f) over all rows of the pass, rounded once."""
-        return rounded(exact_units(&self.losses))
+        return rounded(&self.losses)
 
     def keep(self, places not None, int64_t size):
         """Keep only the rows at `places` (integers, ascending), and prepare to fill up to `size`
@@ -126,7 +170,7 @@ cdef class WorkingSet:
     cdef begin(self, numbers, int64_t n_kept, int64_t size, bint recalling):
         """Start a pass that skips the rows `numbers`, or with `recalling` selects only those."""
         self.n_before, self.at_before, self.n_offered = len(numbers), 0, 0
-        exact_start(&self.losses)
+        memset(&self.losses, 0, sizeof(ExactSum))
         self.views["before"][:self.n_before] = numbers
         self.views["before"][:self.n_before].sort()
         self.n_kept, self.n_drawn, self.room = n_kept, 0, size - n_kept
@@ -235,44 +279,3 @@ cdef class WorkingSet:
             return False
         put_nonzeros(&self.nonzeros, place, &sample)
         return True
-
-    # -- rows that others read ---------------------------------------------------------------------
-
-    def draw(self, int64_t n):
-        """Draw from `n` rows that violate, known by their order alone. Return which were drawn, by
-        their places, ndarray of int64; `put` must follow. The draws are those of `offer`."""
-        drawn = np.arange(min(n, self.room), dtype=np.int64)
-        cdef int64_t *ordinal = <int64_t *> cnp.PyArray_DATA(drawn)
-        cdef int64_t i, place
-        with nogil:
-            for i in range(self.room, n):
-                place = rng_below(self.draws, i + 1)
-                if place < self.room:
-                    ordinal[place] = i
-        self.n_offered = n
-        return drawn
-
-    def put(self, X not None, slots, weights, numbers, double loss=0.0):
-        """Store the rows that `draw` chose, in its order, and the loss of the pass; or the rows
-        recalled, in ascending order."""
-        cdef int64_t n = len(X), i
-        cdef Batch batch
-        cdef cnp.ndarray scratch
-        cdef const void *x
-        if not self.n_drawn == 0 <= n <= self.room:
-            raise ValueError(f"{n} rows for {self.room} places")
-        held = self.views["drawn_values" if self.is_sparse else "drawn_rows"]
-        X = as_rows(X, held.dtype, None, "RandSVM")
-        scratch = scratch_for(X)
-        self.read(&batch, X, scratch, n)
-        for i in range(n):
-            x = row_at(&batch, i)
-            if x == NULL:
-                raise changed("RandSVM")
-            if not self.store(self.n_kept + i, x, &batch):
-                raise self.too_full(numbers[i])
-        places = slice(self.n_kept, self.n_kept + n)
-        for name, values in (("slots", slots), ("weights", weights), ("numbers", numbers)):
-            self.views[f"drawn_{name}"][places] = values
-        self.n_drawn = n
-        exact_add(&self.losses, loss)

@@ -1,4 +1,5 @@
-"""RandSVM: the public class."""
+"""RandSVM, and how many support vectors keep the margin (Krishnan, Bhattacharyya & Hariharan, NIPS
+2007)."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,22 +15,21 @@ from numpy.typing import ArrayLike
 from edgesvm.contract.core import COMMON_ARRAYS
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.engine import of_engine
-from edgesvm.contract.labels import Labels
-from edgesvm.contract.params import flag, one_of, positive, whole
+from edgesvm.contract.params import among, flag, optional, positive, share, size, whole, within
 from edgesvm.contract.registry import registered
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS, Source
-from edgesvm.data.survey import Surveyed, survey, unknown_label
+from edgesvm.data.survey import survey, unknown_label
 from edgesvm.errors import CorruptModelError, refusal
 from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive, fits
 from edgesvm.learners.batch.batch import Arrays, BatchSVM, nonzero_arrays, stored_rows
 from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
-from edgesvm.learners.papers.randomized.projections import MOST, estimated_support
 from edgesvm.learners.wrapper import Wrapper
 
-__all__ = ["RandSVM"]
+__all__ = ["RandSVM", "estimated_support", "support_for_margin"]
 
+MOST = 1 << 62  # a count in an arena
 STOP_REASONS = (
     None,
     "optimal",
@@ -47,6 +47,14 @@ SOLVER_INTERFACE = (
 
 Progress = Callable[[int, int, int], Any]
 Self = TypeVar("Self", bound="RandSVM")
+
+
+def at_least_one(name: str, value: object) -> float:
+    if positive(name, value) < 1.0:
+        raise ValueError(
+            f"{name}={value!r}: give a number >= 1, so that a sample holds at least k rows"
+        )
+    return float(value)  # type: ignore[arg-type]
 
 
 @registered
@@ -73,7 +81,7 @@ class RandSVM(Wrapper):
         expected.
     k : int, optional
         The number of support vectors to stop at, instead of equation 4; such as
-        `edgesvm.learners.papers.randomized.projections.support_for_margin` (Theorems 1 to 3).
+        `edgesvm.learners.papers.randomized.rand_svm.support_for_margin` (Theorems 1 to 3).
     c : float, default 2.0
         A sample has c k rows, if the solver has room for them; >= 1.
     max_passes : int, default 100
@@ -145,14 +153,14 @@ class RandSVM(Wrapper):
     _expected = "a learner with BatchSVM's interface, such as BatchSVM()"
 
     solver: Learner | None = None
-    epsilon: float = 0.2
-    delta: float = 0.9
-    separable: bool = False
-    k: int | None = None
-    c: float = 2.0
-    max_passes: int = 100
-    seed: int = 0
-    returns: str = "best"
+    epsilon: float = size(0.2, share)
+    delta: float = size(0.9, share)
+    separable: bool = size(False, flag)
+    k: int | None = size(None, optional(within(1, MOST)))
+    c: float = size(2.0, at_least_one)
+    max_passes: int = size(100, within(1, MOST))
+    seed: int = size(0, within(0, (1 << 32) - 1))
+    returns: str = size("best", among("best", "last"))
 
     # -- the solver and the parameters -------------------------------------------------------------
 
@@ -168,19 +176,7 @@ class RandSVM(Wrapper):
         )
 
     def _check_params(self) -> None:
-        for name in ("epsilon", "delta"):
-            if not positive(name, getattr(self, name)) < 1.0:
-                raise ValueError(f"{name}={getattr(self, name)!r}: give a number between 0 and 1")
-        flag("separable", self.separable)
-        if self.k is not None:
-            whole("k", self.k, 1, MOST)
-        if positive("c", self.c) < 1.0:
-            raise ValueError(
-                f"c={self.c!r}: give a number >= 1, so that a sample holds at least k rows"
-            )
-        whole("max_passes", self.max_passes, 1, MOST)
-        whole("seed", self.seed, 0, (1 << 32) - 1)
-        one_of("returns", self.returns, "best", "last")
+        super()._check_params()
         self.inner._check_params()
 
     # -- memory ------------------------------------------------------------------------------------
@@ -265,46 +261,39 @@ class RandSVM(Wrapper):
         source = self._guard.call(
             Source, self._closed(X), y, sample_weight, owner=type(self).__name__
         )
-        return self._fit(_Data(source, self), self._fresh_labels(), progress)
-
-    def _fit(self: Self, data: Data, labels: Labels, progress: Progress | None) -> Self:
-        self.plan(data.n_features)
-        found = self._guard.call(data.survey, labels)
-        self._start_over(data.n_features, labels)
+        self.plan(source.n_features)
+        labels = self._fresh_labels()
+        found = self._guard.call(
+            survey,
+            source,
+            labels,
+            owner=type(self).__name__,
+            dtype=self.dtype,
+            rows=self._chunk_rows,
+            kernel=self.inner.kernel_for(source.n_features),
+            C=self.inner.C,
+            bounded=not self._is_part,
+        )
+        self._start_over(source.n_features, labels)
         try:
-            self._sample_and_solve(data, found.n_learned, progress)
+            self._sample_and_solve(source, found.n_learned, progress)
         finally:
-            self._note_seen(found)
-            for array in _scratch(self.core.views):
+            # the samples seen are the rows of the data, not those of the last sample
+            views = self.core.views
+            if views["n_seen"]:
+                views["n_seen"][...] = found.n_rows
+                self._set_mean_weight(found.mean_weight)
+            if views["stop"]:
+                views["n_fitted"][...] = found.n_rows
+            for array in _scratch(views):
                 array[...] = 0
         return self
-
-    def _note_seen(self, found: Surveyed) -> None:
-        """Count the rows of the data as the samples seen, not those of the last sample."""
-        views = self.core.views
-        if views["n_seen"]:
-            views["n_seen"][...] = found.n_rows
-            self._set_mean_weight(found.mean_weight)
-        if views["stop"]:
-            views["n_fitted"][...] = found.n_rows
 
     @property
     def _chunk_rows(self) -> int:
         return min(self._room, CHUNK_ROWS)
 
-    def _survey_options(self, n_features: int) -> dict[str, Any]:
-        """What `survey` is to check rows for."""
-        solver = self.inner
-        return {
-            "owner": type(self).__name__,
-            "dtype": self.dtype,
-            "rows": self._chunk_rows,
-            "kernel": solver.kernel_for(n_features),
-            "C": solver.C,
-            "bounded": not self._is_part,
-        }
-
-    def _sample_and_solve(self, data: Data, n_rows: int, progress: Progress | None) -> None:
+    def _sample_and_solve(self, source: Source, n_rows: int, progress: Progress | None) -> None:
         views = self.core.views
         k = self.k or estimated_support(
             n_rows, self.epsilon, self.delta, separable=bool(self.separable)
@@ -313,14 +302,14 @@ class RandSVM(Wrapper):
         views["k"][...], views["sample_size"][...] = k, size
         working = of_engine(WorkingSet, self._engine)(views, int(self.seed))
         working.keep(np.empty(0, np.int64), size)
-        data.offer(working)
+        self._offer(source, working)
         if self.k is None:
             self._warn_unless_of_unit_norm(working.n_rows)
         self._solve(working, None)
         best = _Best(views)
         while True:
             alpha = self._keep_support(working, size)
-            data.offer(working, self.solver_)
+            self._offer(source, working, self.solver_)
             views["n_passes"][...] += 1
             primal = self._primal(working.loss)
             best.offer(primal, working.n_offered, views["drawn_numbers"], alpha)
@@ -333,9 +322,27 @@ class RandSVM(Wrapper):
             self._solve(working, alpha)
         n_violators = working.n_offered
         if best.primal < primal and stop != "optimal" and self.returns == "best":
-            primal, n_violators = self._recall(data, working, best)
+            primal, n_violators = self._recall(source, working, best)
         views["primal"][...], views["n_violators"][...] = primal, n_violators
         views["stop"][...] = STOP_REASONS.index(stop)
+
+    def _offer(self, source: Source, working: Any, solver: Any = None) -> None:
+        """One pass: draw from all rows, or from those that violate the solution."""
+        core, owner, dtype = self.core, type(self).__name__, self.dtype
+        margin = np.inf if solver is None else 1.0 - float(solver.tol)
+        for chunk in source.chunks(self._chunk_rows, self._dtype):
+            slots, n_known, _ = self._guard.call(core.labels.encode, chunk.y)
+            if n_known < len(chunk.y):
+                raise unknown_label(owner, chunk, n_known, core.labels, dtype)
+            decisions = None
+            if solver is not None:
+                decisions = core.views["decisions"][: len(chunk.X)]
+                _, row, status = core.decide_many(chunk.X, decisions)
+                if status > Status.CHANGED:
+                    sample = f"{owner}: row {chunk.first + row}"
+                    raise refusal(status, sample, dtype, core.labels.in_slots)
+                decisions *= core.labels.sign
+            working.offer(chunk.first, chunk.X, slots, chunk.weight, decisions, margin)
 
     def _drawn(self, first: int, last: int) -> Any:
         """Rows of the working set."""
@@ -356,7 +363,7 @@ class RandSVM(Wrapper):
             warnings.warn(
                 f"{type(self).__name__}: equation 4 is for rows of unit norm, and the longest has"
                 f" k(x, x) = {longest:.4g}; scale the rows, or give k",
-                stacklevel=6,
+                stacklevel=5,
             )
 
     def _stop(self, n_violators: int) -> str | None:
@@ -375,19 +382,19 @@ class RandSVM(Wrapper):
         solver = self.solver_
         return float(solver.objective_ + solver.alpha_.sum() + solver.C * loss)
 
-    def _recall(self, data: Data, working: Any, best: _Best) -> tuple[float, int]:
+    def _recall(self, source: Source, working: Any, best: _Best) -> tuple[float, int]:
         """Return to the best solution: solve its support vectors again from its coefficients. If
         the solver moves them, the primal objective and the violators are counted again."""
         numbers, alpha = best.solution()
         working.recall(numbers)
-        data.recall(working, numbers)
+        self._offer(source, working)
         if working.n_rows < len(numbers):
             raise ValueError(f"{type(self).__name__}: the source changed between two passes")
         self._solve(working, alpha)
         if np.allclose(self.solver_.alpha_, alpha, rtol=1e-12, atol=0.0):
             return best.primal, best.n_violators
         working.keep(np.arange(working.n_rows), working.n_rows)
-        data.offer(working, self.solver_)
+        self._offer(source, working, self.solver_)
         return self._primal(working.loss), working.n_offered
 
     def _keep_support(self, working: Any, size: int) -> np.ndarray:
@@ -513,56 +520,6 @@ def _scratch(views: dict[str, np.ndarray]) -> list[np.ndarray]:
     return [a for name, a in views.items() if name in SCRATCH or name.startswith("drawn_")]
 
 
-class Data(Protocol):
-    """Rows that `RandSVM` samples, wherever they are."""
-
-    n_features: int
-
-    def survey(self, labels: Any) -> Surveyed:
-        """Check all rows, and add their labels."""
-        ...
-
-    def offer(self, working: Any, solver: Any = None) -> None:
-        """One pass: draw from all rows, or from those that violate the solution."""
-        ...
-
-    def recall(self, working: Any, numbers: np.ndarray) -> None:
-        """One pass: put the rows with these numbers, ascending, into the working set."""
-        ...
-
-
-class _Data:
-    """Those of a source, read here."""
-
-    def __init__(self, source: Source, learner: RandSVM) -> None:
-        self._source, self._learner, self.n_features = source, learner, source.n_features
-
-    def survey(self, labels: Any) -> Surveyed:
-        options = self._learner._survey_options(self.n_features)
-        return survey(self._source, labels, **options)
-
-    def recall(self, working: Any, numbers: np.ndarray) -> None:
-        self.offer(working)
-
-    def offer(self, working: Any, solver: Any = None) -> None:
-        learner = self._learner
-        core, owner, dtype = learner.core, type(learner).__name__, learner.dtype
-        margin = np.inf if solver is None else 1.0 - float(solver.tol)
-        for chunk in self._source.chunks(learner._chunk_rows, learner._dtype):
-            slots, n_known, _ = learner._guard.call(core.labels.encode, chunk.y)
-            if n_known < len(chunk.y):
-                raise unknown_label(owner, chunk, n_known, core.labels, dtype)
-            decisions = None
-            if solver is not None:
-                decisions = core.views["decisions"][: len(chunk.X)]
-                _, row, status = core.decide_many(chunk.X, decisions)
-                if status > Status.CHANGED:
-                    sample = f"{owner}: row {chunk.first + row}"
-                    raise refusal(status, sample, dtype, core.labels.in_slots)
-                decisions *= core.labels.sign
-            working.offer(chunk.first, chunk.X, slots, chunk.weight, decisions, margin)
-
-
 class _Best:
     """Of the solutions so far, the one with the smallest primal objective: the numbers of its rows
     and their coefficients, in the arena."""
@@ -582,3 +539,86 @@ class _Best:
 
     def solution(self) -> tuple[np.ndarray, np.ndarray]:
         return self._numbers[: self._n], self._alpha[: self._n]
+
+
+def estimated_support(
+    n_samples: int, epsilon: float = 0.2, delta: float = 0.9, *, separable: bool = False
+) -> int:
+    """k of equation 4: so many support vectors keep the margin with a probability of at least 1 -
+    delta, if the rows are of unit norm.
+
+    At the default delta, the paper's, the promise is a probability of 0.1, hardly one. The
+    rows must be of unit norm in the space of the kernel, k(x, x) = 1: an RBF kernel makes them so,
+    for a linear one they are to be scaled. For other rows see `support_for_margin`.
+
+    ceil(32 / epsilon^2 log(4 n / delta)), or with 16 if the classes are linearly separable, as in
+    section 3 of the paper. It grows only with log n, but with 1 / epsilon^2: at the defaults 10,404
+    for n = 10^5 and 12,246 for 10^6, at epsilon = 0.05 166,459.
+
+    Parameters
+    ----------
+    n_samples : int, >= 1
+    epsilon : float, default 0.2
+        The allowed distortion of norms, 0 < epsilon < 1.
+    delta : float, default 0.9
+        The largest probability that it fails, 0 < delta < 1.
+    separable : bool, default False
+    """
+    factor = 16.0 if separable else 32.0
+    return _count(factor * math.log(4.0 * n_samples / delta) / max(epsilon * epsilon, 1e-300))
+
+
+def support_for_margin(
+    n_samples: int,
+    margin: float,
+    radius: float = 1.0,
+    *,
+    loss: float = 0.2,
+    delta: float = 0.9,
+    n_removed: int = 0,
+) -> int:
+    """k of Theorems 1 to 3, for data whose margin is known: ``RandSVM(k=support_for_margin(...))``.
+
+    ceil(8 / loss^2 (1 + (1 + radius^2) / (2 margin))^2 log(4 n / delta) + n_removed)
+
+    Theorem 1: a random projection to k dimensions keeps the margin (1 - loss) l* with probability
+    at least 1 - delta. Theorem 2: at most k training points then define a hyperplane of that margin
+    in the original space. Theorem 3: for data that are separable without `n_removed` points (the
+    paper's kappa n, its bounded support vectors) these are added.
+
+    Parameters
+    ----------
+    n_samples : int, >= 1
+    margin : float, > 0
+        l*, the distance of the nearest points to the hyperplane, 1 / |w|.
+    radius : float, > 0, default 1.0
+        L, the largest norm of a point, in the space of the kernel.
+    loss : float, default 0.2
+        The paper's gamma, the share of the margin that may be lost, between 0 and 1.
+    delta : float, default 0.9
+        Between 0 and 1.
+    n_removed : int, default 0
+
+    Raises
+    ------
+    ValueError
+        A parameter is out of range.
+
+    Examples
+    --------
+    >>> from edgesvm.learners.papers.randomized.rand_svm import support_for_margin
+    >>> support_for_margin(100_000, margin=0.5)
+    23409
+    """
+    whole("n_samples", n_samples, 1, MOST)
+    whole("n_removed", n_removed, 0, MOST)
+    share("loss", loss)
+    share("delta", delta)
+    # equation 1: what the norms may lose for the margin to lose `loss`
+    factor = 1.0 + (1.0 + positive("radius", radius) ** 2) / (2.0 * positive("margin", margin))
+    epsilon = loss / factor
+    return _count(8.0 * math.log(4.0 * n_samples / delta) / max(epsilon**2, 1e-300) + n_removed)
+
+
+def _count(k: float) -> int:
+    return math.ceil(min(k, float(MOST)))

@@ -24,7 +24,6 @@ from edgesvm import (
     OneClassCoreVectorMachine,
     Polynomial,
     fleet,
-    load,
 )
 from edgesvm.data import SparseRows
 from edgesvm.errors import ConvergenceWarning, CorruptModelError, SampleRefused
@@ -146,26 +145,6 @@ def test_a_row_of_more_than_half_is_refused(kind, engine):
 
 
 @each("kind", MACHINES)
-def test_wide_rows_plan_a_few_mebibytes(kind):
-    model = kind(kernel=Linear(), normalize=True, max_core=1000, max_nonzeros=80_000)
-    assert model.plan(47_236).total < 2.5 * 2**20
-
-
-@each("kind", MACHINES)
-@each("options", KERNELS)
-def test_a_snapshot_goes_on(kind, options, tmp_path):
-    X, y = words(100)
-    model = machine(kind, **options, max_nonzeros=400, max_core=60)
-    model.partial_fit(csr(X[:60]), y[:60])
-    model.save(tmp_path / "model")
-    loaded = load(tmp_path / "model")
-    assert bytes(loaded.arena) == bytes(model.arena) and loaded.max_nonzeros == 400
-    for one in (model, loaded):
-        one.partial_fit(csr(X[60:]), y[60:])
-    assert loaded.decision_function(X).tolist() == model.decision_function(X).tolist()
-
-
-@each("kind", MACHINES)
 @each("name", ["starts", "lengths", "columns", "values", "taken", "w"])
 def test_a_damaged_store_is_refused(kind, name):
     X, y = words(60)
@@ -203,8 +182,5 @@ def test_what_takes_its_rows(kind, tmp_path):
     ]
     whole = fleet.merged(parts)
     assert whole.max_nonzeros == 2000 and whole.score(csr(X), y) > 0.8
-    with pytest.raises(ValueError, match="inference; use it without max_nonzeros"):
+    with pytest.raises(ValueError, match="use it without max_nonzeros"):
         export(parts[0], tmp_path, inference=True)
-    if kind is BallVectorMachine:
-        with pytest.raises(ValueError, match="it keeps non-zeros; use it without max_nonzeros"):
-            export(parts[0], tmp_path)

@@ -216,14 +216,6 @@ def test_what_no_samples_give_is_refused(kind):
             again.core.check()
 
 
-@each("kind", KINDS)
-def test_sparse_rows_are_their_dense_ones(kind):
-    sparse = pytest.importorskip("scipy.sparse")
-    X = np.maximum(rows(), 0.0)
-    one, other = make(kind).fit(sparse.csr_array(X)), make(kind).fit(X)
-    assert bytes(one.arena) == bytes(other.arena)
-
-
 @pytest.mark.filterwarnings("ignore:.*does not inherit from `sklearn.base:UserWarning")
 @each("kind", KINDS)
 def test_scikit_learns_own_checks(kind):
