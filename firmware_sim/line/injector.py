@@ -36,7 +36,8 @@ class _Held:
 
 
 class FaultInjector:
-    """Damages a byte stream frame by frame.
+    """Damages a byte stream frame by frame: sample frames alone, so that repeated handshakes do not
+    change the counts; of text no comments and no late labels.
 
     Parameters
     ----------
@@ -46,9 +47,6 @@ class FaultInjector:
         The same seed, rates and frames give the same faults, whatever the chunks of bytes.
     delimiter : int
         0x00 for frames, 0x0A for text lines.
-    only_samples : bool
-        Leave all other frames alone (default), so that repeated handshakes do not change the
-        counts; in text, comments and late labels are left alone.
 
     Attributes
     ----------
@@ -73,7 +71,6 @@ class FaultInjector:
         *,
         seed: int = 0,
         delimiter: int = 0,
-        only_samples: bool = True,
     ) -> None:
         self._rates = checked_rates(rates, FAULTS)
         self.ledger = Ledger()
@@ -84,7 +81,6 @@ class FaultInjector:
         self._spared_left = self._gaps.next()
         self._delimiter = delimiter
         self.end = bytes([delimiter])
-        self._only_samples = only_samples
         self._partial = b""
         self._offset = 0  # of the current frame, in the undamaged stream
         self._stretch: list[tuple[bytes, int]] = []  # collected for a fault with a reach
@@ -134,7 +130,7 @@ class FaultInjector:
         if not frame:
             return [] if self._dead else None
         self.frames += 1
-        if self._only_samples and not self._is_sample(frame):
+        if not self._is_sample(frame):
             return [] if self._dead else None
         self.samples += 1
         if self._dead:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -44,8 +42,6 @@ class FrameNode(Node):
         scale table after the SCHEMA.
     label_delay : int
         A late label is sent this many samples after its sample.
-    version : int
-        Protocol version it uses; a host must refuse any but 1.
     key : bytes or None
         16 bytes that the host holds too: frames carry keyed tags, and frames without a valid one
         are not read.
@@ -76,7 +72,6 @@ class FrameNode(Node):
         timestamps: bool = False,
         dtype: str = "float32",
         label_delay: int = 8,
-        version: int = wire.PROTOCOL_VERSION,
         key: bytes | None = None,
         **settings,
     ) -> None:
@@ -92,7 +87,6 @@ class FrameNode(Node):
         self.timestamps = timestamps
         self.dtype = dtype
         self.label_delay = label_delay
-        self.version = version
         self.schema_changes = self.commands = self.answers_astray = 0
         limit = settings.get("samples")
         self.answered = None if limit is None or limit < 0 else np.zeros(limit, bool)
@@ -223,7 +217,7 @@ class FrameNode(Node):
         self.hellos += 1
         # A delimiter first: the host may have joined in the middle of a frame.
         self._urgent["schema"] = b"\0" + self._schema_frame(hello.nonce)
-        speaks = hello.version_min <= self.version <= hello.version_max
+        speaks = hello.version_min <= wire.PROTOCOL_VERSION <= hello.version_max
         if speaks and self.sample_raw <= hello.max_raw:
             if self.boots > 1 and not self.streaming:
                 self.log(f"restarted, boot {self.boots}")
@@ -291,10 +285,7 @@ class FrameNode(Node):
         self._control_sequence = sequence + 1 & 0xFFFFFFFF
         if self.guard is not None and self.guard.in_session:
             return self.guard.encode_frame(kind, body, schema_id=self._schema_id, sequence=sequence)
-        if self.version == wire.PROTOCOL_VERSION:
-            return wire.encode_frame(kind, body, schema_id=self._schema_id, sequence=sequence)
-        raw = struct.pack("<BBHI", kind, self.version << 4, self._schema_id, sequence) + body
-        return wire.cobs_encode(raw + zlib.crc32(raw).to_bytes(4, "little")) + b"\0"
+        return wire.encode_frame(kind, body, schema_id=self._schema_id, sequence=sequence)
 
     def _queue_due(self, now: float) -> None:
         # While waiting too: after a reboot the heartbeat's new schema id makes the host send HELLO.

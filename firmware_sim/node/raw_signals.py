@@ -40,19 +40,19 @@ class RawSignal(Signal):
     seed : int
     rate : float
         Samples per second.
-    mean_stretch_s : float
-        Mean time in one state, seconds.
     """
 
     _block = 1024
     _LOWEST_RATE = 20.0
+    _STRETCH_S = 20.0  # mean time in one state
 
-    def __init__(self, seed: int = 0, *, rate: float, mean_stretch_s: float = 20.0) -> None:
+    def __init__(self, seed: int = 0, *, rate: float) -> None:
         if not self._LOWEST_RATE <= rate <= 1e6:
             raise ValueError(
                 f"rate must be {self._LOWEST_RATE:g} to 1e6 samples per second, got {rate:g}"
             )
-        super().__init__(seed, mean_stretch=mean_stretch_s * rate)
+        self.mean_stretch = self._STRETCH_S * rate
+        super().__init__(seed)
         self.rate = float(rate)
         self.period_us = max(1, round(1e6 / rate))
 
@@ -107,12 +107,6 @@ class RawRotatingMachine(RawSignal):
     growth_s : float
         How long it grows then, seconds.
     defect : {"outer-race", "inner-race", "ball", "imbalance", "looseness"}
-    speed_hz, drift : float
-        Mean turns per second, and how far they drift from it, as a share.
-    resonance_hz : float, optional
-        By default 35 % of the rate, and at most 3,000: the rate shows no higher one.
-    mean_stretch_s : float
-        Without an onset, the mean time in one state, seconds.
     """
 
     feature_names = ("horizontal", "vertical")
@@ -120,6 +114,8 @@ class RawRotatingMachine(RawSignal):
     _LOWEST_RATE = 500.0
     _RINGS_PERIODS = 16  # then a ring has decayed to e^-8
     _SLIP = 0.01
+    _SPEED_HZ = 28.0  # mean turns per second
+    _DRIFT = 0.02  # how far they drift from it, as a share
 
     def __init__(
         self,
@@ -129,12 +125,8 @@ class RawRotatingMachine(RawSignal):
         onset_s: float | None = None,
         growth_s: float = 300.0,
         defect: str = "outer-race",
-        speed_hz: float = 28.0,
-        drift: float = 0.02,
-        resonance_hz: float | None = None,
-        mean_stretch_s: float = 20.0,
     ) -> None:
-        super().__init__(seed, rate=rate, mean_stretch_s=mean_stretch_s)
+        super().__init__(seed, rate=rate)
         if defect not in DEFECTS:
             raise ValueError(f"defect must be one of {', '.join(DEFECTS)}, got {defect!r}")
         strikes, swing = {
@@ -142,16 +134,13 @@ class RawRotatingMachine(RawSignal):
             "inner-race": (INNER_RACE, 1.0),
             "ball": (BALL_FACES, CAGE),
         }.get(defect, (0.0, 0.0))
-        resonance = min(0.35 * rate, 3000.0) if resonance_hz is None else resonance_hz
+        resonance = min(0.35 * rate, 3000.0)
         _check("growth_s", growth_s, 0, 1e9)
-        _check("speed_hz", speed_hz, 0, rate / 10)
-        _check("drift", drift, -1e-9, 0.5)
-        _check("resonance_hz", resonance, 0, rate / 2)
         if onset_s is not None:
             _check("onset_s", onset_s, -1e-9, 1e9)
             self._stretches = Onset(onset_s * rate, growth_s * rate)
         self._defect, self._strikes_per_turn, self._swing = defect, strikes, swing
-        self._speed_hz, self._drift, self._resonance_hz = speed_hz, drift, resonance
+        self._resonance_hz = resonance
         self._phases = self._rng.uniform(0, 2 * np.pi, 16)
         self._turns = 0.0  # of the shaft since the start
         self._next_strike = float(self._rng.random()) / strikes if strikes else np.inf  # turns
@@ -164,7 +153,7 @@ class RawRotatingMachine(RawSignal):
         state, severity = self._stretches.take(n)
         height = np.where(state > 0, _FIRST_SHARE + (1 - _FIRST_SHARE) * severity, 0.0)
         load = self._load(n)
-        speed = self._speed_hz * (1 + self._drift * load)
+        speed = self._SPEED_HZ * (1 + self._DRIFT * load)
         turns = self._turns + np.cumsum(speed / self.rate)
         a = rng.standard_normal((2, n)) * (0.1 * np.exp(0.15 * load))
         self._add_imbalance(a, turns, speed, height if self._defect == "imbalance" else 0.0)
@@ -241,16 +230,14 @@ class RawAccelerometer(RawSignal):
     seed : int
     rate : float
         Samples per second, at least 20.
-    mean_stretch_s : float
-        Mean time of one activity, seconds.
     """
 
     feature_names = ("x", "y", "z")
     class_names = ("still", "walking", "running")
     _weights = (0.7, 0.3)
 
-    def __init__(self, seed: int = 0, *, rate: float = 100.0, mean_stretch_s: float = 20.0) -> None:
-        super().__init__(seed, rate=rate, mean_stretch_s=mean_stretch_s)
+    def __init__(self, seed: int = 0, *, rate: float = 100.0) -> None:
+        super().__init__(seed, rate=rate)
         self._fidgets = Stretches((1.0,), max(1.0, 3.0 * rate), self._rng)
         self._phases = self._rng.uniform(0, 2 * np.pi, 5)
         self._steps = 0.0  # since the start

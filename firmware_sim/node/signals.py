@@ -63,8 +63,6 @@ class Signal(Stream):
     ----------
     seed : int
         The same seed gives the same rows with the same NumPy version.
-    mean_stretch : float
-        Mean number of consecutive samples in one state.
 
     Attributes
     ----------
@@ -75,14 +73,15 @@ class Signal(Stream):
     targets = False
     feature_names: tuple[str, ...] = ()
     class_names: tuple[str, ...] = ()
+    mean_stretch = 50.0  # consecutive samples in one state
     _weights: tuple[float, ...] = (1.0,)
     # A block of waveforms (256 windows x 256 points x 4 B) fits in a second-level cache.
     _block = 256
 
-    def __init__(self, seed: int = 0, *, mean_stretch: float = 50.0) -> None:
+    def __init__(self, seed: int = 0) -> None:
         self.n_features, self.n_classes = len(self.feature_names), len(self.class_names)
         self._rng = np.random.default_rng(seed)
-        self._stretches = Stretches(self._weights, mean_stretch, self._rng)
+        self._stretches = Stretches(self._weights, self.mean_stretch, self._rng)
         self._made = 0
         self._rest: Arrays = (
             np.empty((0, len(self.feature_names)), np.float32),
@@ -148,10 +147,6 @@ class RotatingMachine(Signal):
     Parameters
     ----------
     seed : int
-    mean_stretch : float
-        Mean number of windows in one state (10 s each).
-    three_states : bool
-        Labels 0 healthy, 1 unbalanced, 2 bearing fault; by default 0 healthy, 1 faulty.
 
     Notes
     -----
@@ -161,6 +156,7 @@ class RotatingMachine(Signal):
     learners with each other, not with that.
     """
 
+    class_names = ("healthy", "faulty")
     feature_names = ("rms", "kurtosis", "crest", "amp_1x", "amp_2x", "band", "envelope", "speed")
     offsets = np.array([-1.6, 0.0, 3.2, -1.8, -3.0, -2.2, -3.6, 28.0], np.float32)
     scales = np.array([0.25, 0.20, 0.60, 0.5, 0.5, 0.25, 0.6, 3.0], np.float32)
@@ -176,13 +172,8 @@ class RotatingMachine(Signal):
     # power of two.
     _BAND = slice(64, 128)
 
-    def __init__(
-        self, seed: int = 0, *, mean_stretch: float = 50.0, three_states: bool = False
-    ) -> None:
-        self.class_names = (
-            ("healthy", "unbalanced", "bearing fault") if three_states else ("healthy", "faulty")
-        )
-        super().__init__(seed, mean_stretch=mean_stretch)
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
         self._phases = self._rng.uniform(0, 2 * np.pi, 4)
         self._turns = (np.arange(self._POINTS) / self._RATE_HZ).astype(np.float32)
 
@@ -199,8 +190,7 @@ class RotatingMachine(Signal):
         self._add_knocks(a, rng.random(n) < 0.03)
         self._add_strikes(a, theta, speed, np.flatnonzero(state == 2), severity)
         X = (self._features(a, waves, theta, speed) - self.offsets) / self.scales
-        y = state if self.n_classes == 3 else (state > 0).astype(np.int32)
-        return X, y
+        return X, (state > 0).astype(np.int32)
 
     def _load(self, n: int) -> NDArray[np.float64]:
         """Slow wandering in about -1 to 1: three waves whose periods have no common measure."""
@@ -379,15 +369,10 @@ class DriftingGasSensor(Signal):
     Parameters
     ----------
     seed : int
-    mean_stretch : float
-        Mean number of samples of one gas in a row (one sample is one sniff of 10 s).
-    drift : float
-        Speed of ageing: 1 lets a typical gain change by about 25 % in 10,000 samples, 0 is a sensor
-        that does not age.
 
     Notes
     -----
-    With ``drift=0`` a linear least-squares classifier reaches about 97 %. With ``drift=1``, one
+    A typical gain changes by about 25 % in 10,000 samples. A linear least-squares classifier
     trained on the first 2,000 samples drops to 41 to 92 % after 50,000 (six seeds, four of them
     below 55), and one trained there reaches 84 to 94 %.
     """
@@ -404,17 +389,16 @@ class DriftingGasSensor(Signal):
     _B = np.array([[0.55, 0.50, 0.60, 0.52], [0.54, 0.52, 0.57, 0.54]])
     _RISE = np.array([[0.46, 0.40, 0.50, 0.44], [0.42, 0.42, 0.45, 0.44]])
 
-    def __init__(self, seed: int = 0, *, mean_stretch: float = 20.0, drift: float = 1.0) -> None:
-        if not 0 <= drift < np.inf:
-            raise ValueError(f"drift must be finite and not negative, got {drift}")
-        super().__init__(seed, mean_stretch=mean_stretch)
-        self._drift = drift
+    mean_stretch = 20.0  # a sample is a sniff of 10 s
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
         self._log_gain = np.zeros(4)
         self._baseline = np.zeros(4)
 
     def _walk(self, start: NDArray[np.float64], n: int, step: float) -> NDArray[np.float64]:
         # Pulled back slightly, or after a million samples no signal would be left.
-        steps = self._drift * step * self._rng.standard_normal((n, len(start)))
+        steps = step * self._rng.standard_normal((n, len(start)))
         return start * (1 - 2e-5 * n) + np.cumsum(steps, axis=0)
 
     def _make(self, n: int) -> Arrays:
@@ -423,7 +407,7 @@ class DriftingGasSensor(Signal):
         log_gain = self._walk(self._log_gain, n, 3e-3)
         baseline = self._walk(self._baseline, n, 1e-3)
         self._log_gain, self._baseline = log_gain[-1], baseline[-1]
-        poisoned = -0.15 * self._drift * np.tanh(self._clock(n) / 30_000)[:, None]
+        poisoned = -0.15 * np.tanh(self._clock(n) / 30_000)[:, None]
         c = np.exp(rng.uniform(np.log(5.0), np.log(200.0), n))[:, None]
         power_law = self._A[gas] * c ** self._B[gas]
         full = power_law * np.exp(log_gain + poisoned + 0.12 * rng.standard_normal((n, 4)))
@@ -455,8 +439,6 @@ class PumpFlow(Signal):
     Parameters
     ----------
     seed : int
-    mean_stretch : float
-        Mean number of samples at one speed.
     """
 
     targets = True
@@ -465,8 +447,10 @@ class PumpFlow(Signal):
     scales = np.array([9.0, 0.7, 0.2, 5.0, 0.2], np.float32)
     period_us = 1_000_000
 
-    def __init__(self, seed: int = 0, *, mean_stretch: float = 30.0) -> None:
-        super().__init__(seed, mean_stretch=mean_stretch)
+    mean_stretch = 30.0
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
         self._phases = self._rng.uniform(0, 2 * np.pi, 4)
         self._zero = 0.0
 

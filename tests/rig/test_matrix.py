@@ -7,7 +7,7 @@ import pytest
 from each import each
 
 from edgesvm import StreamSVM
-from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
+from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import open_link, wire
 from edgesvm.link._frames import FrameDecoder
 from edgesvm.serve.taught import taught
@@ -237,11 +237,6 @@ def test_baud_mismatch_is_told_from_silence():
     with pytest.raises(NoSchema, match="the node uses 9600 baud"):
         connect(desk, baud=9600)
     assert desk.node.hellos > 10 and math.isclose(desk.now, 10.0, abs_tol=0.1)
-
-
-def test_version_mismatch_names_both_versions():
-    with pytest.raises(VersionMismatch, match=r"version 2.*version 1"):
-        connect(bench(version=2))
 
 
 def test_a_board_that_restarts_says_so_in_the_log():

@@ -121,9 +121,6 @@ def test_parameters_out_of_range_are_refused():
         ({"onset_s": -1.0}, "onset_s must be"),
         ({"onset_s": np.nan}, "onset_s must be"),
         ({"onset_s": 1.0, "growth_s": 0.0}, "growth_s must be above 0"),
-        ({"speed_hz": 300.0}, "speed_hz must be above 0 and below 200"),
-        ({"drift": 0.7}, "drift must be"),
-        ({"resonance_hz": 1000.0}, "resonance_hz must be above 0 and below 1000"),
     ):
         with pytest.raises(ValueError, match=message):
             RawRotatingMachine(0, **{"rate": 2000.0, **settings})
