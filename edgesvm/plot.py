@@ -347,7 +347,7 @@ def _draw_stored(axes: Any, panel: Panel, found: StoredPoints) -> list[Line2D]:
     )
 
     whose = "mostly" if found.weights.all(axis=1).any() else "of"
-    rim = {"markersize": 7, "markeredgecolor": "black"}
+    rim: dict[str, Any] = {"markersize": 7, "markeredgecolor": "black"}
     handles = [
         _dot(f"{found.name} {whose} {label}", color=color, markeredgewidth=0.4, **rim)
         for color, label in _colors(panel.learner)

@@ -112,7 +112,8 @@ def that_decides(model: Learner | Chain, prefix: str) -> Fixed | Model:
 
 def with_all_included(texts: dict[str, str], goal: str) -> dict[str, str]:
     """What these sources include, and what that includes; and the runtime's own sources."""
-    found, todo = {}, ["esvm.c", "soft.c", *included("".join(texts.values()))]
+    found: dict[str, str] = {}
+    todo = ["esvm.c", "soft.c", *included("".join(texts.values()))]
     while todo:
         name = todo.pop()
         if name not in texts and f"edgesvm/{name}" not in found | texts:

@@ -324,10 +324,6 @@ void {p}_snapshot_read(const {p}_t *model, uint32_t at, uint8_t *out, uint32_t n
  */
 esvm_status {p}_restore({p}_t *model, const uint8_t *bytes, uint32_t n);
 
-/** As {p}_restore, of bytes in RAM: the arenas change places. If it is refused, both are as they
- * were, whatever the reason. */
-esvm_status {p}_exchange({p}_t *model, uint8_t *bytes, uint32_t n);
-
 #ifdef __cplusplus
 }}
 #endif

@@ -116,21 +116,3 @@ esvm_status ESVM_NAME(restore)(ESVM_NAME(t) *model, const uint8_t *bytes, uint32
     ESVM_NAME(reset)(model);
     return ESVM_BAD_SNAPSHOT;
 }
-
-ESVM_STATIC void ESVM_NAME(swap)(ESVM_NAME(t) *model, uint8_t *arena) {
-    uint8_t *own = (uint8_t *)model, byte;
-    uint32_t i;
-    for (i = 0; i < ESVM_ARENA; i++) {
-        byte = own[i];
-        own[i] = arena[i];
-        arena[i] = byte;
-    }
-}
-
-esvm_status ESVM_NAME(exchange)(ESVM_NAME(t) *model, uint8_t *bytes, uint32_t n) {
-    if (!ESVM_NAME(is_whole)(bytes, n)) return ESVM_BAD_SNAPSHOT;
-    ESVM_NAME(swap)(model, bytes + ESVM_HEAD);
-    if (ESVM_NAME(is_sound)(ESVM_SELF(model))) return ESVM_UNCHANGED;
-    ESVM_NAME(swap)(model, bytes + ESVM_HEAD);
-    return ESVM_BAD_SNAPSHOT;
-}

@@ -27,18 +27,12 @@ static void mend(const unsigned char *arena, size_t n) {
     for (i = 0; i < 4; i++) snapshot[sizeof snapshot - 4 + i] = (unsigned char)(crc >> 8 * i);
 }
 
-/* Whether `restore` takes the snapshot; `exchange` must agree, and change nothing if it does not. */
+/* Whether `restore` takes the snapshot; if it does not, the model is as after a reset. */
 static int taken(mod_t *model) {
-    static unsigned char copy[MOD_SNAPSHOT_BYTES];
     int takes;
-    memcpy(copy, snapshot, sizeof copy);
-    *model = before = mod_saved;
-    takes = mod_exchange(model, copy, sizeof copy) == ESVM_UNCHANGED;
-    if (!takes && (memcmp(model, &before, sizeof before) || memcmp(copy, snapshot, sizeof copy)))
-        abort();
     mod_reset(model);
     before = *model;
-    if (takes != (mod_restore(model, snapshot, sizeof snapshot) == ESVM_UNCHANGED)) abort();
+    takes = mod_restore(model, snapshot, sizeof snapshot) == ESVM_UNCHANGED;
     if (memcmp(model, takes ? snapshot + MOD_HEAD_BYTES : (unsigned char *)&before, MOD_ARENA_BYTES))
         abort();
     return takes;
