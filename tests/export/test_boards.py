@@ -17,6 +17,7 @@ from edgesvm import (
     LASVM,
     BallVectorMachine,
     BatchSVM,
+    KernelNovelty,
     KernelStreamSVM,
     Standardized,
     StreamSVM,
@@ -91,22 +92,11 @@ def flash_bytes_of(by_name):
 
 @pytest.mark.parametrize("name", BOARDS)
 def test_every_board_compiles_every_file_strictly(name, tmp_path):
-    strictly(board(name), "scaled stream", "float32", tmp_path, "*.c")
-
-
-# The others are compiled as strictly to be run, below.
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["M0", "M4F", "rv32"])
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_every_board_compiles_float64_strictly(name, setting, tmp_path):
-    strictly(board(name), setting, "float64", tmp_path, "mod.c")
-
-
-def strictly(on, setting, dtype, folder, files):
-    make, n_features, classes = SETTINGS[setting]
-    write(make(dtype).allocate(n_features, classes=classes), folder)
-    for source in sorted(folder.rglob(files)):
-        flags = [*on.compiler.split(), *STRICT, "-Os", f"-I{folder}", "-c", source]
+    on = board(name)
+    make, n_features, classes = SETTINGS["scaled stream"]
+    write(make("float32").allocate(n_features, classes=classes), tmp_path)
+    for source in sorted(tmp_path.rglob("*.c")):
+        flags = [*on.compiler.split(), *STRICT, "-Os", f"-I{tmp_path}", "-c", source]
         subprocess.run([*flags, "-o", source.with_suffix(".o")], check=True)
 
 
@@ -119,21 +109,9 @@ def test_what_does_not_fit_fails_when_linked(tmp_path):
     assert b"overflowed" in refused.value.stderr
 
 
-def a_hundred_twins():
-    return TwinVectorMachine(max_twins=100, C=10.0, gamma=0.3).allocate(7, classes=[0, 1])
-
-
-@pytest.mark.long
-def test_an_m3_of_64_kib_learns_by_a_hundred_twins(tmp_path):
-    on, learner = board("M3"), a_hundred_twins()
-    assert on.ram == 64 << 10
-    check(learner, on, tmp_path, scaled(130, 7), stack=4 << 10)
-    assert len(learner.twins_) == 100 and learner.n_merged_ > 0
-
-
 def test_one_array_more_than_its_ram_fails_when_linked(tmp_path):
-    """The twins' RAM, filled to its last byte by an array of the program, and by one byte more."""
-    on, learner = board("M3"), a_hundred_twins()
+    """A model's RAM, filled to its last byte by an array of the program, and by one byte more."""
+    on, learner = board("M3"), KernelNovelty(max_vectors=40).allocate(7)
     parts = sections(on, build(learner, on, tmp_path, stack=4 << 10, flags="-Os -DMORE=8"))
     room = on.ram - sum(parts[name] for name in (".data", ".bss", ".stack"))
     build(learner, on, tmp_path, stack=4 << 10, flags=f"-Os -DMORE={8 + room}")

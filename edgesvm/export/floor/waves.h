@@ -1,4 +1,4 @@
-/* learners/fourier/waves.h, learners/gradient/steps.h, and diagonal.h and bierman.h of learners/regression, a number at a time. Included by floor.h. */
+/* learners/fourier/waves.h, learners/gradient/steps.h, and diagonal.h of learners/regression, a number at a time. Included by floor.h. */
 #ifndef EDGESVM_WAVES_H
 #define EDGESVM_WAVES_H
 
@@ -115,17 +115,5 @@ ESVM_WAVES(double, 8, f64)
 #define ESVM_QUOTIENT(a, b) ((a) / (b))
 ESVM_DIAGONAL(float, ESVM_QUOTIENT, esvm_root, f32)
 ESVM_DIAGONAL(double, ESVM_DIVIDE, esvm_sqrt, f64)
-
-#define ESVM_BIERMAN(T, SUFFIX)                                                                 \
-    ESVM_STATIC void bierman_column_##SUFFIX(T *u, T *b, T less, T more, esvm_index n) {        \
-        esvm_index i;                                                                           \
-        for (i = 0; i < n; i++) {                                                               \
-            T before = u[i];                                                                    \
-            u[i] = before + less * b[i];                                                        \
-            b[i] += more * before;                                                              \
-        }                                                                                       \
-    }
-ESVM_BIERMAN(float, f32)
-ESVM_BIERMAN(double, f64)
 
 #endif
