@@ -5,6 +5,7 @@ between Markdown files lead to the same place here and on a plain repository pag
 """
 
 import re
+import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
@@ -91,5 +92,15 @@ def as_written(*event):
             lines[i] = "".join(parts)
 
 
+def with_options(app: Sphinx, name: str, text: list[str]) -> None:
+    """The reference of the command line, from the options themselves."""
+    if name == "docs/command-line":
+        sys.path.insert(0, str(Path(__file__).parent))
+        from _options import reference
+
+        text[0] += reference()
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("source-read", with_options)
     app.connect("autodoc-process-docstring", as_written, priority=900)  # after numpydoc

@@ -44,17 +44,12 @@ GROUPS = {
         ),
         "record": Command("record", "/dev/ttyUSB0 room.rec", "record a sensor's samples in a file"),
         "example": Command("example", "arduino", "write sketches and services to start from"),
-        "service": Command("unit", "install /dev/ttyUSB0", "run or watch from boot on, by systemd"),
+        "service": Command(
+            "service", "install /dev/ttyUSB0", "run or watch from boot on, by systemd"
+        ),
         "key": Command("key", "node.key", "make a key for a node and its host"),
         "simulate": Command(
             "simulate", "--signal rotating", "run a simulated sensor and `run` together"
-        ),
-    },
-    "With a file": {
-        "features": Command(
-            "features",
-            "pump.csv --rate 1000",
-            "show the features of a file's windows of raw samples",
         ),
     },
     "With a model": {

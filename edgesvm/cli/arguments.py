@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable
-from dataclasses import fields
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from edgesvm.persist.files import folder_of
 
 Number = TypeVar("Number", int, float)
-Settings = TypeVar("Settings")
-Found = TypeVar("Found")
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-
-
-class Refused(ValueError, argparse.ArgumentTypeError):
-    """A text is no such value."""
-
-
-def read(settings: type[Settings], options: argparse.Namespace, **more: Any) -> Settings:
-    """Settings, a dataclass, of the options of the same names as its fields, and `more`."""
-    names = [field.name for field in fields(settings)]  # type: ignore[arg-type]
-    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    return settings(**{**given, **more})
 
 
 def _checked(
@@ -37,18 +21,10 @@ def _checked(
     try:
         number = kind(text)
     except ValueError:
-        raise Refused(f"{text}: give {say}") from None
+        raise ValueError(f"{text}: give {say}") from None
     if not fits(number):
-        raise Refused(f"{text}: give {say}")
+        raise ValueError(f"{text}: give {say}")
     return number
-
-
-def said(check: Callable[[str], Found], text: str) -> Found:
-    """`check` of a text; what its ValueError says is what the user is told."""
-    try:
-        return check(text)
-    except ValueError as error:
-        raise Refused(str(error)) from None
 
 
 def number(text: str) -> float:
@@ -87,7 +63,7 @@ def duration(text: str) -> float:
     found = re.fullmatch(r"(\d+\.?\d*)([smhd])", text)
     found_s = float(found[1]) * SECONDS[found[2]] if found else 0.0
     if not 0 < found_s < 1e9:
-        raise Refused(f"{text}: give a time, such as 90s or 5m (s, m, h or d)")
+        raise ValueError(f"{text}: give a time, such as 90s or 5m (s, m, h or d)")
     return found_s
 
 
@@ -102,7 +78,7 @@ def value_range(text: str) -> tuple[float, float]:
     low, _, high = text.partition(",")
     ends = number(low), number(high)
     if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
-        raise Refused(f"{text}: give two finite numbers LO,HI, the lower one first")
+        raise ValueError(f"{text}: give two finite numbers LO,HI, the lower one first")
     return ends
 
 
@@ -110,9 +86,9 @@ def file_in_folder(text: str) -> str:
     """A file, there or not, whose folder exists."""
     folder = folder_of(text)
     if not os.path.isdir(folder):
-        raise Refused(f"{text}: the folder {folder} does not exist")
+        raise ValueError(f"{text}: the folder {folder} does not exist")
     if os.path.exists(text) and not os.path.isfile(text):
-        raise Refused(f"{text} is not a regular file")
+        raise ValueError(f"{text} is not a regular file")
     return text
 
 
@@ -121,7 +97,7 @@ def new_file(text: str) -> str:
     folder = folder_of(file_in_folder(text))
     if not os.access(folder, os.W_OK):
         whole = os.path.realpath(folder)
-        raise Refused(f"{text}: the folder {whole} is not writable")
+        raise ValueError(f"{text}: the folder {whole} is not writable")
     return text
 
 
@@ -133,68 +109,3 @@ def different(files: Iterable[tuple[str, str]]) -> None:
         if real in named:
             raise ValueError(f"{named[real]} and {option} are both {path}: use two files")
         named[real] = option
-
-
-def add_columns(command: argparse.ArgumentParser) -> None:
-    """Add the options that say what the columns of a CSV are."""
-    command.add_argument(
-        "--label-column",
-        metavar="NAME",
-        help='label column of a CSV, or "none"; default: label, class, target or y, else the last',
-    )
-    command.add_argument(
-        "--drop-column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a CSV column that is not a feature; may be repeated",
-    )
-    add_more_columns(command)
-
-
-def add_more_columns(command: argparse._ActionsContainer, *, hidden: bool = False) -> None:
-    """Add the options that say what becomes of columns and cells that are no plain numbers."""
-
-    def said(text: str) -> str:
-        return argparse.SUPPRESS if hidden else text
-
-    command.add_argument(
-        "--keep-column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help=said("a CSV column that is a feature, though it is constant or rises with every row"),
-    )
-    command.add_argument(
-        "--encode",
-        type=count,
-        metavar="N",
-        help=said(
-            "a CSV column of words is a feature a value, if it has N values at most; default 16"
-        ),
-    )
-    command.add_argument(
-        "--missing",
-        choices=("mean", "skip", "error"),
-        help=said(
-            "a row of a CSV with a missing cell (empty, na, null, ?): put the mean of its column "
-            "there (default with --regress), pass over the row and count it (default), or stop"
-        ),
-    )
-
-
-def columns(options: argparse.Namespace) -> dict[str, Any]:
-    """What the options say of the columns of a CSV, as `open_rows` is told."""
-    keep = options.missing == "mean" and getattr(options, "regress", False)
-    return {
-        "drop_columns": tuple(options.drop_column),
-        "keep_columns": tuple(options.keep_column),
-        "encode": options.encode,
-        "missing": "keep" if keep else options.missing,
-    }
-
-
-def say_notes(path: str, notes: Iterable[str]) -> None:
-    """Say on stderr what was found out about a file."""
-    for note in notes:
-        print(f"edgesvm: {path}: {note}", file=sys.stderr)

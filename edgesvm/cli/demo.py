@@ -11,8 +11,8 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, plan, score_words, simulate
 from edgesvm.cli.learner_settings import LearnerSettings
 from edgesvm.cli.options import option, section
+from edgesvm.cli.process import StatusLine
 from edgesvm.cli.saved_model import SavingSettings
-from edgesvm.cli.status import StatusLine
 from edgesvm.serve import remarks
 from edgesvm.serve.score import Prequential, percent
 from firmware_sim.harness import Memory, Report

@@ -6,7 +6,7 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import score_words
-from edgesvm.cli.status import lost_lines
+from edgesvm.cli.process import lost_lines
 from edgesvm.learner import Learner
 from edgesvm.serve import remarks
 from edgesvm.serve.job import Job

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+import shlex
 import sys
 import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import closing, nullcontext
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from edgesvm.cli import (
-    arguments,
-    decision_options,
-    drift_options,
-    eval_report,
-    learner_options,
-    saved_model,
-    window_options,
+from edgesvm.cli import arguments, eval_report, saved_model
+from edgesvm.cli.file_settings import ColumnSettings, FileRows, FileSettings
+from edgesvm.cli.learner_settings import (
+    DriftSettings,
+    LearnerOfAll,
+    LearnerSettings,
+    check_labels,
+    season_of_day,
 )
-from edgesvm.cli.drift_options import DriftSettings
-from edgesvm.cli.learner_options import LearnerSettings, season_of_day
-from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.show_options import ShowSettings
-from edgesvm.cli.status import StatusLine
-from edgesvm.cli.window_options import WindowSettings
+from edgesvm.cli.options import AS_JSON, argument, option, section, words
+from edgesvm.cli.process import StatusLine
+from edgesvm.cli.show_settings import TeachingSettings
+from edgesvm.cli.window_settings import WindowSettings
 from edgesvm.contract.sparse import stacked
-from edgesvm.data import CsvRows, NpzRows, Source
+from edgesvm.data import CsvRows, Source
 from edgesvm.errors import LinkDown, SampleRefused
 from edgesvm.learner import Learner, learner_in
 from edgesvm.learners.wrapper import innermost
-from edgesvm.link import Recording, open_rows
+from edgesvm.link import Recording
 from edgesvm.link.files import READ_ROWS, RowsLink
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.serve.job import Job
@@ -57,154 +56,145 @@ DRAWN = 300  # last targets
 RATE_OF_WATCH = "0.0001"  # of rows without labels
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("eval", usage="edgesvm eval FILE [options]", description=HELP)
-    command.add_argument("file", metavar="FILE", help="a .csv, an .npz with X and y, or a .rec")
-    arguments.add_columns(command)
-    command.add_argument(
-        "--header",
+def share(text: str) -> float:
+    if not 0 <= (value := arguments.number(text)) < 1:
+        raise ValueError(f"{text}: give a share of the rows, from 0 to less than 1")
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    file: str = argument("a .csv, an .npz with X and y, or a .rec", unit="FILE")
+    columns: FileSettings = section(FileSettings)
+    header: str | None = option(
+        None,
+        "whether the first line of a CSV holds column names; default: decided from its cells",
         choices=("yes", "no"),
-        help="whether the first line of a CSV holds column names; default: decided from its cells",
     )
-    add_options(command)
-    command.set_defaults(act=act)
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options that apply to every kind of file."""
-    command.add_argument(
-        "--positive",
-        metavar="LABEL",
-        help="make two classes: this label, a number or a word, and all others",
+    positive: str | None = option(
+        None,
+        "make two classes: this label, a number or a word, and all others",
+        unit="LABEL",
     )
-    command.add_argument(
-        "--shuffle",
-        type=arguments.seed,
-        metavar="SEED",
-        help="take the rows in random order (reads the whole file first)",
+    shuffle: int | None = option(
+        None,
+        "take the rows in random order (reads the whole file first)",
+        unit="SEED",
+        check=arguments.seed,
     )
-    command.add_argument(
-        "--late-labels",
-        type=arguments.count,
-        default=256,
-        metavar="W",
-        help="how many samples of a recording may wait for a late label; default 256",
+    late_labels: int = option(
+        256,
+        "how many samples of a recording may wait for a late label",
+        unit="W",
+        check=arguments.count,
     )
-    command.add_argument(
-        "--samples", type=arguments.count, metavar="N", help="stop after N samples"
+    samples: int | None = option(None, "stop after N samples", unit="N", check=arguments.count)
+    holdout: float = option(
+        0.3,
+        "share of the rows, the last ones, that a copy predicts without learning them",
+        unit="SHARE",
+        check=share,
     )
-    command.add_argument(
-        "--holdout",
-        type=_share,
-        default=0.3,
-        metavar="SHARE",
-        help="share of the rows, the last ones, that a copy predicts without learning them; "
-        "default 0.3",
+    label_delay: int = option(
+        0,
+        "learn each row only N rows later, as where labels come late",
+        unit="N",
+        check=arguments.seed,
     )
-    command.add_argument(
-        "--label-delay",
-        type=arguments.seed,
-        default=0,
-        metavar="N",
-        help="learn each row only N rows later, as where labels come late; default 0",
+    last: int = option(
+        1000, "rolling accuracy over the last N rows", unit="N", check=arguments.count
     )
-    command.add_argument(
-        "--last",
-        type=arguments.count,
-        default=1000,
-        metavar="N",
-        help="rolling accuracy over the last N rows; default 1000",
+    save: str | None = option(
+        None, "write a snapshot at the end", unit="FILE", check=arguments.new_file
     )
-    command.add_argument(
-        "--save", type=arguments.new_file, metavar="FILE", help="write a snapshot at the end"
-    )
-    command.add_argument(
-        "--plot",
-        type=arguments.new_file,
-        metavar="PNG",
-        help="draw the rolling accuracy, of targets the last ones with their intervals too (needs "
+    plot: str | None = option(
+        None,
+        "draw the rolling accuracy, of targets the last ones with their intervals too (needs "
         "matplotlib)",
+        unit="PNG",
+        check=arguments.new_file,
     )
-    command.add_argument(
-        "--reliability",
-        type=arguments.new_file,
-        metavar="PNG",
-        help="draw probabilities against the shares that came true, before and after they were "
-        "fitted (needs matplotlib); implies --probabilities",
+    reliability: str | None = option(
+        None,
+        "draw probabilities against the shares that came true, before and after they were fitted "
+        "(needs matplotlib); implies --probabilities",
+        unit="PNG",
+        check=arguments.new_file,
     )
-    command.add_argument("--json", action="store_true", help="print one JSON line instead of text")
-    drift_options.add_to(command)
-    window_options.add_to(command)
-    group = learner_options.add_to(command)
-    learner_options.add_regress(group)
-    group.add_argument(
-        "--season",
-        type=arguments.count,
-        metavar="N",
-        help="with --regress: compare with the target N rows before; default a day, if known",
+    season: int | None = option(
+        None,
+        "with --regress: compare with the target N rows before; default a day, if known",
+        unit="N",
+        check=arguments.count,
     )
+    json: bool = option(False, AS_JSON)
+    drift: DriftSettings = section(DriftSettings)
+    windows: WindowSettings = section(WindowSettings)
+    learner: LearnerSettings = section(LearnerOfAll)
+
+    def __post_init__(self) -> None:
+        self.learner.check_alone(
+            window=self.windows.window,
+            drift=self.drift.drift,
+            positive=self.positive,
+            reliability=self.reliability,
+        )
+        if self.season is not None and not self.learner.regress:
+            raise ValueError(f"--season {self.season} is for targets: give --regress")
+        if self.positive is not None and (self.learner.multiclass or self.learner.classes):
+            raise ValueError("--positive makes two classes: leave out --classes and --multiclass")
+        if self.windows.window is not None and self.shuffle is not None:
+            raise ValueError("--shuffle: windows need the samples in their order; leave it out")
 
 
-def _share(text: str) -> float:
-    share = float(text)
-    if not 0 <= share < 1:
-        raise ValueError(text)
-    return share
-
-
-def act(options: argparse.Namespace) -> int:
-    rows = open_rows(
-        options.file,
-        label_column=options.label_column,
-        **arguments.columns(options),
-        header=None if options.header is None else options.header == "yes",
-        targets=options.regress,
-        late_labels=options.late_labels,
+def act(settings: Settings) -> int:
+    rows = settings.columns.open(
+        settings.file,
+        header=None if settings.header is None else settings.header == "yes",
+        regress=settings.learner.regress,
+        late_labels=settings.late_labels,
     )
     # before hours of learning, not at the end
-    with closing(rows), saved_model.claimed(options.save) if options.save else nullcontext():
-        arguments.say_notes(options.file, getattr(rows, "notes", ()))
-        return _test_then_train(options, rows)
+    with closing(rows), saved_model.claimed(settings.save) if settings.save else nullcontext():
+        return _test_then_train(settings, rows)
 
 
-def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
+def _test_then_train(settings: Settings, rows: FileRows) -> int:
     """Predict and learn every row, with a status line and a report; the exit code."""
-    learner_options.check_regress(options)
-    if options.season is not None and not options.regress:
-        raise ValueError(f"--season {options.season} is for targets: give --regress")
-    options.probabilities |= options.reliability is not None
-    asked = LearnerSettings.of(options)
-    if options.plot or options.reliability:
+    asked = settings.learner
+    if settings.reliability is not None:
+        asked = replace(asked, probabilities=True)
+    if settings.plot or settings.reliability:
         from edgesvm.cli import figures  # reports a missing matplotlib right away
     if not rows.labelled:
-        return _watched(options, rows)
-    model, status = _model(options, asked, rows), StatusLine(quiet=options.json)
-    learner, labels = learner_in(model), _Labels(options, rows)
-    season = options.season or season_of_day(rows.period_us)
+        return _watched(settings, rows)
+    model, status = _model(settings, asked, rows), StatusLine(quiet=settings.json)
+    learner, labels = learner_in(model), _Labels(settings, rows)
+    season = settings.season or season_of_day(rows.period_us)
     link = RowsLink(
-        _in_order(options, rows),
-        options.file,
-        targets=options.regress,
-        late_labels=options.late_labels,
+        _in_order(settings, rows),
+        settings.file,
+        targets=asked.regress,
+        late_labels=settings.late_labels,
     )
     job = taught(
         link,
         model,
         answers=False,
         label_of=labels,
-        window=options.last,
-        delay=options.label_delay,
-        drift=DriftSettings.of(options).watch(learner, status.say),
+        window=settings.last,
+        delay=settings.label_delay,
+        drift=settings.drift.watch(learner, status.say),
         season=season,
         strict=True,
         with_raw=True,
     )
-    held_out = HeldOut(learner, _freeze_after(options, rows, model), options.last, season)
-    picture = _Picture(job, regress=options.regress)
-    job.pupil.witnesses += [held_out, *([picture] if options.plot else [])]
+    held_out = HeldOut(learner, _freeze_after(settings, rows, model), settings.last, season)
+    picture = _Picture(job, regress=asked.regress)
+    job.pupil.witnesses += [held_out, *([picture] if settings.plot else [])]
     started = time.perf_counter()
     try:
-        _learn_all(job, options.samples, lambda: time.perf_counter() - started, status)
+        _learn_all(job, settings.samples, lambda: time.perf_counter() - started, status)
     except SampleRefused as why:
         raise ValueError(labels.too_many(learner)) from why
     finally:
@@ -212,22 +202,22 @@ def _test_then_train(options: argparse.Namespace, rows: CsvRows | NpzRows | Reco
     labels.check()
     summary = eval_report.summary(job, held_out.score, time.perf_counter() - started)
     summary["log_lost"] = status.lost
-    if isinstance(rows, CsvRows) and rows.n_missing and not options.regress:
+    if isinstance(rows, CsvRows) and rows.n_missing and not asked.regress:
         summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}
-        summary["missing"]["filled"] = options.missing == "mean"
+        summary["missing"]["filled"] = settings.columns.missing == "mean"
     if isinstance(rows, Recording):  # what could not be used
         summary["recording"] = rows.account()
     summary |= {"windows": job.stage.counters()} if isinstance(model, Chain) else {}
-    if options.save:
-        model.save(options.save)
-    title = f"{options.file}: {model!r}"
-    if options.plot:
-        picture.draw(options.plot, title=title)
-    if options.reliability and job.pupil.forecasts is not None:
+    if settings.save:
+        model.save(settings.save)
+    title = f"{settings.file}: {model!r}"
+    if settings.plot:
+        picture.draw(settings.plot, title=title)
+    if settings.reliability and job.pupil.forecasts is not None:
         forecasts, names = job.pupil.forecasts, learner.classes_.tolist()
         both = forecasts.raw.bins, forecasts.bins
-        figures.reliability(*both, options.reliability, title=title, labels=names)
-    print(json.dumps(summary) if options.json else eval_report.words(summary))
+        figures.reliability(*both, settings.reliability, title=title, labels=names)
+    print(json.dumps(summary) if settings.json else eval_report.words(summary))
     return 0
 
 
@@ -241,38 +231,32 @@ def _learn_all(
             job.step(0.0, None if most is None else most - job.taken)
         except LinkDown:  # the end of the file
             break
-        checked = checked or decision_options.check_labels(job.pupil.learner)
+        checked = checked or check_labels(job.pupil.learner)
         status.show(lambda: eval_report.progress(job, seconds()))
     job.pupil.finish()
 
 
-def _watched(options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> int:
+def _watched(settings: Settings, rows: FileRows) -> int:
     """Of rows without labels: how often a watch would have raised an alarm."""
     from edgesvm.cli import watch
-    from edgesvm.cli.novelty_options import Learning, NoveltySettings
+    from edgesvm.cli.novelty_settings import Learning, NoveltySettings
+    from edgesvm.cli.window_settings import UnlabelledWindows
 
-    if (n := rows.n_rows) is None or options.regress or options.save:
-        raise ValueError(f"{options.file} has no labels: there is nothing to learn")
-    windows = WindowSettings.of(options)
+    if (n := rows.n_rows) is None or settings.learner.regress or settings.save:
+        raise ValueError(f"{settings.file} has no labels: there is nothing to learn")
+    windows = UnlabelledWindows(**vars(settings.windows))
     learned = max(n // 3 // windows.rows_apart, 1)
-    told = f"watch {options.file} --learn {learned} --alarm-rate {RATE_OF_WATCH}"
-    print(f"{options.file} has no labels: edgesvm {told}", file=sys.stderr)
-    columns = arguments.columns(options)
-    settings = watch.WatchSettings(
-        link=LinkSettings(url=options.file, label="none", regress=None, columns=columns),
-        novelty=NoveltySettings(
-            memory="64KiB",
-            learner=None,
-            parameters={},
-            learn=Learning(learned, None),
-            alarm_rate=RATE_OF_WATCH,
-            alarm="3/5",
-            then="nothing",
-        ),
+    columns = {one.name: getattr(settings.columns, one.name) for one in fields(ColumnSettings)}
+    asked = watch.Settings(
+        port=settings.file,
+        novelty=NoveltySettings(learn=Learning(learned, None), alarm_rate=RATE_OF_WATCH),
+        link=watch.WatchLink(columns=ColumnSettings(**columns)),
         windows=windows,
-        show=ShowSettings(json=options.json),
+        show=TeachingSettings(json=settings.json),
     )
-    code = watch.watch(settings)
+    told = shlex.join(["edgesvm", "watch", *words(asked)])
+    print(f"{settings.file} has no labels: {told}", file=sys.stderr)
+    code = watch.act(asked)
     return 0 if code == watch.ALARMED else code
 
 
@@ -309,53 +293,42 @@ class _Picture:
             figures.accuracy(self._curve, path, title=title)
 
 
-def _freeze_after(
-    options: argparse.Namespace, rows: CsvRows | NpzRows | Recording, model: Learner | Chain
-) -> int | None:
+def _freeze_after(settings: Settings, rows: FileRows, model: Learner | Chain) -> int | None:
     """How many rows, or windows of them, a copy learns; None for a pipe, whose length is not known,
     or if none are held out."""
-    n = rows.n_rows if options.holdout else None
+    n = rows.n_rows if settings.holdout else None
     if n is None:
         return None
-    if options.samples is not None:
-        n = min(n, options.samples)
+    if settings.samples is not None:
+        n = min(n, settings.samples)
     if isinstance(model, Chain):
         n = max((n - model.windows_.window) // model.windows_.hop + 1, 0)
-    return round(n * (1 - options.holdout))
+    return round(n * (1 - settings.holdout))
 
 
-def _model(
-    options: argparse.Namespace, asked: LearnerSettings, rows: CsvRows | NpzRows | Recording
-) -> Learner | Chain:
-    if options.positive is not None and (options.multiclass or options.classes):
-        raise ValueError("--positive makes two classes: leave out --classes and --multiclass")
-    windows = WindowSettings.of(options)
+def _model(settings: Settings, asked: LearnerSettings, rows: FileRows) -> Learner | Chain:
     if rows.targets != asked.regress:
         advice = ("targets: give", "classes: leave out")[asked.regress]
-        raise ValueError(f"{options.file} holds {advice} --regress")
-    if windows.window is not None and options.shuffle is not None:
-        raise ValueError("--shuffle: windows need the samples in their order; leave it out")
-    learner, fixed = asked.requested(0 if options.positive else rows.n_classes)
-    if asked.regress and options.label_delay and "label_delay" not in asked.parameters:
+        raise ValueError(f"{settings.file} holds {advice} --regress")
+    learner, fixed = asked.requested(0 if settings.positive else rows.n_classes)
+    if asked.regress and settings.label_delay and "label_delay" not in asked.parameters:
         inner = innermost(learner)
-        inner.set_params(label_delay=options.label_delay)
-    model = windows.chain(
+        inner.set_params(label_delay=settings.label_delay)
+    model = settings.windows.chain(
         learner, rows.n_features, asked.memory, period_us=rows.period_us, fixed=fixed
     )
     return model.allocate(rows.n_features).name_features(rows.feature_names)
 
 
-def _in_order(
-    options: argparse.Namespace, rows: CsvRows | NpzRows | Recording
-) -> CsvRows | NpzRows | Recording | Source:
+def _in_order(settings: Settings, rows: FileRows) -> FileRows | Source:
     """The rows in their own order, or shuffled."""
-    if options.shuffle is None:
+    if settings.shuffle is None:
         return rows
     chunks = list(rows.chunks(READ_ROWS))
     if not chunks:
-        raise ValueError(f"{options.file} has no rows")
+        raise ValueError(f"{settings.file} has no rows")
     X, y = (stacked(column) for column in zip(*chunks, strict=True))
-    order = np.random.default_rng(options.shuffle).permutation(len(X))
+    order = np.random.default_rng(settings.shuffle).permutation(len(X))
     return Source(X[order], y[order])
 
 
@@ -363,8 +336,8 @@ class _Labels:
     """The labels to learn: those of the file or, with ``--positive``, 1 and 0, or a word and "not"
     that word."""
 
-    def __init__(self, options: argparse.Namespace, rows: CsvRows | NpzRows | Recording) -> None:
-        self._file, self._positive = options.file, options.positive
+    def __init__(self, settings: Settings, rows: FileRows) -> None:
+        self._file, self._positive = settings.file, settings.positive
         self._names = rows.class_names
         self._n = self._n_positive = 0
         self._last = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgesvm.cli.options import argument, option
-from edgesvm.cli.snapshots import of_file
+from edgesvm.cli.saved_model import of_file
 from edgesvm.export.boards import BOARDS
 from edgesvm.export.folder import decides_only, export
 from edgesvm.export.report import Need, details, needs, overview

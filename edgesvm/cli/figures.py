@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 try:
     import matplotlib
@@ -15,6 +18,11 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
 from edgesvm import plot
+from edgesvm.preprocessing.in_order import InOrder
+from edgesvm.preprocessing.window_features import WindowFeatures
+
+MOST_COLUMNS = 3
+MOST_NAMED = 8  # lines with a name
 
 
 @contextmanager
@@ -76,32 +84,47 @@ def accuracy_and_memory(
         below.set_xlabel("samples")
 
 
-def rounds(
-    rows: Sequence[int],
-    tried: Sequence[tuple[str, Sequence[float]]],
-    path: str,
-    *,
-    larger_class: float,
+def features(
+    windows: WindowFeatures, samples: Iterable[tuple[int, np.ndarray]], path: str, title: str
 ) -> None:
-    """Accuracy of candidates, the best first, over the rows of each round, beside that of the
-    larger class; the best ten are named."""
-    with saved(path, size=(8, 4.5)) as [[axes]]:
-        for k, (name, scores) in enumerate(tried):
-            axes.plot(
-                rows[: len(scores)],
-                [100 * score for score in scores],
-                "o-",
-                color=f"C{k}" if k < 10 else "lightgray",
-                label=name if k < 10 else None,
-                zorder=-k,
-            )
-        name, (color, style) = plot.curves.LABELS[1], plot.curves.STYLES[1]
-        axes.axhline(100 * larger_class, color=color, linestyle=style, label=name)
-        axes.set_xscale("log")
-        axes.set_xlabel("rows")
-        axes.set_ylabel("accuracy, %")
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize=8)
+    """The features of windows of numbered samples over time: a panel for each, a line for each
+    channel; ValueError if no window is complete."""
+    in_order = InOrder(lambda x, label: windows.push(x), windows.gap)
+    rows = [(n, row.copy()) for n, x in samples if (row := in_order.push(n, x)) is not None]
+    if not rows:
+        raise ValueError(f"{title}: no window is complete, there is nothing to draw")
+    at, values = (np.array(column) for column in zip(*rows, strict=True))
+    plain = [f"x{c}" for c in range(windows.n_features_in_)]
+    panels = _panels(windows.names(channels=plain))
+    names = dict(zip(plain, windows._columns or plain, strict=True))
+    n_columns = min(MOST_COLUMNS, len(panels))
+    n_rows = math.ceil(len(panels) / n_columns)
+    size = 4.0 * n_columns, 1.8 * n_rows + 0.6
+    with saved(path, n_rows, n_columns, size, sharex=True) as axes:
+        for axis, (name, lines) in zip(axes.flat, panels.items(), strict=False):
+            named = [(names.get(channel, channel), values[:, j]) for channel, j in lines]
+            plot.features(at, named, title=name, ax=axis)
+        for axis in axes.flat[len(panels) :]:
+            axis.set_visible(False)
+        if 1 < len(next(iter(panels.values()))) <= MOST_NAMED:
+            axes.flat[0].legend(fontsize=8)
+        for axis in list(axes.flat[: len(panels)])[-n_columns:]:  # the lowest of each column
+            axis.tick_params(labelbottom=True)
+            axis.set_xlabel("last sample of the window")
+        axes.flat[0].figure.suptitle(title, fontsize=9, wrap=True)
+
+
+def _panels(names: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
+    """Feature -> (channel, place in a row) of each of its lines."""
+    panels: dict[str, list[tuple[str, int]]] = {}
+    for j, name in enumerate(names):
+        channel, _, feature = name.partition("_")
+        if feature.endswith("correlation"):
+            channel, feature = name.removesuffix("_correlation"), "correlation"
+        elif feature.startswith("pattern"):
+            feature = feature.rpartition("_")[0]  # a panel for each level
+        panels.setdefault(feature, []).append((channel, j))
+    return panels
 
 
 def reliability(before: Any, after: Any, path: str, *, title: str, labels: Sequence[Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edgesvm.cli import arguments
@@ -14,6 +14,7 @@ from edgesvm.errors import RowsError
 from edgesvm.link import Recording, open_rows
 
 SUFFIXES = (".csv", ".npz", ".rec")
+FileRows = CsvRows | NpzRows | Recording
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +64,7 @@ class FileSettings(ColumnSettings):
         unit="NAME",
     )
 
-    def open(
-        self, path: str, *, regress: bool = False, **more: Any
-    ) -> CsvRows | NpzRows | Recording:
+    def open(self, path: str, *, regress: bool = False, **more: Any) -> FileRows:
         """The rows of a file, with what was found out about it said on stderr."""
         rows = open_rows(
             path,
@@ -77,7 +76,7 @@ class FileSettings(ColumnSettings):
         say_notes(path, getattr(rows, "notes", ()))
         return rows
 
-    def open_unlabelled(self, path: str) -> CsvRows | NpzRows | Recording:
+    def open_unlabelled(self, path: str) -> FileRows:
         """The same; without a label's column if none is asked for and the last one of a CSV holds
         no labels."""
         try:
@@ -85,7 +84,7 @@ class FileSettings(ColumnSettings):
         except RowsError:
             if self.label_column is not None:
                 raise
-            return FileSettings(**{**vars(self), "label_column": "none"}).open(path)
+            return replace(self, label_column="none").open(path)
 
 
 def say_notes(path: str, notes: Iterable[str]) -> None:

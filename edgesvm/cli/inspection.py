@@ -14,7 +14,7 @@ import numpy as np
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli.options import AS_JSON, argument, option
-from edgesvm.cli.snapshots import Model, newest, of_file, snapshot
+from edgesvm.cli.saved_model import Model, newest, of_file, snapshot
 from edgesvm.learner import Learner
 from edgesvm.link import Batch, Recording
 from edgesvm.link.recording import is_recording

@@ -6,21 +6,26 @@ import contextlib
 import math
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from edgesvm import catalogue, learners
 from edgesvm.cli import arguments, parameters
 from edgesvm.cli.options import option
 from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.kernels import RBF, Linear, Polynomial
-from edgesvm.learner import DTYPES, Learner
+from edgesvm.learner import Learner
 from edgesvm.learners.gradient.gradient_learner import GradientLearner
 from edgesvm.learners.wrapper import innermost
 from edgesvm.preprocessing.scaler import Scaler
 from edgesvm.preprocessing.stage import Stage
 
+if TYPE_CHECKING:
+    from edgesvm.learners.drift import Drift, DriftWatch
+    from edgesvm.persist.checkpointing import Checkpointer
+
+REGRESS = "labels are numbers to predict, not classes"
 # The class of each, which is imported once it is asked for.
 KINDS = catalogue.commands(*catalogue.LEARNERS)
 REGRESSORS = catalogue.commands("regressor")
@@ -85,9 +90,7 @@ class LearnerSettings:
         choices={**KINDS, **REGRESSORS},
     )
     C: str | None = option(None, "penalty of margin violations", unit="C")
-    kernel: str | None = option(None, "default rbf", choices=KERNELS)
     gamma: str | None = option(None, "width of the kernel; larger is narrower", unit="GAMMA")
-    dtype: str | None = option(None, f"of stored values; default {DTYPES[0]}", choices=DTYPES)
     set: tuple[tuple[str, str], ...] = option(
         (),
         "a parameter, such as max_vectors=64; repeatable",
@@ -152,6 +155,12 @@ class LearnerSettings:
             if getattr(self, name):
                 option = f"--{name.replace('_', '-')}"
                 raise ValueError(f"{option} does not go with --regress: leave it out")
+
+    def check_alone(self, **given: object) -> None:
+        """Raise ValueError for an option of a command that does not go with ``--regress``."""
+        for name, value in given.items():
+            if self.regress and value is not None:
+                raise ValueError(f"--{name} does not go with --regress: leave it out")
 
     @property
     def chosen(self) -> str:
@@ -273,6 +282,44 @@ class LearnerSettings:
             if asked is not None and asked != held:
                 found.append((_told(name, held), _told(name, asked)))
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerOfAll(LearnerSettings):
+    """That of a command where it may predict numbers too."""
+
+    regress: bool = option(False, REGRESS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftSettings:
+    """Whether drifts of the errors are looked for, and whether the learner starts over at one."""
+
+    TITLE: ClassVar[str] = "drift"
+
+    drift: str | None = option(
+        None,
+        "note where errors become more; reset: forget then what was learned",
+        choices=("note", "reset"),
+        without="note",
+    )
+
+    def watch(
+        self, learner: Learner, say: Callable[[str], None], saver: Checkpointer | None = None
+    ) -> DriftWatch | None:
+        """The detector on this learner, or None."""
+        if self.drift is None:
+            return None
+        from edgesvm.learners.drift import DriftWatch, PageHinkley
+
+        starts_over = self.drift == "reset"
+
+        def report(drift: Drift) -> None:
+            if starts_over and saver is not None:
+                saver.forget()
+            say(f"{drift}{'; the learner starts over' if starts_over else ''}")
+
+        return DriftWatch(learner, PageHinkley(), reset=starts_over, report=report)
 
 
 def _told(name: str, value: Any) -> str:

@@ -18,7 +18,7 @@ from edgesvm.link.link import SILENT_AFTER
 
 PORT = "such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"
 LABEL = "the label's column: last, first, none, a name or number from 0"
-REGRESS = "labels are numbers to predict, not classes"
+RING = "samples between link and learner"
 
 
 def column(text: str) -> str | int:
@@ -53,20 +53,13 @@ class LinkSettings:
     )
 
     url: str = ""
+    auto: bool = False  # the first byte decides
     # Of some commands, which make an option of it.
-    auto: bool = False
     regress: bool | None = False  # None: either
     ring: int = 256
-    full: str = "drop_oldest"
     late_labels: int | None = 0
     range: tuple[float, float] | None = None
-    clip: bool = False
-    set_rate: float | None = None
     columns: ColumnSettings = field(default_factory=ColumnSettings)  # of a CSV
-
-    def __post_init__(self) -> None:
-        if self.auto and self.text:
-            raise ValueError("--auto and --text: give one of them")
 
     @property
     def mode(self) -> str:
@@ -108,9 +101,6 @@ class LinkSettings:
                 n_features=self.n_features,
                 ring=self.ring,
                 late_labels=self.late_labels,
-                clip=self.clip,
-                allow_commands=self.set_rate is not None,
-                policy=self.full,
                 silent_after=max(self.stale or 0.0, SILENT_AFTER),
                 stale_after=self.stale,
                 value_range=self.range,
@@ -133,22 +123,14 @@ class UnlabelledLink(LinkSettings):
     """That of a command without labels: all columns are features."""
 
     label: str | int = option("none", LABEL, unit="COLUMN", check=column)
-    auto: bool = option(False, "text or frames: the first byte decides")
     regress: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearningLink(LinkSettings):
-    """That of a command that learns labels and answers."""
+    """That of a command that learns labels."""
 
-    auto: bool = option(False, "text or frames: the first byte decides")
-    ring: int = option(256, "samples between link and learner", unit="ROWS", check=arguments.count)
-    full: str = option(
-        "drop_oldest",
-        "what a full ring drops: drop_oldest or drop_newest",
-        unit="WHICH",
-        choices=("drop_oldest", "drop_newest"),
-    )
+    ring: int = option(256, RING, unit="ROWS", check=arguments.count)
     late_labels: int | None = option(
         None, "samples that wait for a late label; default 256", unit="W", check=arguments.count
     )
@@ -157,9 +139,5 @@ class LearningLink(LinkSettings):
         "refuse samples with other values: --range=-1,1",
         unit="LO,HI",
         check=arguments.value_range,
-    )
-    clip: bool = option(False, "move values into --range instead")
-    set_rate: float | None = option(
-        None, "ask the node for this rate", unit="HZ", check=arguments.rate
     )
     columns: ColumnSettings = section(ColumnSettings, hidden=True)

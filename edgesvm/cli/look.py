@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from edgesvm import __version__
-from edgesvm.cli import arguments, link_options, server, show_options
-from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.raw_samples import opened, samples
-from edgesvm.cli.show_options import ShowSettings
-from edgesvm.cli.stopping import stop_signals
+from edgesvm.cli import arguments, server
+from edgesvm.cli.file_settings import SUFFIXES, FileRows, FileSettings
+from edgesvm.cli.link_settings import UnlabelledLink
+from edgesvm.cli.options import argument, option, parsed, section
+from edgesvm.cli.process import stop_signals
+from edgesvm.cli.show_settings import PageSettings
+from edgesvm.cli.window_settings import UnlabelledWindows
+from edgesvm.contract.sparse import SparseRows
 from edgesvm.data import CsvRows
-from edgesvm.link import Batch, Link, open_rows
+from edgesvm.link import Batch, Link, Recording
 from edgesvm.preprocessing.first_look import figures
 from edgesvm.serve.job import Job
 from edgesvm.serve.page import words
@@ -36,12 +39,14 @@ ranges, samples a second, the spectrum, and a proposal of --window, --hop and --
   edgesvm look /dev/ttyACM0 --http 8080            with a page
   edgesvm look pump.rec                            a recording, a .csv or an .npz
   edgesvm look pump.csv --rate 1000 --label-column none
+  edgesvm look pump.rec --window 500 --plot pump.png   the features of its windows, drawn
 
 At the end stands a command to copy, and the figures behind it. Of a port, they are of the last
 samples that came; of a file, of its first. All columns of text lines are channels.
 """
 KEPT = 8192  # samples of a port
 READ = 1 << 17  # samples of a file
+CHUNK_ROWS = 4096
 MOST_CLASSES = 32  # a last column of more values is no label, and neither is one of one value
 WIDTH = 79  # of the text
 MOST_CHANNELS = 8
@@ -49,39 +54,26 @@ CURVE_ROWS, SPECTRUM_ROWS = 3, 4
 LEVELS = "▁▂▃▄▅▆▇█"
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "look", usage="edgesvm look PORT|FILE [options]", description=HELP
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    port: str = argument("a port, a .rec, a .csv or an .npz", unit="PORT|FILE")
+    plot: str | None = option(
+        None,
+        "of a file: draw the features of its windows, those proposed or given (needs matplotlib)",
+        unit="PNG",
+        check=arguments.new_file,
     )
-    command.add_argument("port", metavar="PORT|FILE", help="a port, a .rec, a .csv or an .npz")
-    command.add_argument(
-        "--rate",
-        type=arguments.rate,
-        metavar="HZ",
-        help="samples a second; default: as the source says, or measured",
-    )
-    link_options.add_to(command, auto=True, labels=False)
-    arguments.add_columns(command)
-    shown = command.add_argument_group("what is shown")
-    shown.add_argument(
-        "--http", type=show_options.address, metavar="[HOST:]PORT", help="a page at this port"
-    )
-    link_options.add_report(shown)
-    command.set_defaults(act=act)
+    columns: FileSettings = section(FileSettings)
+    link: UnlabelledLink = section(UnlabelledLink)
+    windows: UnlabelledWindows = section(UnlabelledWindows)
+    show: PageSettings = section(PageSettings)
 
 
-def act(options: argparse.Namespace) -> int:
-    show = arguments.read(ShowSettings, options)
-    if os.path.isfile(options.port) or options.port.lower().endswith(link_options.SUFFIXES):
-        at_file(options, show)
+def act(settings: Settings) -> int:
+    if os.path.isfile(settings.port) or settings.port.lower().endswith(SUFFIXES):
+        at_file(settings)
     else:
-        settings = LinkSettings.of(
-            options,
-            url=options.port,
-            mode="text" if options.text else "auto",
-            regress=None,
-        )
-        at_port(settings, show, options.rate)
+        at_port(settings)
     return 0
 
 
@@ -166,58 +158,88 @@ def _status(
     }
 
 
-def at_port(settings: LinkSettings, show: ShowSettings, rate: float | None) -> None:
+def at_port(settings: Settings) -> None:
     """Show what comes until a signal or enough samples; then print the figures and a command."""
-    status = show.status_line()
-    with stop_signals() as signals, server.opened([settings], signals) as (link,):
-        looker = Looker(link, rate)
-        port = server.Served(looker.job, settings, status)
+    show, status = settings.show, settings.show.status_line()
+    link_of = replace(settings.link, url=settings.port, auto=not settings.link.text)
+    with stop_signals() as signals, server.opened([link_of], signals) as (link,):
+        looker = Looker(link, settings.windows.rate)
+        port = server.Served(looker.job, link_of, status)
         try:
             with show.at({link.name: lambda: looker}, status) as looks:
                 port.look = looks.get(link.name, port.look)
                 server.serve([port], looker.progress, signals=signals, status=status)
         finally:
             status.end()
-        _print(looker.status(), "watch", show)
+        _print(looker.status(), "watch", as_json=show.json)
     if port.error is not None:
         raise port.error
 
 
-def at_file(options: argparse.Namespace, show: ShowSettings) -> None:
+def at_file(settings: Settings) -> None:
     """Print the figures of a file's first samples, and a command."""
-    source = opened(options.port, options)
-    X, missing, classes = _read(source, options.samples)
-    guessed = isinstance(source, CsvRows) and source.labelled and options.label_column is None
+    file, columns, windows = settings.port, settings.columns, settings.windows
+    most = settings.link.samples or READ
+    if settings.plot:
+        from edgesvm.cli import figures as pictures  # reports a missing matplotlib right away
+    source = columns.open_unlabelled(file)
+    X, numbers, classes = _read(source, most)
+    guessed = isinstance(source, CsvRows) and source.labelled and columns.label_column is None
     if guessed and not 1 < classes <= MOST_CLASSES:
-        source = open_rows(options.port, label_column="none", **arguments.columns(options))
-        X, missing, classes = _read(source, options.samples)
-    arguments.say_notes(options.port, getattr(source, "notes", ()))
-    told = options.rate or (1e6 / source.period_us if source.period_us else None)
-    shown = _status(options.port, X, None, told, getattr(source, "feature_names", ()))
+        source = replace(columns, label_column="none").open(file)
+        X, numbers, classes = _read(source, most)
+    told = windows.rate or (1e6 / source.period_us if source.period_us else None)
+    shown = _status(file, X, None, told, source.feature_names)
     shown |= {"samples": len(X), "seconds": None, "lost": []}
+    missing = int(np.maximum(np.diff(numbers) - 1, 0).sum())
     if missing:
         shown["lost"] = [{"count": missing, "why": words.LOSSES["missing"]}]
-    _print(shown, "eval" if classes > 1 else "watch", show)
+    if settings.plot:
+        cut = windows if windows.window else parsed(UnlabelledWindows, shown.get("options", ""))
+        features = replace(cut, rate=told).windows()
+        if features is None:
+            raise ValueError(f"{file}: too few samples to propose windows; give --window N")
+        features.allocate(source.n_features).name_features(source.feature_names)
+        pictures.features(features, zip(numbers.tolist(), X, strict=True), settings.plot, file)
+    _print(shown, "eval" if classes > 1 else "watch", as_json=settings.show.json)
 
 
-def _read(source: Any, most: int | None) -> tuple[np.ndarray, int, int]:
-    """The first samples (n, d) whose values are finite, how many are missing among them, and the
-    number of classes."""
+def _read(source: FileRows, most: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """The first samples (n, d) whose values are finite, their numbers, and how many classes."""
     with closing(source):
         numbers, rows, labels = [], [], set()
-        for number, x, label in islice(samples(source), most or READ):
+        for number, x, label in islice(samples(source), most):
             labels.add(label)
             if np.isfinite(x).all():
                 numbers.append(number)
                 rows.append(x.copy())
     X = np.array(rows, np.float32).reshape(-1, source.n_features)
-    steps = np.diff(np.array(numbers, np.int64))
-    return X, int(np.maximum(steps - 1, 0).sum()), len(labels - {None})
+    return X, np.array(numbers, np.int64), len(labels - {None})
 
 
-def _print(status: dict[str, Any], command: str, show: ShowSettings) -> None:
+def samples(source: FileRows) -> Iterator[tuple[int, np.ndarray, int | None]]:
+    """Number, channels and label of each sample; None where it has no label.
+
+    The number is that of the row, from 0, or in a recording the sequence number.
+    """
+    if isinstance(source, Recording):
+        for batch in source.batches():
+            columns = batch.sequence.tolist(), batch.X, batch.y.tolist(), batch.has_label
+            for number, x, label, has_label in zip(*columns, strict=True):
+                yield number, x, label if has_label else None
+        return
+    number = 0
+    for X, y in source.chunks(CHUNK_ROWS):
+        if isinstance(X, SparseRows):
+            raise ValueError("raw samples must be dense rows, not a sparse matrix")
+        for i, x in enumerate(X):
+            yield number, x, None if y is None else int(y[i])
+            number += 1
+
+
+def _print(status: dict[str, Any], command: str, *, as_json: bool) -> None:
     """The figures as text or a JSON line, and the command to copy."""
-    if show.json:
+    if as_json:
         import json
 
         print(json.dumps(status), flush=True)

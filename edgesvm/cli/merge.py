@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from edgesvm.budget import MemoryBudgetError, format_bytes
 from edgesvm.cli import arguments, saved_model
 from edgesvm.cli.options import AS_JSON, argument, option, required
-from edgesvm.cli.snapshots import read_learner
-from edgesvm.cli.status import StatusLine
+from edgesvm.cli.process import StatusLine
+from edgesvm.cli.saved_model import read_learner
 from edgesvm.fleet import merged
 from edgesvm.learner import Learner
 

@@ -114,13 +114,6 @@ def add(parser: argparse.ArgumentParser, settings: type) -> None:
         _add_one(groups["" if found.is_argument else title], of, found)
 
 
-def add_fields(group: argparse._ActionsContainer, settings: type, *names: str) -> None:
-    """Give a group these options of the settings only."""
-    for _, of, found in options_of(settings):
-        if of.name in names:
-            _add_one(group, of, found)
-
-
 def _add_one(group: argparse._ActionsContainer, of: dataclasses.Field[Any], found: Option) -> None:
     has_default = of.default is not dataclasses.MISSING
     told: dict[str, Any] = {"help": described(of, found).replace("%", "%%")}
@@ -154,13 +147,13 @@ def _kind(found: Option) -> dict[str, Any]:
 def checked(check: Callable[[str], T]) -> Callable[[str], T]:
     """`check`, with what its ValueError says told to the user."""
 
-    def parsed(text: str) -> T:
+    def value(text: str) -> T:
         try:
             return check(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
-    return parsed
+    return value
 
 
 def described(of: dataclasses.Field[Any], found: Option) -> str:
@@ -201,6 +194,13 @@ def read(settings: type[Settings], options: argparse.Namespace, **more: Any) -> 
             repeats = found is not None and found.repeat
             given[one.name] = tuple(value or ()) if repeats else value
     return settings(**given, **more)
+
+
+def parsed(settings: type[Settings], line: str) -> Settings:
+    """The settings that the options of a command line give."""
+    parser = argparse.ArgumentParser()
+    add(parser, settings)
+    return read(settings, parser.parse_args(line.split()))
 
 
 def words(settings: Any) -> list[str]:

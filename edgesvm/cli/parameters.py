@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import re
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 # The parameters that have an option of their own.
-OPTIONS = ("C", "gamma", "kernel", "dtype")
+OPTIONS = ("C", "gamma")
 A_KIND = {"int": "an integer", "float": "a number", "bool": "true or false", "None": "none"}
 
 
@@ -22,74 +21,11 @@ def named(text: str) -> tuple[str, str]:
     return name, value
 
 
-class _Set(argparse.Action):
-    """Keeps ``NAME=VALUE`` in ``options.set``; of a parameter given twice the last counts."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        name, value = self.named(str(values), str(option_string))
-        namespace.set = {**(namespace.set or {}), name: value}
-
-    def named(self, text: str, option: str) -> tuple[str, str]:
-        try:
-            return named(text)
-        except ValueError as error:
-            raise argparse.ArgumentError(self, str(error)) from None
-
-
-class _OwnOption(_Set):
-    """``--C 10``: the parameter of the option's name."""
-
-    def named(self, text: str, option: str) -> tuple[str, str]:
-        return option.lstrip("-"), text
-
-
-def add_set(group: argparse._ArgumentGroup) -> None:
-    """Add ``--set``."""
-    group.add_argument(
-        "--set",
-        action=_Set,
-        metavar="NAME=VALUE",
-        help="a parameter, such as max_vectors=64; repeatable",
-    )
-
-
-def add_to(group: argparse._ArgumentGroup) -> None:
-    """Add ``--set``, and the options of the parameters that most people set."""
-    group.add_argument("--C", action=_OwnOption, help="penalty of margin violations")
-    group.add_argument(
-        "--kernel", action=_OwnOption, choices=("rbf", "poly", "linear"), help="default rbf"
-    )
-    group.add_argument("--gamma", action=_OwnOption, help="width of the kernel; larger is narrower")
-    group.add_argument(
-        "--dtype",
-        action=_OwnOption,
-        choices=("float32", "float64"),
-        help="of stored values; default float32",
-    )
-    add_set(group)
-
-
-def given(options: argparse.Namespace) -> dict[str, str]:
-    """The parameters that the options set, by name; the values as text."""
-    return dict(options.set or {})
-
-
 def spelled(name: str, value: object = None) -> str:
     """How a parameter is given on the command line; without a value, what it is called there."""
     if name in OPTIONS:
         return f"--{name}" if value is None else f"--{name} {value}"
     return name if value is None else f"--set {name}={value}"
-
-
-def words(parameters: Mapping[str, object]) -> list[str]:
-    """The words of a command line that give these parameters."""
-    return [word for name, value in parameters.items() for word in spelled(name, value).split()]
 
 
 def types_of(kind: type) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from edgesvm.cli import arguments
 from edgesvm.cli.options import argument, option, required
-from edgesvm.cli.snapshots import read_learner
+from edgesvm.cli.saved_model import read_learner
 from edgesvm.contract.names import word_of
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.learner import Learner

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments, link_options, server
-from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.show_options import ShowSettings
-from edgesvm.cli.status import lost_lines
-from edgesvm.cli.stopping import stop_signals
+from edgesvm.cli import arguments, server
+from edgesvm.cli.learner_settings import REGRESS
+from edgesvm.cli.link_settings import PORT, LinkSettings
+from edgesvm.cli.options import argument, option, section
+from edgesvm.cli.process import lost_lines, stop_signals
+from edgesvm.cli.show_settings import ReportSettings
 from edgesvm.link import Batch, LateLabel, Link, RecordingSchema, RecordingWriter
 from edgesvm.link.recording import SUFFIX, claim_recording
 from edgesvm.serve.job import Job
@@ -35,61 +36,46 @@ samples already written stay readable. If the port fails, it is opened again aft
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "record", usage="edgesvm record PORT FILE [options]", description=HELP
-    )
-    link_options.add_port(command)
-    command.add_argument(
-        "file",
-        type=_recording_name,
-        metavar="FILE",
-        help=f"output file, with a name that ends in {SUFFIX}",
-    )
-    link = link_options.add_to(command)
-    link.add_argument(
-        "--regress", action="store_true", help="labels are numbers to predict, not classes"
-    )
-    link_options.add_report(command)
-    link.add_argument(
-        "--late-labels",
-        action="store_true",
-        help="text links: labels arrive in separate lines (a binary node says so itself)",
-    )
-    command.add_argument(
-        "--sync",
-        type=arguments.seconds,
-        default=10.0,
-        metavar="S",
-        help="sync the file every S seconds; default 10",
-    )
-    command.set_defaults(act=act)
-
-
-def _recording_name(text: str) -> str:
+def recording_name(text: str) -> str:
     if not text.lower().endswith(SUFFIX):
-        raise argparse.ArgumentTypeError(f"{text}: the name must end in {SUFFIX}")
+        raise ValueError(f"{text}: the name must end in {SUFFIX}")
     return arguments.new_file(text)
 
 
-def act(options: argparse.Namespace) -> int:
-    # Labels are recorded as they arrive; the reader matches them to samples.
-    late = int(options.late_labels or not options.text)
-    settings = LinkSettings.of(options, url=options.port, late_labels=late)
-    show = arguments.read(ShowSettings, options)
-    return record(options.file, settings, show, sync_s=options.sync)
+@dataclass(frozen=True, kw_only=True)
+class RecordedLink(LinkSettings):
+    regress: bool | None = option(False, REGRESS)
+    late_labels: int | None = option(
+        False,
+        "text links: labels arrive in separate lines (a binary node says so itself)",
+    )
 
 
-def record(file: str, settings: LinkSettings, show: ShowSettings, *, sync_s: float) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    port: str = argument(PORT, unit="PORT")
+    file: str = argument(
+        f"output file, with a name that ends in {SUFFIX}", unit="FILE", check=recording_name
+    )
+    link: RecordedLink = section(RecordedLink)
+    show: ReportSettings = section(ReportSettings)
+    sync: float = option(10.0, "sync the file every S seconds", unit="S", check=arguments.seconds)
+
+
+def act(settings: Settings) -> int:
     """Record until all samples are in, a signal arrives or, with --once, the port fails."""
+    # Labels are recorded as they arrive; the reader matches them to samples.
+    late = int(settings.link.late_labels or not settings.link.text)
+    link_of = replace(settings.link, url=settings.port, late_labels=late)
+    file, show = settings.file, settings.show
     status = show.status_line()
     with (
         claim_recording(file) as claim,  # before the port is taken from another process
         stop_signals() as signals,
-        server.opened([settings], signals) as (link,),
+        server.opened([link_of], signals) as (link,),
     ):
         writer = RecordingWriter(claim, _schema(link))
-        recorder = _Recorder(link, writer, file, sync_s)
+        recorder = _Recorder(link, writer, file, settings.sync)
         if writer.schema.late and writer.n_records:
             # Samples were missed in between: a label must not match a sample of the last recording.
             recorder.guarded(writer.append_labels, [LateLabel(0, 0, 0.0, is_epoch=True)])
@@ -105,7 +91,7 @@ def record(file: str, settings: LinkSettings, show: ShowSettings, *, sync_s: flo
             tell_samples()
             recorder.sync()
 
-        port = server.Served(recorder.job, settings, status, after=after)
+        port = server.Served(recorder.job, link_of, status, after=after)
         try:
             server.serve([port], recorder.text, signals=signals, status=status)
         finally:

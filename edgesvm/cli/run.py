@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import functools
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes, parse_bytes
-from edgesvm.cli import (
-    arguments,
-    decision_options,
-    drift_options,
-    learner_options,
-    link_options,
-    out_options,
-    run_report,
-    saved_model,
-    server,
-    show_options,
-    window_options,
+from edgesvm.cli import arguments, out_settings, run_report, saved_model, server
+from edgesvm.cli.learner_settings import (
+    DriftSettings,
+    LearnerOfAll,
+    LearnerSettings,
+    check_labels,
+    season_of_day,
 )
-from edgesvm.cli.learner_options import season_of_day
-from edgesvm.cli.run_settings import PortSettings, RunSettings
+from edgesvm.cli.link_settings import PORT, LearningLink
+from edgesvm.cli.options import argument, option, section
+from edgesvm.cli.out_settings import OutSettings
+from edgesvm.cli.process import Signals
+from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.server import Served
-from edgesvm.cli.stopping import Signals
+from edgesvm.cli.show_settings import TeachingSettings
+from edgesvm.cli.window_settings import WindowSettings
 from edgesvm.errors import SchemaChanged
 from edgesvm.learner import Learner, learner_in
 from edgesvm.link import Link
 from edgesvm.serve.job import Job
+from edgesvm.serve.outputs.sink import port_name
 from edgesvm.serve.taught import taught
 
 if TYPE_CHECKING:
@@ -54,86 +55,90 @@ is opened again after 0.1 to 5 s. More is in docs/command-line.md.
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser(
-        "run", usage="edgesvm run PORT [PORT ...] [options]", description=HELP
+@dataclass(frozen=True, kw_only=True)
+class RunLink(LearningLink):
+    """What is special to several ports, and to learning from them."""
+
+    answers: bool = option(False, "send predictions back on a text link too")
+    max_labels_per_second: float | None = option(
+        None, "learn at most so many", unit="N", check=arguments.rate
     )
-    link_options.add_port(command, several=True)
-    files = command.add_argument_group("files")
-    saved_model.add_save(files)
-    saved_model.add_checkpoint(files)
-    learner_options.add_regress(learner_options.add_to(command))
-    link = link_options.add_to(command, auto=True)
-    link.add_argument(
-        "--answers", action="store_true", help="send predictions back on a text link too"
-    )
-    link_options.add_ring(link)
-    link_options.add_columns(link)
-    link.add_argument(
-        "--full",
-        choices=("drop_oldest", "drop_newest"),
-        default="drop_oldest",
-        metavar="WHICH",
-        help="what to drop then: drop_oldest or drop_newest",
-    )
-    link.add_argument(
-        "--late-labels",
-        type=arguments.count,
-        metavar="W",
-        help="samples that wait for a late label; default 256",
-    )
-    link.add_argument(
-        "--range",
-        type=arguments.value_range,
-        metavar="LO,HI",
-        help="refuse samples with other values: --range=-1,1",
-    )
-    link.add_argument("--clip", action="store_true", help="move values into --range instead")
-    link.add_argument(
-        "--max-labels-per-second", type=arguments.rate, metavar="N", help="learn at most so many"
-    )
-    link.add_argument(
-        "--allow-commands", action="store_true", help="allow sending commands to the node"
-    )
-    link.add_argument(
-        "--set-rate",
-        type=arguments.rate,
-        metavar="HZ",
-        help="ask the node for this rate (--allow-commands)",
-    )
-    link.add_argument(
-        "--other-width",
+    other_width: str = option(
+        "stop",
+        "on another number of features: stop, or restart",
+        unit="WHAT",
         choices=("stop", "restart"),
-        default="stop",
-        metavar="WHAT",
-        help="on another number of features: stop, or restart",
     )
-    link.add_argument(
-        "--one-model", action="store_true", help="several ports teach one learner, not one each"
-    )
-    shown = command.add_argument_group("what is shown")
-    link_options.add_report(shown)
-    shown.add_argument(
-        "--last",
-        type=arguments.count,
-        default=1000,
-        metavar="N",
-        help="rolling accuracy of N samples; default 1000",
-    )
-    show_options.add_to(shown)
-    window_options.add_to(command)
-    drift_options.add_to(command)
-    out_options.add_to(command)
-    command.set_defaults(act=act)
+    one_model: bool = option(False, "several ports teach one learner, not one each")
 
 
-def act(options: argparse.Namespace) -> int:
-    settings = RunSettings.of(options)
+@dataclass(frozen=True)
+class PortSettings:
+    """What is special to a port: its name, its link, its files, its share of the memory."""
+
+    name: str
+    link: RunLink
+    learner: LearnerSettings
+    saving: SavingSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    port: tuple[str, ...] = argument(PORT, unit="PORT", repeat=True)
+    saving: SavingSettings = section(SavingSettings)
+    learner: LearnerSettings = section(LearnerOfAll)
+    link: RunLink = section(RunLink)
+    show: TeachingSettings = section(TeachingSettings)
+    windows: WindowSettings = section(WindowSettings)
+    drift: DriftSettings = section(DriftSettings)
+    out: OutSettings = section(OutSettings)
+
+    def __post_init__(self) -> None:
+        names = [port_name(port) for port in self.port]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two ports have one name: {', '.join(names)}")
+        if len(names) > 1 and self.link.other_width == "restart":
+            raise ValueError("--other-width restart is for one port: the others could not go on")
+        if self.link.one_model and self.windows.window:
+            raise ValueError(
+                "--one-model with --window: a window is of one port; give one learner each"
+            )
+        self.learner.check_alone(window=self.windows.window, drift=self.drift.drift)
+        self.out.check(json=self.show.json)
+        files = (file for port in self.owners for file in port.saving.files)
+        arguments.different([*self.out.files, *files])
+        first = self.ports[0]
+        loads = not first.saving.fresh and any(map(os.path.exists, first.saving.models))
+        if first.learner.learner is not None or not loads:
+            first.learner.of_two()  # checks the parameters
+
+    @functools.cached_property
+    def ports(self) -> tuple[PortSettings, ...]:
+        n = 1 if self.link.one_model else len(self.port)
+        memory = self.learner.memory
+        learner = self.learner if n == 1 else replace(self.learner, memory=parse_bytes(memory) // n)
+        return tuple(
+            PortSettings(
+                port_name(url),
+                replace(self.link, url=url, regress=learner.regress),
+                learner,
+                self.saving.of_port(port_name(url), several=n > 1, one_model=self.link.one_model),
+            )
+            for url in self.port
+        )
+
+    @property
+    def owners(self) -> tuple[PortSettings, ...]:
+        """The ports that have a learner of their own."""
+        return self.ports[:1] if self.link.one_model else self.ports
+
+
+def act(settings: Settings) -> int:
     while True:
         try:
             return run(settings)
         except SchemaChanged as changed:
-            if settings.other_width != "restart":
+            if settings.link.other_width != "restart":
                 raise
             for port in settings.ports:
                 port.saving.set_aside()
@@ -141,7 +146,7 @@ def act(options: argparse.Namespace) -> int:
                 print(f"edgesvm: {changed}; starting over with a new model", file=sys.stderr)
 
 
-def run(settings: RunSettings) -> int:
+def run(settings: Settings) -> int:
     """Serve the ports until each has ended or a signal arrives. Returns the exit code."""
     ports = RunSession(settings).serve()
     if len(ports) == 1 and ports[0].error is not None:
@@ -152,7 +157,7 @@ def run(settings: RunSettings) -> int:
 class RunSession(server.Session):
     """Ports that teach a learner each, or all one."""
 
-    def __init__(self, settings: RunSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
         links = [one.link for one in settings.ports]
         savings = [one.saving for one in settings.owners]
@@ -173,7 +178,7 @@ class RunSession(server.Session):
         self, links: list[Link], checkpoints: list[Checkpoint | None], signals: Signals
     ) -> list[Served]:
         settings = self._settings
-        if settings.one_model:
+        if settings.link.one_model:
             _check_alike(links)
         introductions: list[str] = []
         self._ports = []
@@ -200,20 +205,18 @@ class RunSession(server.Session):
                 )
             )
         self._introduce(introductions)
-        for port in self._ports:
-            port.ask_rate()
         return self._ports
 
     def _introduce(self, introductions: Sequence[str]) -> None:
         settings, ports, say = self._settings, self._ports, self.status.say
-        kept = out_options.bytes_told(*(one.job.journal for one in ports))
+        kept = out_settings.bytes_told(*(one.job.journal for one in ports))
         if len(ports) == 1:
             n_features, link = ports[0].job.model.n_features_in_, format_bytes(ports[0].link.nbytes)
             say(f"{introductions[0]}; {n_features} features per sample; link {link}{kept}")
             return
         for one, told in zip(settings.ports, introductions, strict=False):
-            share = f"{format_bytes(parse_bytes(one.learner.memory))} of {settings.memory}"
-            say(f"{'all ports' if settings.one_model else one.name}: {told}; may have {share}")
+            share = f"{format_bytes(parse_bytes(one.learner.memory))} of {settings.learner.memory}"
+            say(f"{'all ports' if settings.link.one_model else one.name}: {told}; may have {share}")
         sizes = "; ".join(f"{one.name} {format_bytes(one.link.nbytes)}" for one in ports)
         say(f"links: {sizes}{kept}")
 
@@ -234,9 +237,7 @@ class RunSession(server.Session):
         def after() -> None:
             nonlocal checked
             tell_samples()
-            checked = checked or (
-                job.pupil.learned > 0 and decision_options.check_labels(job.pupil.learner)
-            )
+            checked = checked or (job.pupil.learned > 0 and check_labels(job.pupil.learner))
             for line in next(lines):
                 self.status.say(line)
 
@@ -269,7 +270,7 @@ def _check_alike(links: Sequence[Link]) -> None:
 
 
 def model_for(
-    settings: RunSettings, port: PortSettings, link: Link, checkpoint: Checkpoint | None
+    settings: Settings, port: PortSettings, link: Link, checkpoint: Checkpoint | None
 ) -> tuple[Learner | Chain, str | None]:
     """The saved model and its file, or a new one for this link's samples and None."""
     assert link.schema is not None  # open
@@ -293,15 +294,14 @@ def model_for(
     return model, source
 
 
-def job_for(settings: RunSettings, link: Link, model: Learner | Chain, *, drift: Any = None) -> Job:
+def job_for(settings: Settings, link: Link, model: Learner | Chain, *, drift: Any = None) -> Job:
     """The job of a port."""
     return taught(
         link,
         model,
-        answers=settings.answers or link.binary,
+        answers=settings.link.answers or link.binary,
         journal=settings.out.journal(model),
-        window=settings.last,
-        max_labels_per_second=settings.max_labels_per_second,
+        max_labels_per_second=settings.link.max_labels_per_second,
         drift=drift,
         season=0 if link.schema is None else season_of_day(link.schema.nominal_us),
     )

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgesvm.cli import out_options, score_words
-from edgesvm.cli.status import lost_lines
+from edgesvm.cli import out_settings, score_words
+from edgesvm.cli.process import lost_lines
 from edgesvm.serve.job import Job
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def words(summary: dict[str, Any]) -> list[str]:
 def _of_all(summary: dict[str, Any]) -> list[str]:
     """What became of the sinks, and of this log."""
     lost = [lost_lines(summary["log_lost"])] if summary.get("log_lost") else []
-    return out_options.words(summary) + lost
+    return out_settings.words(summary) + lost
 
 
 def _words(summary: dict[str, Any]) -> str:

@@ -3,26 +3,32 @@ while it learns and at the end."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from edgesvm import persist
 from edgesvm.budget import parse_bytes
-from edgesvm.cli import arguments, options
-from edgesvm.cli.options import option, read
-from edgesvm.cli.snapshots import learner_of, of_file
-from edgesvm.learner import Learner, load
+from edgesvm.cli import arguments
+from edgesvm.cli.options import option
+from edgesvm.contract.registry import is_a
+from edgesvm.errors import CorruptModelError
+from edgesvm.learner import Learner, learner_in, load
 from edgesvm.persist.files import Claim, followed
+from edgesvm.persist.store import read_file, restore
 
 if TYPE_CHECKING:
-    from edgesvm.persist import Checkpoint
+    from edgesvm.persist import Checkpoint, Slot
     from edgesvm.persist.checkpointing import Checkpointer, Interval, LearningModel
     from edgesvm.preprocessing.chain import Chain
+    from edgesvm.preprocessing.window_features import WindowFeatures
 
+Model: TypeAlias = "Learner | Chain | WindowFeatures"
 DEFAULT_EVERY = "60s"
+PLACEHOLDER = "{port}"
 
 
 def _interval(text: str) -> Interval:
@@ -66,11 +72,6 @@ class SavingSettings:
             raise ValueError("--checkpoint-second needs --checkpoint")
         arguments.different(self.files)
 
-    @classmethod
-    def of(cls, options: argparse.Namespace, **files: str | None) -> SavingSettings:
-        """What the options say; `files` in place of theirs."""
-        return read(cls, options, **files)
-
     @property
     def files(self) -> list[tuple[str, str]]:
         """Each option that names a file, and the file."""
@@ -80,6 +81,42 @@ class SavingSettings:
             "--checkpoint-second": self.checkpoint_second,
         }
         return [(option, path) for option, path in named.items() if path]
+
+    @property
+    def models(self) -> list[str]:
+        """The files that a model is loaded from, if they are there."""
+        return [path for path in (self.save, self.checkpoint) if path]
+
+    def of_port(self, port: str, *, several: bool, one_model: bool) -> SavingSettings:
+        """The files of one of several ports, whose name stands for ``{port}`` in theirs.
+
+        Raises
+        ------
+        ValueError
+            Several learners would have one file, or one learner several.
+        """
+
+        def named(option: str, path: str | None) -> str | None:
+            if path is None:
+                return None
+            if several and PLACEHOLDER not in path:
+                raise ValueError(
+                    f"{option} {path}: each port has a learner; name their files with "
+                    f"{PLACEHOLDER}, as in {PLACEHOLDER}.esvm, or give --one-model"
+                )
+            if one_model and PLACEHOLDER in path:
+                raise ValueError(
+                    f"{option} {path}: with --one-model there is one file; name it without "
+                    f"{PLACEHOLDER}"
+                )
+            return path.replace(PLACEHOLDER, port)
+
+        return dataclasses.replace(
+            self,
+            save=named("--save", self.save),
+            checkpoint=named("--checkpoint", self.checkpoint),
+            checkpoint_second=named("--checkpoint-second", self.checkpoint_second),
+        )
 
     @contextlib.contextmanager
     def claimed(self) -> Iterator[Checkpoint | None]:
@@ -178,16 +215,6 @@ class SavingSettings:
         return Checkpointer(checkpoint, learner, every, report=report)
 
 
-def add_save(group: argparse._ActionsContainer) -> None:
-    """Add the options of the snapshot."""
-    options.add_fields(group, SavingSettings, "save", "fresh")
-
-
-def add_checkpoint(group: argparse._ActionsContainer) -> None:
-    """Add the options of the checkpoint."""
-    options.add_fields(group, SavingSettings, "checkpoint", "every", "checkpoint_second")
-
-
 def save_all(learned: Iterable[tuple[Any, SavingSettings, Checkpointer | None]]) -> None:
     """Save each model at the end, whatever becomes of another; its saver is closed first."""
     with contextlib.ExitStack() as saving:
@@ -221,3 +248,55 @@ def check_inputs(model: Learner | Chain, n_inputs: int, source: str | None) -> N
             f"the model in {source} has {model.n_features_in_} features, "
             f"the link has {n_inputs}; use --fresh to start over"
         )
+
+
+# Files of any model, by name.
+
+
+@contextlib.contextmanager
+def of_file(path: str) -> Iterator[None]:
+    """Add the file's name to errors raised while it is read."""
+    try:
+        yield
+    except CorruptModelError as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def read_learner(path: str) -> Learner | None:
+    """The learner of a snapshot, or the newest of a checkpoint; None before its first save. Raises
+    as `learner_of` does."""
+    with of_file(path):
+        if persist.is_checkpoint(path):
+            _, model = newest(persist.inspect_slots(path))
+        else:
+            _, model = snapshot(path)
+    return None if model is None else learner_of(model, path)
+
+
+def learner_of(model: Model, path: str) -> Learner:
+    """The learner that was saved at `path`; of a chain, that of the features of its windows.
+
+    Raises
+    ------
+    ValueError
+        There are windows without a learner.
+    """
+    if is_a(model, "WindowFeatures"):
+        raise ValueError(f"{path} holds windows of raw samples, and no learner")
+    return learner_in(model)
+
+
+def snapshot(path: str) -> tuple[bytes, Model]:
+    """The bytes of a snapshot file, and what it holds."""
+    data = read_file(path)
+    return data, restore(data)
+
+
+def newest(slots: list[Slot]) -> tuple[bytes, Model | None]:
+    """Snapshot and model of the newest valid slot; no model before the first save."""
+    valid = [slot for slot in slots if slot.sequence is not None]
+    if not valid:
+        problems = [slot.problem for slot in slots if slot.problem]
+        raise problems[0] if problems else CorruptModelError("neither slot was ever written")
+    data = persist.read_slot(max(valid, key=lambda slot: slot.sequence or 0))
+    return data, restore(data) if data else None

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import struct
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgesvm.cli import headroom, saved_model
-from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.out_options import OutSettings
+from edgesvm.cli import process, saved_model
+from edgesvm.cli.link_settings import LinkSettings
+from edgesvm.cli.out_settings import OutSettings
+from edgesvm.cli.process import Service, Signals, StatusLine, Stop, stop_signals
 from edgesvm.cli.saved_model import SavingSettings
-from edgesvm.cli.service import Service
-from edgesvm.cli.show_options import ShowSettings
-from edgesvm.cli.status import StatusLine
-from edgesvm.cli.stopping import Signals, Stop, stop_signals
+from edgesvm.cli.show_settings import PageSettings
 from edgesvm.contract.threads import start_thread
 from edgesvm.errors import LinkDown, SchemaChanged
-from edgesvm.link import Link, wire
+from edgesvm.link import Link
 from edgesvm.serve.job import Job
 from edgesvm.serve.outputs.sink import port_name
 
@@ -163,7 +160,6 @@ class Served:
         self._status, self._after = status, after
         self._opening: Opening | None = None
         self._logs_at = time.monotonic()
-        self._asked_rate: float | None = None
 
     @property
     def name(self) -> str:
@@ -179,12 +175,6 @@ class Served:
         """Samples until the port has had as many as ``--samples``; None without it."""
         asked = self.settings.samples
         return None if asked is None else max(asked - self.job.taken, 0)
-
-    def ask_rate(self) -> None:
-        """Ask the node for the rate of ``--set-rate``, if that is given."""
-        self._asked_rate = self.settings.set_rate
-        if self._asked_rate is not None:
-            self.link.command(wire.SET_RATE, struct.pack("<I", round(1e6 / self._asked_rate)))
 
     def turn(self, timeout: float = 0.0, at_most: int | None = TURN) -> int:
         """Take what has arrived, after waiting so many seconds for it. Returns how many samples."""
@@ -247,25 +237,12 @@ class Served:
             self._status.say(f"{self.link.name}: {error}; the other ports go on")
 
     def _show_messages(self) -> None:
-        """Show the node's log, at most 16 lines a second, and its reply to ``--set-rate``."""
+        """Show the node's log, at most 16 lines a second."""
         now = time.monotonic()
         if now >= self._logs_at:
             self._logs_at = now + 1.0
             for line in self.link.take_logs():
                 self._status.say(f"node: {line}")
-        if self._asked_rate is not None:  # a text link refuses the command
-            self._show_reply(self.link.commands, f"{self._asked_rate:g} samples per second")
-
-    def _show_reply(self, commands: Any, rate: str) -> None:
-        if commands.pending:
-            return
-        if commands.command_done:
-            self._status.say(f"the node's rate is now {rate}")
-        elif commands.command_refused:
-            self._status.say(f"the node refused the rate {rate}")
-        else:
-            self._status.say(f"the node did not answer the request for {rate}")
-        self._asked_rate = None
 
 
 def stopped(link: Link) -> str:
@@ -351,7 +328,7 @@ class Session(ABC):
         links: Sequence[LinkSettings],
         savings: Sequence[SavingSettings],
         out: OutSettings,
-        show: ShowSettings,
+        show: PageSettings,
     ) -> None:
         self._links, self._savings, self._out, self.show = links, savings, out, show
         self.status = show.status_line()
@@ -377,7 +354,7 @@ class Session(ABC):
 
     def serve(self) -> list[Served]:
         """Serve until each port has ended or a signal arrives. Returns the ports."""
-        status, service, room = self.status, Service(), headroom.take()
+        status, service, room = self.status, Service(), process.reserve()
         with contextlib.ExitStack() as held:
             checkpoints = [held.enter_context(one.claimed()) for one in self._savings]
             held.enter_context(self._out.claimed())

@@ -37,7 +37,7 @@ class OfProfile(LearnerSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HostSettings:
+class Settings:
     """What the process at the host's end of the link is told."""
 
     saving: SavingSettings = section(SavingSettings)
@@ -49,7 +49,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser("simulate", usage="edgesvm simulate [options]", description=HELP)
     sim_options.add_node_options(command, raw="--raw-signal")  # --raw is the learner's
     sim_options.add_link_options(command)
-    add(command, HostSettings)
+    add(command, Settings)
     command.set_defaults(act=act, samples=SAMPLES, profile="pi-zero")
 
 
@@ -57,7 +57,7 @@ def act(options: argparse.Namespace) -> int:
     device = profile(options.profile)
     node = sim_options.make_node(options)
     options.regress = node.targets
-    host = read(HostSettings, options)
+    host = read(Settings, options)
     learner = replace(host.learner, memory=host.learner.memory or str(device.learner_bytes))
     with (
         sim_options.closing_source(node.source),

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import MemoryBudgetError
 from edgesvm.cli import (
     arguments,
-    link_options,
-    novelty_options,
-    out_options,
+    novelty_settings,
+    out_settings,
     saved_model,
     server,
-    show_options,
     watch_report,
-    window_options,
 )
-from edgesvm.cli.link_options import LinkSettings
-from edgesvm.cli.novelty_options import NoveltySettings
-from edgesvm.cli.out_options import OutSettings
+from edgesvm.cli.file_settings import ColumnSettings
+from edgesvm.cli.link_settings import PORT, RING, UnlabelledLink
+from edgesvm.cli.novelty_settings import NoveltySettings
+from edgesvm.cli.options import argument, option, section
+from edgesvm.cli.out_settings import OutSettings
+from edgesvm.cli.process import Signals, StatusLine
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.server import Served
-from edgesvm.cli.show_options import ShowSettings
-from edgesvm.cli.status import StatusLine
-from edgesvm.cli.stopping import Signals
-from edgesvm.cli.window_options import WindowSettings
+from edgesvm.cli.show_settings import TeachingSettings
+from edgesvm.cli.window_settings import UnlabelledWindows, WindowSettings
 from edgesvm.learners.novelty.novelty import NoveltyLearner
 from edgesvm.link import Link
 from edgesvm.link.files import RowsLink
@@ -63,37 +60,33 @@ ALARMED = 3
 MEASURED_S = 3.0
 
 
-@dataclass(frozen=True)
-class WatchSettings:
-    """What the options ask for."""
+@dataclass(frozen=True, kw_only=True)
+class WatchLink(UnlabelledLink):
+    """Its node is told too."""
 
-    link: LinkSettings
-    novelty: NoveltySettings
-    windows: WindowSettings
-    answers: bool = False
-    saving: SavingSettings = field(default_factory=SavingSettings)
-    out: OutSettings = field(default_factory=OutSettings)
-    show: ShowSettings = field(default_factory=ShowSettings)
+    ring: int = option(256, RING, unit="ROWS", check=arguments.count)
+    answers: bool = option(False, "tell the node on a text link too")
+    columns: ColumnSettings = section(ColumnSettings, hidden=True)
 
-    @classmethod
-    def of(cls, options: argparse.Namespace) -> WatchSettings:
-        """Raises ValueError if the options contradict each other."""
-        settings = cls(
-            link=LinkSettings.of(options, url=options.port, regress=None),
-            answers=options.answers,
-            novelty=NoveltySettings.of(options),
-            windows=WindowSettings.of(options, rate=True),
-            saving=SavingSettings.of(options),
-            out=OutSettings.of(options),
-            show=arguments.read(ShowSettings, options),
-        )
-        arguments.different([*settings.out.files, *settings.saving.files])
-        if settings.novelty.residual is not None and settings.windows.window is not None:
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    port: str = argument(PORT, unit="PORT")
+    novelty: NoveltySettings = section(NoveltySettings)
+    saving: SavingSettings = section(SavingSettings)
+    link: WatchLink = section(WatchLink)
+    show: TeachingSettings = section(TeachingSettings)
+    windows: WindowSettings = section(UnlabelledWindows)
+    out: OutSettings = section(OutSettings)
+
+    def __post_init__(self) -> None:
+        self.out.check(json=self.show.json)
+        arguments.different([*self.out.files, *self.saving.files])
+        if self.novelty.residual is not None and self.windows.window is not None:
             raise ValueError("--residual is of samples, and --window of raw signals: give one")
-        others = settings.novelty.residual is not None or settings.windows.window is not None
-        if settings.novelty.clock is not None and others:
+        others = self.novelty.residual is not None or self.windows.window is not None
+        if self.novelty.clock is not None and others:
             raise ValueError("--clock is of samples: leave out --window and --residual")
-        return settings
 
     def contradicted(self, model: Any) -> list[tuple[str, str]]:
         """What a loaded model has that these options contradict, and the options."""
@@ -111,30 +104,7 @@ class WatchSettings:
         return found if same else [*found, (f"--residual {model.target}", f"--residual {asked}")]
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("watch", usage="edgesvm watch PORT [options]", description=HELP)
-    link_options.add_port(command)
-    novelty_options.add_to(command)
-    files = command.add_argument_group("files")
-    saved_model.add_save(files)
-    saved_model.add_checkpoint(files)
-    link = link_options.add_to(command, auto=True, labels=False)
-    link.add_argument("--answers", action="store_true", help="tell the node on a text link too")
-    link_options.add_ring(link)
-    link_options.add_columns(link)
-    shown = command.add_argument_group("what is shown")
-    link_options.add_report(shown)
-    show_options.add_to(shown)
-    window_options.add_to(command, labels=False)
-    out_options.add_to(command)
-    command.set_defaults(act=act)
-
-
-def act(options: argparse.Namespace) -> int:
-    return watch(WatchSettings.of(options))
-
-
-def watch(settings: WatchSettings) -> int:
+def act(settings: Settings) -> int:
     """Learn and watch until enough samples came or a signal arrives. Returns the exit code."""
     (port,) = WatchSession(settings).serve()
     if port.error is not None:
@@ -147,8 +117,13 @@ class WatchSession(server.Session):
 
     alarms = True
 
-    def __init__(self, settings: WatchSettings) -> None:
-        super().__init__([settings.link], [settings.saving], settings.out, settings.show)
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(
+            [replace(settings.link, url=settings.port)],
+            [settings.saving],
+            settings.out,
+            settings.show,
+        )
         self._settings = settings
         self._job: Job | None = None
         self._link: Any = None
@@ -162,7 +137,7 @@ class WatchSession(server.Session):
         self._job = job = watched(
             link,
             model,
-            answers=settings.answers or link.binary,
+            answers=settings.link.answers or link.binary,
             journal=settings.out.journal(model),
             time_of_week=time_of_week if settings.novelty.clock == "host" else None,
             learn_s=settings.novelty.learn.seconds,
@@ -170,11 +145,11 @@ class WatchSession(server.Session):
             clock=self._seconds,
         )
         self._report = watch_report.Report(job, as_json=settings.show.json, when=self._when)
-        status.say(self._report.opening(source) + out_options.bytes_told(job.journal))
+        status.say(self._report.opening(source) + out_settings.bytes_told(job.journal))
         saver = settings.saving.saver(checkpoint, model, status.say)
         port = Served(
             job,
-            settings.link,
+            self._links[0],
             status,
             saver=saver,
             saving=settings.saving,
@@ -225,7 +200,7 @@ class WatchSession(server.Session):
 
 
 def _model(
-    settings: WatchSettings,
+    settings: Settings,
     link: Link,
     checkpoint: Checkpoint | None,
     signals: Signals,
@@ -264,7 +239,7 @@ def _model(
         return sensor.fitted_into(novelty.memory, n_inputs).allocate(n_inputs), None
 
     def chain(kind: str) -> Any:
-        learner, fixed = novelty.new_learner(rows, kind), "max_vectors" in novelty.parameters
+        learner, fixed = novelty.new_learner(rows, kind), "max_vectors" in dict(novelty.set)
         if novelty.clock is None:
             return windows.chain(
                 learner, n_inputs, novelty.memory, period_us=period_us, fixed=fixed
@@ -273,12 +248,12 @@ def _model(
         return timed.fitted_into(novelty.memory, n_inputs, fixed=fixed)
 
     try:
-        model = chain(novelty_options.DEFAULT_KIND)
+        model = chain(novelty_settings.DEFAULT_KIND)
     except MemoryBudgetError as error:
-        if novelty.learner or novelty.parameters:
+        if novelty.learner or novelty.set:
             raise
-        status.say(f"{error}; {novelty_options.SMALLER_KIND} instead")
-        model = chain(novelty_options.SMALLER_KIND)
+        status.say(f"{error}; {novelty_settings.SMALLER_KIND} instead")
+        model = chain(novelty_settings.SMALLER_KIND)
     return model.allocate(n_inputs).name_features(link.feature_names), None
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import out_options, score_words
-from edgesvm.cli.status import lost_lines
+from edgesvm.cli import out_settings, score_words
+from edgesvm.cli.process import lost_lines
 from edgesvm.learners.novelty.novelty import by_chance
 from edgesvm.serve.job import Job
 from edgesvm.serve.watch import Episode
@@ -186,7 +186,7 @@ def words(summary: dict[str, Any]) -> str:
     if c["refused_value"]:
         lines.append(f"{c['refused_value']:,} samples refused: a value is too large")
     lines += score_words.remarks(summary)
-    lines += out_options.words(summary)
+    lines += out_settings.words(summary)
     if c.get("log_lost"):
         lines.append(lost_lines(c["log_lost"]))
     return "\n".join(lines)

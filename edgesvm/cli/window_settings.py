@@ -37,9 +37,6 @@ class WindowSettings:
     features: str | None = option(
         None, "default, all, rocket, or names: std,crest,power", unit="NAMES"
     )
-    label_of: str | None = option(
-        None, "whose label is a window's; default majority", choices=("majority", "last")
-    )
 
     def __post_init__(self) -> None:
         for name in self.given():
@@ -121,8 +118,7 @@ class WindowSettings:
         if cut is None:
             with said():
                 return learner.fitted_into(memory, n_channels, fixed=fixed)
-        label = self.label_of or "majority"
-        whole: Chain = kind_of("Chain")(windows=cut, learner=learner, label=label)
+        whole: Chain = kind_of("Chain")(windows=cut, learner=learner)
         with said():
             return whole.fitted_into(memory, n_channels, fixed=fixed)
 
@@ -158,13 +154,11 @@ def _held(chain: Chain, name: str) -> object:
     if name == "bands":
         pairs = as_bands(windows.bands, windows.rate)
         return ",".join(f"{lo:g}-{hi:g}" for lo, hi in pairs)
-    return chain.label if name == "label_of" else getattr(windows, name)
+    return getattr(windows, name)
 
 
 def _same(chain: Chain, name: str, value: Any) -> bool:
     """Whether this value of an option gives the windows that `chain` has."""
-    if name == "label_of":
-        return bool(value == chain.label)
     held: Any = chain.windows_
     return _cut(replace(held, **{name: value})) == _cut(held)
 

@@ -24,7 +24,7 @@ from edgesvm import (
 from edgesvm.cli import COMMANDS, _parse, learner_settings, main, parameters
 from edgesvm.cli.options import read
 from edgesvm.cli.saved_model import SavingSettings
-from edgesvm.cli.simulate import HostSettings, OfProfile, edge_command
+from edgesvm.cli.simulate import OfProfile, Settings, edge_command
 from edgesvm.link import open_rows
 from edgesvm.persist import Checkpoint
 
@@ -124,7 +124,18 @@ def test_the_module_is_the_command():
 @each("budget", ["1400", "4KiB", "1MiB"])
 @each("dtype", ["float32", "float64"])
 def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
-    argv = ["plan", budget, "--features", 7, "--dtype", dtype, "--set", "bound=upper", "--C", 2]
+    argv = [
+        "plan",
+        budget,
+        "--features",
+        7,
+        "--set",
+        f"dtype={dtype}",
+        "--set",
+        "bound=upper",
+        "--C",
+        2,
+    ]
     told = said_json(capsys, *argv)
     assert [row["learner"] for row in told["learners"]] == list(learner_settings.KINDS)
     text = said(capsys, *argv)
@@ -271,7 +282,7 @@ def test_eval_equals_test_then_train(table, tmp_path, capsys):
     save = tmp_path / "m.esvm"
     argv = ["eval", table, "--drop-column", "date", "--learner", "fourier", "--raw"]
     argv += ["--save", save, "--last", 50]
-    told = said_json(capsys, *argv, "--dtype", "float64", "--memory", "2KiB")
+    told = said_json(capsys, *argv, "--set", "dtype=float64", "--memory", "2KiB")
     X, y = next(open_rows(table, drop_columns=("date",)).chunks(1000))
     plain = FourierSVM(dtype="float64").fitted_into("2KiB", 3)
     hits = []
@@ -362,7 +373,7 @@ def test_all_labels_at_once(options, kind, digits, tmp_path, capsys):
     ],
 )
 def test_simulate_hands_on_what_the_learner_is(words):
-    host = read(HostSettings, _parse(["simulate", *words]))
+    host = read(Settings, _parse(["simulate", *words]))
     told = edge_command(host.learner, host.saving, text=True)
     *_, quiet = start = edge_command(OfProfile(), SavingSettings())
     assert quiet == "--quiet" and told[: len(start)] == start

@@ -1,6 +1,5 @@
 """``--http``: where the page is, who may give labels, what is said where it cannot be served."""
 
-import argparse
 import os
 import socket
 import threading
@@ -12,18 +11,16 @@ import pytest
 from fake_port import Clock, Node, connect
 
 from edgesvm import StreamSVM
-from edgesvm.cli import arguments, link_options, main, show_options
-from edgesvm.cli.show_options import ShowSettings, address
-from edgesvm.cli.status import StatusLine
+from edgesvm.cli import main
+from edgesvm.cli.options import parsed
+from edgesvm.cli.process import StatusLine
+from edgesvm.cli.show_settings import TeachingSettings, address
 from edgesvm.serve.page.view import RunView
 from edgesvm.serve.taught import taught
 
 
 def shown(*words):
-    parser = argparse.ArgumentParser()
-    link_options.add_report(parser)
-    show_options.add_to(parser)
-    return arguments.read(ShowSettings, parser.parse_args(words))
+    return parsed(TeachingSettings, " ".join(words))
 
 
 @contextmanager
@@ -42,7 +39,7 @@ def test_it_is_bound_to_this_machine_unless_told():
     assert address("8080") == ("127.0.0.1", 8080)
     assert address("0.0.0.0:80") == ("0.0.0.0", 80) and address("[::1]:0") == ("::1", 0)
     for wrong in ("", ":80", "x", "a:b", "65536", "-1", "²"):
-        with pytest.raises(argparse.ArgumentTypeError, match="give a port"):
+        with pytest.raises(ValueError, match="give a port"):
             address(wrong)
 
 

@@ -50,7 +50,17 @@ def test_the_command_of_a_file_can_be_copied(pump, argv, capsys):
     *_, command = text.splitlines()
     words = command.split()
     assert words[:4] == ["Next:", "edgesvm", "watch", argv[0]]
-    assert main(["features", argv[0], *words[4:]]) == 0  # it takes the same options
+
+
+def test_the_features_of_the_windows_proposed_are_drawn(pump, capsys):
+    pytest.importorskip("matplotlib")
+    look(capsys, "pump.rec", "--plot", "proposed.png")
+    look(capsys, "pump.npz", "--rate", "1000", "--window", "400", "--plot", "given.png")
+    for name in ("proposed.png", "given.png"):
+        with open(name, "rb") as file:
+            assert file.read(4) == b"\x89PNG"
+    assert main(["look", "pump.rec", "--window", "9000", "--plot", "none.png"]) == 2
+    assert "no window is complete" in capsys.readouterr().err
 
 
 def test_a_file_with_labels_is_to_be_evaluated(pump, capsys):

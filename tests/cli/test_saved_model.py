@@ -127,7 +127,6 @@ def test_a_run_that_finds_no_port_leaves_no_file(tmp_path, capsys):
         (("--checkpoint", "{}"), ("--save", "{}")),
         (("--checkpoint", "{}"), ("--checkpoint-second", "{}")),
         (("--out", "jsonl:{}"), ("--checkpoint", "{}")),
-        (("--out", "jsonl:{}"), ("--save", "{}.5")),  # which a full file becomes
         (("--out", "jsonl:{}"), ("--out", "jsonl:{0.parent}/./{0.name}")),
     ],
 )
@@ -230,7 +229,7 @@ FEATURES = Standardized(
         (ROBUST, ["--scale", "deviation"], [("--scale robust", "--scale deviation")]),
         (STREAM, ["--scale", "robust"], [("--scale deviation", "--scale robust")]),
         (KERNEL, ["--scale", "robust"], [("no --scale", "--scale robust")]),
-        (STREAM, ["--dtype", "float64"], [("--dtype float32", "--dtype float64")]),
+        (STREAM, ["--set", "dtype=float64"], [("--set dtype=float32", "--set dtype=float64")]),
         (STREAM, ["--set", "lookahead=4"], [("--set lookahead=3", "--set lookahead=4")]),
         (STREAM, ["--set", "max_twins=4"], [("no max_twins", "--set max_twins=4")]),
         (STREAM, ["--classes", "3"], [("--classes 2", "--classes 3")]),
@@ -242,7 +241,7 @@ FEATURES = Standardized(
                 ("no --multiclass", "--multiclass one-vs-one"),
             ],
         ),
-        (KERNEL, ["--kernel", "poly"], [("--kernel rbf", "--kernel poly")]),
+        (KERNEL, ["--set", "kernel=poly"], [("--set kernel=rbf", "--set kernel=poly")]),
         (KERNEL, ["--gamma", "0.5"], [("--gamma 0.25", "--gamma 0.5")]),
         (MANY, ["--classes", "4"], [("--classes 3", "--classes 4")]),
         (
@@ -276,8 +275,8 @@ def test_options_that_a_model_contradicts(learner, words, told):
             STREAM,
             ["--C", "1", "--learner", "stream", "--set", "bound=lower", "--set", "lookahead=3"],
         ),
-        (STREAM, ["--classes", "2", "--dtype", "float32", "--memory", "1MiB"]),
-        (KERNEL, ["--raw", "--kernel", "rbf", "--gamma", "0.25", "--set", "max_vectors=5"]),
+        (STREAM, ["--classes", "2", "--set", "dtype=float32", "--memory", "1MiB"]),
+        (KERNEL, ["--raw", "--set", "kernel=rbf", "--gamma", "0.25", "--set", "max_vectors=5"]),
         (KernelStreamSVM(max_vectors=5), ["--gamma", "0.25"]),  # the default, of 4 features
         (PRICED, ["--cost", "1=2", "--C", "1", "--scale", "deviation", "--classes", "2"]),
         (MANY, ["--classes", "3", "--multiclass", "one-vs-one"]),

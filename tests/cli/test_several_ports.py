@@ -19,9 +19,9 @@ from fake_port import Clock, Node, connect
 
 from edgesvm import ByteSVM, StreamSVM, data, load
 from edgesvm.cli import main
-from edgesvm.cli.link_options import LinkSettings
+from edgesvm.cli.link_settings import LinkSettings
+from edgesvm.cli.process import StatusLine
 from edgesvm.cli.server import TURN, Opening, Served
-from edgesvm.cli.status import StatusLine
 from edgesvm.serve.outputs.sink import port_name
 from edgesvm.serve.taught import taught
 from firmware_sim.harness import Pump

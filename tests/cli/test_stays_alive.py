@@ -15,8 +15,8 @@ from each import each
 from simulated_node import node
 
 from edgesvm import load
-from edgesvm.cli import main, status
-from edgesvm.cli.stopping import Stop, stop_signals
+from edgesvm.cli import main, process
+from edgesvm.cli.process import Stop, stop_signals
 from edgesvm.link import Batch, RecordingSchema, RecordingWriter
 from edgesvm.persist import Checkpoint
 
@@ -141,7 +141,7 @@ def test_an_error_that_cannot_be_said_still_has_its_code():
 
 
 def test_lines_lost_are_counted_and_later_ones_written(monkeypatch, capsys):
-    line = status.StatusLine()
+    line = process.StatusLine()
     with monkeypatch.context() as patch:
         patch.setattr(sys.stderr, "write", full)
         line.say("one")
@@ -159,7 +159,7 @@ def test_a_full_disk_under_the_log_does_not_end_an_evaluation(tmp_path, capsys, 
     with RecordingWriter(rec, RecordingSchema(2)) as writer:
         ones = np.ones(200, np.float32)
         writer.append(Batch(X, y, ones.astype(bool), ones, np.arange(200, dtype=np.uint32)))
-    monkeypatch.setattr(status, "LOG_EVERY_S", 0.0)
+    monkeypatch.setattr(process, "LOG_EVERY_S", 0.0)
     monkeypatch.setattr(sys.stderr, "write", full)
     for command in (["eval", str(csv)], ["eval", str(rec)]):
         assert main(command) == 0

@@ -13,7 +13,7 @@ from table import Endless
 
 from edgesvm import GaussianNovelty, Standardized, load
 from edgesvm.cli import main
-from edgesvm.cli.novelty_options import alarm, learning
+from edgesvm.cli.novelty_settings import checked_alarm, learning
 from firmware_sim.harness import EdgeProcess, Pump
 from firmware_sim.line import FaultInjector, Line, PtyLink
 from firmware_sim.node import FrameNode, TextNode
@@ -189,4 +189,4 @@ def test_wrong_options_are_one_line_and_a_usage(capsys):
         told = capsys.readouterr().err
         assert code == 2 and reason in told, told
     assert learning("2h").seconds == 7200 and learning("300").samples == 300
-    assert alarm("3/5") == "3/5"
+    assert checked_alarm("3/5") == "3/5"

@@ -1,14 +1,14 @@
 """``--window`` on the command line: a chain on a file, and what contradicts one that was saved."""
 
-import argparse
 import json
 
 import numpy as np
 import pytest
 
 from edgesvm import Chain, Standardized, StreamSVM, WindowFeatures, load
-from edgesvm.cli import main, run
-from edgesvm.cli.run_settings import RunSettings
+from edgesvm.cli import main
+from edgesvm.cli.options import parsed
+from edgesvm.cli.run import Settings
 from edgesvm.link import Batch, RecordingSchema, RecordingWriter
 from edgesvm.serve.score import Prequential
 
@@ -65,7 +65,6 @@ def test_eval_equals_the_chain(here, capsys):
     X, y = here
     for argv, missing, label, labels in (
         (["eval", "raw.npz", *ARGV], (), "majority", y.tolist()),
-        (["eval", "raw.npz", *ARGV, "--label-of", "last"], (), "last", y.tolist()),
         (["eval", "words.npz", *ARGV, "--positive", "worn"], (), "majority", y.tolist()),
         (["eval", "raw.rec", *ARGV], MISSING, "majority", y.tolist()),
     ):
@@ -100,7 +99,6 @@ def test_it_says_how_many_windows_there_were(here, capsys):
     [
         (["eval", "raw.npz", "--hop", "20"], "--hop 20 is for windows"),
         (["run", "nowhere", "--features", "4"], "--features 4 is for windows"),
-        (["eval", "raw.npz", "--label-of", "last"], "--label-of last is for windows"),
         (["eval", "raw.npz", "--window", "40", "--shuffle", "1"], "--shuffle"),
         (["eval", "raw.npz", "--window", "40", "--features", "power"], "needs bands"),
         (["eval", "three.npz", *ARGV, *STREAM], "third label, 7"),
@@ -121,25 +119,23 @@ def test_labels_that_came_late_are_refused(here, capsys):
 
 
 def test_a_saved_chain_must_have_the_windows_asked_for(here):
-    parser = argparse.ArgumentParser()
-    run.add_to(parser.add_subparsers())
     X, y = here
     chain = built().partial_fit(X[:500], y[:500])
 
     def settings(*words):
-        return RunSettings.of(parser.parse_args(["run", "port", *words]))
+        return parsed(Settings, " ".join(["port", *words]))
 
     def loaded(*words):
         """Model and file, as `run` finds them."""
         asked = settings(*words)
         return asked.ports[0].saving.loaded(
-            None, asked.memory, lambda model, learner: asked.windows.contradicted(model)
+            None, asked.learner.memory, lambda model, learner: asked.windows.contradicted(model)
         )
 
     def contradicted(*words, model=chain):
         return settings(*words).windows.contradicted(model)
 
-    assert contradicted() == contradicted(*ARGV, "--label-of", "majority") == []
+    assert contradicted() == contradicted(*ARGV) == []
     default = "mean,std,min,max,skewness,kurtosis,crossings,slope,power,roughness,turns"
     assert contradicted(*ARGV, "--features", "default") == []
     assert contradicted("--window", "40", "--features", default) == []
@@ -148,7 +144,6 @@ def test_a_saved_chain_must_have_the_windows_asked_for(here):
         (("--window", "40", "--rate", "900.5"), "--rate 500.0"),
         (("--window", "40", "--bands", "10-50"), "--bands 10-50,50-200"),
         (("--window", "40", "--features", "mean"), f"--features {default}"),
-        (("--window", "40", "--label-of", "last"), "--label-of majority"),
     ):
         held = load_saved(chain)
         assert contradicted(*words, model=held)[0] == (has, " ".join(words[-2:]))

@@ -57,9 +57,8 @@ def test_the_afternoon(tmp_path):
                 machines.append(subprocess.Popen(here(words[:-1]), cwd=tmp_path))
                 appears(tmp_path / name)
                 continue
-            words, _, file = command.partition(" > ")
             done = subprocess.run(
-                here(shlex.split(words)),
+                here(words),
                 cwd=tmp_path,
                 capture_output=True,
                 text=True,
@@ -68,22 +67,18 @@ def test_the_afternoon(tmp_path):
             )
             assert done.returncode == code, (command, done.stdout, done.stderr)
             shown[command] = done.stdout
-            if file:
-                (tmp_path / file).write_text(done.stdout, encoding="utf-8")
         for machine in machines:
             assert machine.wait(PATIENCE_S) == 0
     finally:
         for machine in machines:
             machine.kill()
-    _record, _features, watched, inspected, *with_out = shown.values()
+    _record, _look, watched, inspected, *with_out = shown.values()
     # Which window comes first, and which features lead in it, depends on where reading began.
     alarm = re.search(r"ALARM 1 .*number ([\d,]+) .*: (.*\d+%.*)", watched)
     assert FIRST_OF_THE_FAULT < int(alarm[1].replace(",", "")) < FIRST_OF_THE_FAULT + 60_000
     assert "x1_" in alarm[2]
     assert "19,048" in inspected
     assert (tmp_path / "pump.png").stat().st_size > 10_000
-    header, *rows = (tmp_path / "pump.csv").read_text(encoding="utf-8").splitlines()
-    assert len(rows) == 239 and "x1_power_200-450" in header
     if with_out:
         lines = (tmp_path / "alarms.jsonl").read_text(encoding="utf-8").splitlines()
         assert 0 < sum('"alarm": true' in line for line in lines) < len(lines) < 832

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import simulated_node
 
-from edgesvm.cli.service import Service
+from edgesvm.cli.process import Service
 from edgesvm.persist import Checkpoint
 
 PI = Path(__file__).parents[2] / "examples" / "pi"

@@ -13,7 +13,8 @@ from allocations import hook_calls, preload_calls
 from each import each
 
 from edgesvm import CorruptModelError, MemoryBudgetError, Standardized, StreamSVM, load
-from edgesvm.cli import drift_options, main, score_words
+from edgesvm.cli import main, score_words
+from edgesvm.cli.learner_settings import DriftSettings
 from edgesvm.data import Rows, Source, Stream
 from edgesvm.learners.drift import DriftWatch, PageHinkley
 from edgesvm.persist import Checkpoint
@@ -276,12 +277,12 @@ def evaluated(capsys, rows, *words):
 def test_eval_says_where_and_resets_only_if_told(rows, tmp_path, capsys):
     plain = json.loads(evaluated(capsys, rows, "--json").out)
     assert "drift" not in plain
-    noted = json.loads(evaluated(capsys, rows, "--json", "--drift", "page-hinkley").out)
+    noted = json.loads(evaluated(capsys, rows, "--json", "--drift").out)
     drift = noted.pop("drift")
     assert (drift["drifts"], drift["resets"], len(drift["last"])) == (1, 0, 1)
     assert noted["accuracy"] == plain["accuracy"]
     saved = str(tmp_path / "m.esvm")
-    words = ["--drift", "page-hinkley", "--on-drift", "reset", "--save", saved]
+    words = ["--drift", "reset", "--save", saved]
     said = evaluated(capsys, rows, *words)
     at = drift["last"][0]["sample"]
     line = f"drift at sample {at:,}: error {100 * drift['last'][0]['before']:.0f} % before, "
@@ -293,13 +294,12 @@ def test_eval_says_where_and_resets_only_if_told(rows, tmp_path, capsys):
     assert load(saved).n_seen_ == N - 1 - at
 
 
-@each("on_drift, n_told", [("reset", 1), ("note", 0), (None, 0)])
-def test_the_checkpoint_is_told_of_a_new_start(on_drift, n_told):
+@each("drift, n_told", [("reset", 1), ("note", 0)])
+def test_the_checkpoint_is_told_of_a_new_start(drift, n_told):
     told, said = [], []
     saver = SimpleNamespace(forget=lambda: told.append(learner.n_seen_))
     learner = StreamSVM().allocate(3)
-    settings = drift_options.DriftSettings("page-hinkley", reset=on_drift == "reset")
-    watch = settings.watch(learner, said.append, saver)
+    watch = DriftSettings(drift=drift).watch(learner, said.append, saver)
     predict_then_learn(Source(X, Y), learner, drift=watch)
     assert told == [0] * n_told and len(said) == 1
     assert said[0].endswith("; the learner starts over") == bool(n_told)
@@ -324,7 +324,7 @@ class Flipping(Stream):
 def test_run_on_a_pseudo_terminal_saves_the_learner_that_started_over(label_mode, tmp_path):
     path, saved = tmp_path / "m.ckpt", tmp_path / "m.esvm"
     argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--learner", "stream"]
-    argv += ["--drift", "page-hinkley", "--on-drift", "reset", "--save", str(saved)]
+    argv += ["--drift", "reset", "--save", str(saved)]
     argv += ["--checkpoint", str(path), "--every", "400"]
     link = PtyLink()
     try:

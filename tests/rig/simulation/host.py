@@ -24,9 +24,8 @@ import numpy as np
 
 import edgesvm
 from edgesvm.cli import _parse, run, server
-from edgesvm.cli.drift_options import DETECTORS
-from edgesvm.cli.run_settings import RunSettings
-from edgesvm.cli.stopping import Signals
+from edgesvm.cli.options import read
+from edgesvm.cli.process import Signals
 from edgesvm.errors import CorruptModelError, LinkDown, NoSchema
 from edgesvm.learner import Learner
 from edgesvm.learners.drift import DriftWatch
@@ -74,7 +73,7 @@ class Host:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.settings = RunSettings.of(_parse(world.plan.words))
+        self.settings = read(run.Settings, _parse(world.plan.words))
         self.broken = ""
         self.lives = 0
         self.last_news_at = 0.0  # when a sample or a label was taken, or refused
@@ -135,9 +134,9 @@ class Host:
             "edgesvm.serve.taught.Job": WatchedJob,
             "edgesvm.cli.server.stop_signals": self._stop_signals,
             "edgesvm.cli.server.Opening": Opening,
-            "edgesvm.cli.headroom.take": lambda: None,  # it takes time, and is about memory
-            "edgesvm.cli.link_options.read_key": lambda path: KEY,
-            "edgesvm.cli.link_options.open_link": functools.partial(
+            "edgesvm.cli.process.reserve": lambda: None,  # it takes time, and is about memory
+            "edgesvm.cli.link_settings.read_key": lambda path: KEY,
+            "edgesvm.cli.link_settings.open_link": functools.partial(
                 open_link, opener=world.open, clock=world.clock
             ),
             "edgesvm.link.binary.SystemRandom": Nonces,
@@ -146,7 +145,7 @@ class Host:
             "edgesvm.persist.checkpointing.start_thread": lambda target, name: mock.Mock(),
         }
         clock = mock.Mock(monotonic=world.clock, sleep=world.sleep)
-        for module in ("run", "server", "status", "run_report"):
+        for module in ("run", "server", "process", "run_report"):
             replaced[f"edgesvm.cli.{module}.time"] = clock
         with contextlib.ExitStack() as stack:
             for name, what in replaced.items():
@@ -241,8 +240,7 @@ class Host:
         told = self.world.plan.told
         drift = None
         if told["drift"] is not None:
-            detector = getattr(edgesvm, DETECTORS[told["drift"]])()
-            drift = DriftWatch(own, detector, reset=told["reset"])
+            drift = DriftWatch(own, edgesvm.PageHinkley(), reset=told["reset"])
         self._plain = PlainHost(
             self._reader,
             own,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.cli import _parse
-from edgesvm.cli.learner_options import KINDS, OF_MANY, LearnerSettings
+from edgesvm.cli.learner_settings import KINDS, OF_MANY, LearnerSettings
+from edgesvm.cli.options import parsed
 from edgesvm.data import Rows, Stream
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
 from rig.liveness import HANDSHAKE_S, RECOVERY_S
@@ -124,7 +124,7 @@ class Plan:
 def _fits(learner: tuple[str, ...], n_features: int) -> bool:
     """Whether there is such a learner."""
     try:
-        LearnerSettings.of(_parse(("run", "sim", *learner))).build(n_features)
+        parsed(LearnerSettings, " ".join(learner)).build(n_features)
     except ValueError:
         return False
     return True
@@ -187,7 +187,8 @@ def _options(
 ) -> dict[str, Any]:
     told: dict[str, Any] = {
         "ring": rng.choice((64, 256) if is_text else (4, 16, 64, 256)),
-        "full": rng.choice(("drop_oldest", "drop_newest")),
+        "full": "drop_oldest",
+        "clip": False,
         "late": rng.choice((8, 32, 256)) if mode == "late" else 0,
         "key": not is_text and rng.random() < 0.25,
         "range": (-3.0, 3.0) if rng.random() < 0.2 else None,
@@ -199,7 +200,6 @@ def _options(
         "text": is_text,
         "labels": mode,
     }
-    told["clip"] = told["range"] is not None and rng.random() < 0.5
     return told
 
 
@@ -210,14 +210,14 @@ def _words(
     words += ["--every", rng.choice((str(rng.randint(5, 300)), f"{rng.uniform(0.5, 90):.1f}s"))]
     words += ["--checkpoint-second", "spare"] if told["second"] else []
     words += _learner(rng, n_features, n_classes)
-    words += ["--ring", str(told["ring"]), "--full", told["full"]]
+    words += ["--ring", str(told["ring"])]
     words += ["--late-labels", str(told["late"])] if told["late"] else []
     words += ["--key", "key"] if told["key"] else []
     if told["range"] is not None:
-        words += ["--range={:g},{:g}".format(*told["range"]), *(["--clip"] * told["clip"])]
+        words += ["--range={:g},{:g}".format(*told["range"])]
     words += ["--max-labels-per-second", str(told["max_labels"])] if told["max_labels"] else []
     if told["drift"] is not None:
-        words += ["--drift", told["drift"], *(["--on-drift", "reset"] * told["reset"])]
+        words += ["--drift", "reset" if told["reset"] else "note"]
     if told["text"]:
         words += ["--text", "--n-features", str(n_features), *(["--answers"] * told["answers"])]
         words += ["--label", "none"] if told["labels"] == "none" else []
@@ -228,7 +228,7 @@ def _learner(rng: random.Random, n_features: int, n_classes: int) -> tuple[str, 
     """The options of a learner, of two classes if it cannot have more, and of the memory for it."""
     kind = ("--learner", rng.choice(tuple(KINDS)))
     scale = rng.choice(((), (), (), ("--scale", "robust"), ("--raw",)))
-    dtype = ("--dtype", "float64") if rng.random() < 0.25 else ()
+    dtype = ("--set", "dtype=float64") if rng.random() < 0.25 else ()
     classes = ("--classes", "3") if n_classes > 2 and rng.random() < 0.7 else ()
     many = ("--multiclass", rng.choice(tuple(OF_MANY))) if classes and rng.random() < 0.5 else ()
     chance = ("--probabilities",) if rng.random() < 0.1 else ()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments
+from edgesvm.cli.options import option
 from edgesvm.cli.saved_model import claimed
 from edgesvm.learner import Learner, learner_in
 from edgesvm.serve.outputs.sink import port_name
@@ -29,41 +29,11 @@ STDOUT = "jsonl:-"
 PASSWORD = "EDGESVM_MQTT_PASSWORD"
 
 
-def add_to(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group(
-        "predictions for others, each as a JSON line (docs/outputs.md)"
-    )
-    group.add_argument(
-        "--out",
-        action="append",
-        default=[],
-        type=_sink,
-        metavar="SINK",
-        help="jsonl:FILE, jsonl:- or mqtt://",
-    )
-    group.add_argument(
-        "--out-when",
-        type=_when,
-        metavar="every|change|N",
-        help="which predictions to pass on; default every",
-    )
-    group.add_argument(
-        "--out-queue",
-        type=arguments.count,
-        default=1024,
-        metavar="N",
-        help="predictions kept for a slow sink; default 1024",
-    )
-    group.add_argument(
-        "--out-password-file", metavar="FILE", help="password of mqtt:// or mqtts://"
-    )
-
-
 def _sink(text: str) -> str:
     """A sink whose kind is known, and of which all is there that must be there at the start."""
     kind, colon, rest = text.partition(":")
     if kind not in KINDS or not colon or not rest:
-        raise argparse.ArgumentTypeError(
+        raise ValueError(
             f"{text}: give jsonl:FILE, jsonl:-, mqtt://host/topic or mqtts://host/topic"
         )
     if kind == "jsonl" and text != STDOUT and not os.path.exists(rest):
@@ -78,30 +48,33 @@ def _when(text: str) -> When:
         return When(1 if text == "every" else None)
     try:
         return When(arguments.count(text))
-    except (ValueError, argparse.ArgumentTypeError):
-        raise argparse.ArgumentTypeError(f"{text}: give every, change or an N >= 1") from None
+    except ValueError:
+        raise ValueError(f"{text}: give every, change or an N >= 1") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OutSettings:
     """The sinks that predictions are passed on to; none by default."""
 
-    out: tuple[str, ...] = ()
-    out_when: When | None = None
-    out_queue: int = 1024
-    out_password_file: str | None = None
+    TITLE: ClassVar[str] = "predictions for others, each as a JSON line (docs/outputs.md)"
 
-    @classmethod
-    def of(cls, options: argparse.Namespace) -> OutSettings:
-        """Raises ValueError if the options contradict each other."""
-        if len(set(options.out)) < len(options.out):
+    out: tuple[str, ...] = option(
+        (), "jsonl:FILE, jsonl:- or mqtt://", unit="SINK", check=_sink, repeat=True
+    )
+    out_when: When | None = option(
+        None,
+        "which predictions to pass on; default every",
+        unit="every|change|N",
+        check=_when,
+    )
+    out_queue: int = option(
+        1024, "predictions kept for a slow sink", unit="N", check=arguments.count
+    )
+    out_password_file: str | None = option(None, "password of mqtt:// or mqtts://", unit="FILE")
+
+    def __post_init__(self) -> None:
+        if len(set(self.out)) < len(self.out):
             raise ValueError("--out names a sink twice")
-        if STDOUT in options.out and options.json:
-            raise ValueError(
-                "--json and --out jsonl:- both write standard output: send one of them to a file, "
-                "as in --out jsonl:FILE"
-            )
-        return arguments.read(cls, options, out=tuple(options.out))
 
     @property
     def files(self) -> list[tuple[str, str]]:
@@ -122,6 +95,14 @@ class OutSettings:
             for _, path in self.files:
                 held.enter_context(claimed(path))
             yield
+
+    def check(self, *, json: bool) -> None:
+        """Raise ValueError if two things are to be written to standard output."""
+        if json and self.takes_stdout:
+            raise ValueError(
+                "--json and --out jsonl:- both write standard output: send one of them to a file, "
+                "as in --out jsonl:FILE"
+            )
 
     @property
     def takes_stdout(self) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from edgesvm.cli.status import StatusLine
+from edgesvm.cli.options import option
+from edgesvm.cli.process import StatusLine
 
 if TYPE_CHECKING:
     from edgesvm.serve.page.view import Shown
@@ -20,36 +20,23 @@ LOCAL = "127.0.0.1"
 LEAST_TOKEN = 16  # characters
 
 
-def add_to(group: argparse._ActionsContainer) -> None:
-    """Add the options of the page."""
-    group.add_argument(
-        "--http",
-        type=address,
-        metavar="[HOST:]PORT",
-        help="a page, /metrics and /status.json at this port",
-    )
-    group.add_argument(
-        "--http-token-file", metavar="FILE", help="token for giving labels on the page"
-    )
-
-
 def address(text: str) -> tuple[str, int]:
     """``8080``, ``HOST:8080`` or ``[::1]:8080``; port 0 takes a free one."""
     host, colon, port = text.rpartition(":")
     host = host.strip("[]") if colon else LOCAL
     if not host or not (port.isascii() and port.isdecimal()) or int(port) > 0xFFFF:
-        raise argparse.ArgumentTypeError(f"{text}: give a port, such as 8080, or HOST:PORT")
+        raise ValueError(f"{text}: give a port, such as 8080, or HOST:PORT")
     return host, int(port)
 
 
-@dataclass(frozen=True)
-class ShowSettings:
-    """What is shown while a command serves ports, and how it reports at the end."""
+@dataclass(frozen=True, kw_only=True)
+class ReportSettings:
+    """What is said while a command serves ports, and how it reports at the end."""
 
-    json: bool = False
-    quiet: bool = False
-    http: tuple[str, int] | None = None
-    http_token_file: str | None = None
+    TITLE: ClassVar[str] = "what is shown"
+
+    json: bool = option(False, "print one JSON line to stdout at the end")
+    quiet: bool = option(False, "no status line")
 
     def status_line(self) -> StatusLine:
         return StatusLine(quiet=self.quiet)
@@ -63,6 +50,19 @@ class ShowSettings:
         else:
             for line in lines:
                 status.say(line)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageSettings(ReportSettings):
+    """And the page."""
+
+    http: tuple[str, int] | None = option(
+        None,
+        "a page, /metrics and /status.json at this port",
+        unit="[HOST:]PORT",
+        check=address,
+    )
+    http_token_file: str | None = None
 
     @contextmanager
     def at(
@@ -116,6 +116,13 @@ class ShowSettings:
             for one in controls.values():
                 one.requests.close()
             server.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeachingSettings(PageSettings):
+    """And who may give labels there."""
+
+    http_token_file: str | None = option(None, "token for giving labels on the page", unit="FILE")
 
 
 def _new_token() -> str:

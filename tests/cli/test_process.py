@@ -11,10 +11,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 # before, the process need not grow.
 PROBE = """
 import sys
-from edgesvm.cli import headroom
+from edgesvm.cli import process
 from firmware_sim.limits.profiles import read_vm
 
-room = headroom.take() if sys.argv[1] == "with" else None
+room = process.reserve() if sys.argv[1] == "with" else None
 before = read_vm()["VmSize"]
 burst = [bytes(400) for _ in range(2000)]
 large = [bytes(12_000) for _ in range(16)]
