@@ -110,7 +110,7 @@ UNUSED = (
     *("edgesvm.learners.batch", "edgesvm.learners.multiclass", "edgesvm.learners.novelty"),
     *("edgesvm.learners.stream", "edgesvm.preprocessing.chain"),
     *("edgesvm.link.binary", "edgesvm.link.control", "edgesvm.link.recording"),
-    *("edgesvm.link.files", "edgesvm.data.files", "edgesvm.persist.checkpoint"),
+    *("edgesvm.link.files", "edgesvm.data.csv_rows", "edgesvm.persist.checkpoint"),
     *("edgesvm.cli.several_ports", "edgesvm.serve.windows", "firmware_sim", "serial"),
     *("http", "email", "ssl", "asyncio", "multiprocessing", "concurrent", "xml", "decimal"),
     *("bz2", "lzma", "shutil", "tempfile", "queue", "heapq", "subprocess", "unittest", "inspect"),

@@ -88,7 +88,7 @@ def words(s: dict[str, Any]) -> str:
             f"{score_words.scored(frozen)}",
             *score_words.remarks(frozen),
         ]
-    new = f"{s['n_updates']:,} {rows} taught it something new"
+    new = f"{s['n_updates']:,} {rows} changed the model"
     lines.append(f"{new}; {s['us_per_sample']:.1f} us per {sample}")
     lines += [_windows(s["windows"])] if "windows" in s else []
     words = "\n".join(line for line in lines if line)

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -66,11 +66,6 @@ def share(text: str) -> float:
 class Settings:
     file: str = argument("a .csv, an .npz with X and y, or a .rec", unit="FILE")
     columns: FileSettings = section(FileSettings)
-    header: str | None = option(
-        None,
-        "whether the first line of a CSV holds column names; default: decided from its cells",
-        choices=("yes", "no"),
-    )
     positive: str | None = option(
         None,
         "make two classes: this label, a number or a word, and all others",
@@ -114,13 +109,6 @@ class Settings:
         unit="PNG",
         check=arguments.new_file,
     )
-    reliability: str | None = option(
-        None,
-        "draw probabilities against the shares that came true, before and after they were fitted "
-        "(needs matplotlib); implies --probabilities",
-        unit="PNG",
-        check=arguments.new_file,
-    )
     season: int | None = option(
         None,
         "with --regress: compare with the target N rows before; default a day, if known",
@@ -137,7 +125,6 @@ class Settings:
             window=self.windows.window,
             drift=self.drift.drift,
             positive=self.positive,
-            reliability=self.reliability,
         )
         if self.season is not None and not self.learner.regress:
             raise ValueError(f"--season {self.season} is for targets: give --regress")
@@ -150,7 +137,6 @@ class Settings:
 def act(settings: Settings) -> int:
     rows = settings.columns.open(
         settings.file,
-        header=None if settings.header is None else settings.header == "yes",
         regress=settings.learner.regress,
         late_labels=settings.late_labels,
     )
@@ -162,10 +148,8 @@ def act(settings: Settings) -> int:
 def _test_then_train(settings: Settings, rows: FileRows) -> int:
     """Predict and learn every row, with a status line and a report; the exit code."""
     asked = settings.learner
-    if settings.reliability is not None:
-        asked = replace(asked, probabilities=True)
-    if settings.plot or settings.reliability:
-        from edgesvm.cli import figures  # reports a missing matplotlib right away
+    if settings.plot:
+        from edgesvm.cli import figures  # noqa: F401  (reports a missing matplotlib right away)
     if not rows.labelled:
         return _watched(settings, rows)
     model, status = _model(settings, asked, rows), StatusLine(quiet=settings.json)
@@ -210,13 +194,8 @@ def _test_then_train(settings: Settings, rows: FileRows) -> int:
     summary |= {"windows": job.stage.counters()} if isinstance(model, Chain) else {}
     if settings.save:
         model.save(settings.save)
-    title = f"{settings.file}: {model!r}"
     if settings.plot:
-        picture.draw(settings.plot, title=title)
-    if settings.reliability and job.pupil.forecasts is not None:
-        forecasts, names = job.pupil.forecasts, learner.classes_.tolist()
-        both = forecasts.raw.bins, forecasts.bins
-        figures.reliability(*both, settings.reliability, title=title, labels=names)
+        picture.draw(settings.plot, title=f"{settings.file}: {model!r}")
     print(json.dumps(summary) if settings.json else eval_report.words(summary))
     return 0
 

@@ -125,21 +125,3 @@ def _panels(names: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
             feature = feature.rpartition("_")[0]  # a panel for each level
         panels.setdefault(feature, []).append((channel, j))
     return panels
-
-
-def reliability(before: Any, after: Any, path: str, *, title: str, labels: Sequence[Any]) -> None:
-    """Probabilities of the second of two labels, or of all of more, against the shares that came
-    true; each is the `bins` of `Forecasts`."""
-    with saved(path, 2, 1, (5, 6.5), sharex=True, height_ratios=(3, 1)) as [[above], [below]]:
-        named = (("scores as they are", before, "tab:orange"), ("fitted", after, "tab:blue"))
-        for name, bins, color in named:
-            plot.reliability(bins, label=name, color=color, ax=above)
-            edges = [k / len(bins) for k in range(len(bins) + 1)]
-            below.stairs(bins[:, 0], edges, color=color, linewidth=1.5)
-        plot.curves.titled(above, title)
-        above.set_xlabel("")
-        below.set_yscale("log")
-        below.set_ylabel("samples")
-        of = f" of {labels[1]}" if len(labels) == 2 else ""
-        below.set_xlabel(f"probability{of}")
-        below.grid(alpha=0.3)

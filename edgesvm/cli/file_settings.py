@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from edgesvm.cli import arguments
 from edgesvm.cli.options import option
-from edgesvm.data import CsvRows, NpzRows
 from edgesvm.errors import RowsError
-from edgesvm.link import Recording, open_rows
 
+if TYPE_CHECKING:
+    from edgesvm.data import CsvRows, NpzRows
+    from edgesvm.link import Recording
+
+FileRows: TypeAlias = "CsvRows | NpzRows | Recording"
 SUFFIXES = (".csv", ".npz", ".rec")
-FileRows = CsvRows | NpzRows | Recording
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +68,8 @@ class FileSettings(ColumnSettings):
 
     def open(self, path: str, *, regress: bool = False, **more: Any) -> FileRows:
         """The rows of a file, with what was found out about it said on stderr."""
+        from edgesvm.link import open_rows  # and all readers of files, for those who have one
+
         rows = open_rows(
             path,
             label_column=self.label_column,

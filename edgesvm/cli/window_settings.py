@@ -10,7 +10,6 @@ from edgesvm.cli.learner_settings import said
 from edgesvm.cli.options import option, option_name
 from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
-from edgesvm.preprocessing.window_features import as_bands
 
 if TYPE_CHECKING:
     from edgesvm.preprocessing.chain import Chain
@@ -152,6 +151,8 @@ def _held(chain: Chain, name: str) -> object:
     """The value of an option, as one would give it."""
     windows: Any = chain.windows_
     if name == "bands":
+        from edgesvm.preprocessing.window_features import as_bands
+
         pairs = as_bands(windows.bands, windows.rate)
         return ",".join(f"{lo:g}-{hi:g}" for lo, hi in pairs)
     return getattr(windows, name)
@@ -165,5 +166,7 @@ def _same(chain: Chain, name: str, value: Any) -> bool:
 
 def _cut(windows: WindowFeatures) -> tuple[Any, ...]:
     """All that tells windows apart, whatever way they were asked for."""
+    from edgesvm.preprocessing.window_features import as_bands
+
     bands = as_bands(windows.bands, windows.rate)
     return windows.window, windows.hop, windows.rate, bands, windows.names(2)

@@ -7,17 +7,20 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgesvm.data.files import CsvRows, NpzRows
+from edgesvm.data.csv_rows import CsvRows
 from edgesvm.data.rows import RowSource
 from edgesvm.errors import LinkDown, RowsError
 from edgesvm.link._ring import Batch, LateLabel, LateLabels, LateSample
 from edgesvm.link.freshness import Freshness
 from edgesvm.link.link import SampleSchema
 from edgesvm.link.recording import Recording
+
+if TYPE_CHECKING:
+    from edgesvm.data.npz import NpzRows
 
 READ_ROWS = 256
 REORDERED = 32  # samples that a line may have swapped
@@ -75,6 +78,8 @@ def open_rows(
             "be given for CSV files only"
         )
     if suffix == ".npz":
+        from edgesvm.data.npz import NpzRows  # brings zipfile, which CSV files do not need
+
         return NpzRows(path, targets=targets)
     recording = Recording(path, late_labels=late_labels)
     if recording.targets != targets:
