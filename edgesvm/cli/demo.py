@@ -123,52 +123,34 @@ def _without_labels(settings: Settings, machine: RotatingMachine) -> dict[str, A
 
 def _report(report: Report, settings: Settings, machine: RotatingMachine) -> str:
     edge: dict[str, Any] = report.edge
-    c = edge["counters"]
     n_features = machine.n_features
     calls, control = learner_calls(settings.learner.build(n_features), n_features, COUNTED)
     frozen = _without_labels(settings, machine)
-    lines = [
-        "3. Report",
-        "",
-        f"learner     {edge['learner']}",
-        f"baselines   always the larger class {percent(edge['majority'])}, "
-        f"always the label before {percent(edge['label_before'])}",
-        f"accuracy    first {edge['window']:,} samples {percent(edge['first_accuracy'])}, "
-        f"last {edge['window']:,} {percent(edge['rolling_accuracy'])}, "
-        f"balanced {percent(edge['balanced_accuracy'])}; "
-        "each sample predicted before its label was used",
-        f"no labels   the saved model on the next {UNLABELLED:,} samples, none of them learned: "
-        f"{score_words.accuracy(frozen)}",
-        *(f"            {line}" for line in score_words.remarks(frozen)),
-        f"bytes       planned {edge['bytes_planned']:,} = allocated {edge['bytes_allocated']:,} of "
-        f"{settings.learner.memory}; link {format_bytes(edge['link_bytes'])}",
-        f"allocator   {(calls - control) / COUNTED:.6f} calls per sample over {COUNTED:,} samples "
-        f"(CPython's hooks; control {control}, counted {calls})",
-        f"process     {report.memory.text()}",
-        f"link        {c['taken']:,} of {report.samples_sent:,} samples received, "
-        f"{c['missing']:,} missing, {c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} B "
-        "rejected; "
-        f"{report.predictions:,} predictions sent back; "
-        f"counts add up: {'no' if edge['broken_identities'] else 'yes'}",
-    ]
-    if report.latency_us is not None:
-        at = report.latency_us
-        lines.append(
-            f"latency     sample to prediction p50 {at['p50'] / 1000:.1f} ms, "
-            f"p99 {at['p99'] / 1000:.1f} ms"
-        )
-    lines.append(f"snapshot    {settings.model}: edgesvm inspect {settings.model}")
-    return "\n".join(lines)
+    return "\n".join(
+        [
+            "3. Report\n",
+            report.text(),
+            simulate.edge_words(edge),
+            f"no labels the saved model on the next {UNLABELLED:,} samples, none of them learned: "
+            f"{score_words.accuracy(frozen)}",
+            *(f"          {line}" for line in score_words.remarks(frozen)),
+            f"bytes     planned {edge['bytes_planned']:,} = allocated {edge['bytes_allocated']:,} "
+            f"of {settings.learner.memory}; link {format_bytes(edge['link_bytes'])}",
+            f"allocator {(calls - control) / COUNTED:.6f} calls per sample over {COUNTED:,} "
+            f"samples (CPython's hooks; control {control}, counted {calls})",
+            f"snapshot  {settings.model}: edgesvm inspect {settings.model}",
+        ]
+    )
 
 
 def _picture(watch: _Watch, edge: dict[str, Any], settings: Settings) -> str:
     try:
         from edgesvm.cli import figures
     except RuntimeError as why:
-        return f"picture     not drawn: {why}"
+        return f"picture   not drawn: {why}"
     path = str(settings.folder / "demo.png")
     n_samples = watch.accuracy[-1][0] if watch.accuracy else 0
     title = f"Rotating machine, {settings.learner.memory} learner, {n_samples:,} samples"
     curve = [(*point, edge["majority"], edge["label_before"]) for point in watch.accuracy]
     figures.accuracy_and_memory(curve, watch.memory, path, title=title)
-    return f"picture     {path}"
+    return f"picture   {path}"

@@ -76,11 +76,11 @@ def act(options: argparse.Namespace) -> int:
         status.end()
     sim_options.finish(options, report)
     if not options.json and report.edge is not None:
-        print(_edge_words(report.edge))
+        print(edge_words(report.edge))
     return exit_code(report)
 
 
-def _edge_words(edge: dict[str, Any]) -> str:
+def edge_words(edge: dict[str, Any]) -> str:
     """The report of `edgesvm run` as text."""
     c = edge["counters"]
     lines = [
