@@ -73,7 +73,7 @@ def watched(
     learner: NoveltyLearner, X: np.ndarray, shown: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which rows are strange, at which an alarm is on, and their scores: judged and then learned,
-    as by `Watcher`."""
+    as by `Watch`."""
     strange, on, scores = np.zeros(len(X), bool), np.zeros(len(X), bool), np.zeros(len(X))
     learner.allocate(X.shape[1])
     for i, x in enumerate(X):

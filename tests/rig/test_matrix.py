@@ -80,23 +80,23 @@ def bench(rates=None, mishaps=None, *, samples=3000, baud=None, capacity=8192, *
     return Bench(node, Line(MemoryLink(capacity), baud=baud, faults=faults))
 
 
-def connect(desk, **options):
+def connect(setup, **options):
     return open_link(
-        "memory", opener=desk.open, clock=lambda: desk.now, sleep=desk.sleep, **options
+        "memory", opener=setup.open, clock=lambda: setup.now, sleep=setup.sleep, **options
     )
 
 
-def serve(desk, **options):
+def serve(setup, **options):
     """Learn until all is drained; the counters, after every check there is."""
-    link = connect(desk, **options)
-    runner = taught(link, StreamSVM(lookahead=4), clock=lambda: desk.now)
-    while not desk.drained and desk.now < 600:
+    link = connect(setup, **options)
+    runner = taught(link, StreamSVM(lookahead=4), clock=lambda: setup.now)
+    while not setup.drained and setup.now < 600:
         try:
             runner.step(0.02)
         except LinkDown:
             link.reconnect()
     runner.step(0.0)
-    assert desk.drained and runner.check_identities() == []
+    assert setup.drained and runner.check_identities() == []
     return runner.counters()
 
 
@@ -104,9 +104,9 @@ def broken(checks):
     return [str(check) for check in checks if not check.holds]
 
 
-def check_all(desk, counters):
-    faults, node = desk.line.faults, desk.node
-    assert desk.line.lost_bytes == 0
+def check_all(setup, counters):
+    faults, node = setup.line.faults, setup.node
+    assert setup.line.lost_bytes == 0
     assert broken(matrix_checks(faults.ledger, counters)) == []
     assert broken(identities(counters)) == []
     want = expected(node, faults)
@@ -124,10 +124,10 @@ RATES |= dict.fromkeys(("disconnect", "stale", "reboot"), 0.002)
 
 @each("kind", FAULTS)
 def test_each_fault_of_the_wire_alone(kind):
-    desk = bench({kind: RATES[kind]})
-    counters = serve(desk)
-    assert desk.line.faults.ledger.counts()[kind] > 0
-    check_all(desk, counters)
+    setup = bench({kind: RATES[kind]})
+    counters = serve(setup)
+    assert setup.line.faults.ledger.counts()[kind] > 0
+    check_all(setup, counters)
 
 
 BAD_LINES = ("too_long", "bad_columns", "bad_char", "bad_checksum", "no_checksum", "bad_sequence")
@@ -137,10 +137,10 @@ BAD_LINES = ("too_long", "bad_columns", "bad_char", "bad_checksum", "no_checksum
 def test_each_fault_of_the_wire_alone_in_lines_of_text(kind):
     faults = FaultInjector({kind: RATES[kind]}, seed=5, delimiter=10)
     node = TextNode(RotatingMachine(0), samples=3000, numbered=True, checksum="crc16")
-    desk = Bench(node, Line(MemoryLink(8192), faults=faults))
-    c = serve(desk, mode="text")
+    setup = Bench(node, Line(MemoryLink(8192), faults=faults))
+    c = serve(setup, mode="text")
     ledger, want = faults.ledger, expected(node, faults)
-    assert ledger.counts()[kind] > 0 and desk.line.lost_bytes == 0
+    assert ledger.counts()[kind] > 0 and setup.line.lost_bytes == 0
     # A second boot, and it alone, says the schema line again; nothing garbled passes for a comment.
     assert c["comments"] == node.boots
     assert sum(c[name] for name in BAD_LINES) == ledger.total("bad")
@@ -160,12 +160,12 @@ SETTINGS = {
 def test_each_mishap_of_the_device_alone(kind):
     settings = SETTINGS.get(kind, {})
     rate = 0.001 if kind == "schema" else 0.03
-    desk = bench(mishaps={kind: rate}, **settings)
+    setup = bench(mishaps={kind: rate}, **settings)
     late = WAITING if settings.get("label_mode") == "late" else 0
-    counters = serve(desk, late_labels=late)
-    struck = desk.node.ledger.counts()[kind]
+    counters = serve(setup, late_labels=late)
+    struck = setup.node.ledger.counts()[kind]
     assert struck > 0
-    check_all(desk, counters)
+    check_all(setup, counters)
     if kind == "label-never":
         assert counters["unlabelled"] + counters["waiting"] == struck
     if late:
@@ -174,37 +174,37 @@ def test_each_mishap_of_the_device_alone(kind):
 
 @each("mix", MIXES)
 def test_mixes(mix):
-    desk = bench(MIXES[mix], {"nan": 0.01, "dimension": 0.01, "overrun": 0.01, "hostile": 0.01})
-    check_all(desk, serve(desk))
+    setup = bench(MIXES[mix], {"nan": 0.01, "dimension": 0.01, "overrun": 0.01, "hostile": 0.01})
+    check_all(setup, serve(setup))
 
 
 @each("dtype", ["float32", "int16"])
 @each("label_mode", ["inline", "late", "none"])
 def test_every_kind_of_sample(dtype, label_mode):
-    desk = bench(samples=1000, dtype=dtype, label_mode=label_mode, timestamps=True)
-    counters = serve(desk, late_labels=WAITING)
-    check_all(desk, counters)
+    setup = bench(samples=1000, dtype=dtype, label_mode=label_mode, timestamps=True)
+    counters = serve(setup, late_labels=WAITING)
+    check_all(setup, counters)
     assert counters["taken"] == 1000
     assert counters["learned"] == (0 if label_mode == "none" else 1000)
 
 
 def test_a_device_that_overruns_owns_up_to_what_is_missing():
-    desk = bench(samples=800, baud=115200, rate=1000.0)
-    counters = serve(desk)
-    check_all(desk, counters)
-    dropped = desk.node.samples_dropped
+    setup = bench(samples=800, baud=115200, rate=1000.0)
+    counters = serve(setup)
+    check_all(setup, counters)
+    dropped = setup.node.samples_dropped
     assert dropped > 300 and counters["node_samples_dropped"] == dropped
     # Those after the last that was sent leave no gap.
-    tail = desk.node.samples_made - 1 - expected(desk.node, desk.line.faults).rows.max()
+    tail = setup.node.samples_made - 1 - expected(setup.node, setup.line.faults).rows.max()
     assert counters["missing"] == dropped - tail
 
 
 def test_a_slow_consumer_costs_samples_and_no_memory():
     """A host that polls and takes nothing: the ring drops its oldest, and says how many."""
-    desk = bench(samples=2000)
-    link = connect(desk, ring=64)
+    setup = bench(samples=2000)
+    link = connect(setup, ring=64)
     held = link.nbytes
-    while not desk.drained:
+    while not setup.drained:
         link.poll(0.01)
     c = link.counters
     assert c["ring_dropped"] == 2000 - 64 and c["ring_high_water"] == 64
@@ -212,13 +212,13 @@ def test_a_slow_consumer_costs_samples_and_no_memory():
 
 
 def test_a_uart_nobody_reads_in_time_overruns():
-    desk = bench(samples=2000, baud=2_000_000, capacity=4096)
-    link = connect(desk)
-    runner = taught(link, StreamSVM(), clock=lambda: desk.now)
-    while not desk.drained:
+    setup = bench(samples=2000, baud=2_000_000, capacity=4096)
+    link = connect(setup)
+    runner = taught(link, StreamSVM(), clock=lambda: setup.now)
+    while not setup.drained:
         runner.step(0.0)
-        desk.sleep(0.05)  # 10,000 bytes into a buffer of 4,096
-    assert desk.line.lost_bytes > 10_000
+        setup.sleep(0.05)  # 10,000 bytes into a buffer of 4,096
+    assert setup.line.lost_bytes > 10_000
     c = runner.counters()
     assert broken(identities(c)) == [] and runner.check_identities() == []
     assert c["missing"] > 500 and c["learned"] == c["unique"] < 1500
@@ -232,19 +232,19 @@ class Garbled(FaultInjector):
 
 
 def test_baud_mismatch_is_told_from_silence():
-    desk = bench()
-    desk.line.faults = Garbled({}, seed=1)
+    setup = bench()
+    setup.line.faults = Garbled({}, seed=1)
     with pytest.raises(NoSchema, match="the node uses 9600 baud"):
-        connect(desk, baud=9600)
-    assert desk.node.hellos > 10 and math.isclose(desk.now, 10.0, abs_tol=0.1)
+        connect(setup, baud=9600)
+    assert setup.node.hellos > 10 and math.isclose(setup.now, 10.0, abs_tol=0.1)
 
 
 def test_a_board_that_restarts_says_so_in_the_log():
-    desk = bench({"reboot": 0.002})
-    counters = serve(desk)
-    check_all(desk, counters)
-    assert counters["logs"] == desk.node.boots - 1 > 0
-    assert counters["epochs"] == desk.node.boots
+    setup = bench({"reboot": 0.002})
+    counters = serve(setup)
+    check_all(setup, counters)
+    assert counters["logs"] == setup.node.boots - 1 > 0
+    assert counters["epochs"] == setup.node.boots
 
 
 def test_commands_are_carried_out_once_and_answered_each_time():
@@ -278,12 +278,12 @@ def test_the_table_covers_every_fault():
 
 
 def test_a_count_that_is_off_by_one_is_found():
-    desk = bench({"flip": 0.05, "duplicate": 0.05}, samples=500)
-    counters = serve(desk)
-    assert broken(matrix_checks(desk.line.faults.ledger, counters)) == []
+    setup = bench({"flip": 0.05, "duplicate": 0.05}, samples=500)
+    counters = serve(setup)
+    assert broken(matrix_checks(setup.line.faults.ledger, counters)) == []
     for name in ("bad_crc", "duplicate"):
         wrong = {**counters, name: counters[name] + 1}
-        assert len(broken(matrix_checks(desk.line.faults.ledger, wrong))) == 1
+        assert len(broken(matrix_checks(setup.line.faults.ledger, wrong))) == 1
     assert len(broken(identities({**counters, "learned": 0}))) == 1
     assert len(broken(identities({**counters, "bytes_ok": 0}))) == 1
 
