@@ -231,11 +231,6 @@ class EnclosingCoreRef(KernelCoreRef):
         """Least f of a sample that is not added now"""
         return self.threshold()
 
-    @property
-    def least_inside(self):
-        """`threshold`; infinite while there is no ball"""
-        return self.threshold() if self.n else np.inf
-
     def allow(self, epsilon, margin_tol):
         """Set the tolerances; return what they allow, in units of f."""
         self.epsilon, self.margin_tol = epsilon, margin_tol

@@ -493,12 +493,6 @@ cdef class EnclosingCore(KernelCore):
         block.f[t] = INFINITY
         self.take(p, f)
 
-    cdef void append_all(self) noexcept nogil:
-        """Add the whole block to the core set, for which there is room."""
-        cdef int64_t t
-        for t in range(self.block.n):
-            self.append(t)
-
     cdef void remove(self, int64_t q) noexcept nogil:
         """Move the last core vector to the place of q."""
         cdef int64_t last = self.n_core[0] - 1
@@ -544,11 +538,6 @@ cdef class EnclosingCore(KernelCore):
         if self.margin_tol == INFINITY:
             return slack
         return fmin(slack, fmax(self.margin_tol * self.margin(), FINEST * square))
-
-    @property
-    def least_inside(self):
-        """`threshold`; infinite while there is no ball"""
-        return self.threshold() if self.n_core[0] else INFINITY
 
     @property
     def square_distance(self):
@@ -613,10 +602,7 @@ cdef class EnclosingCore(KernelCore):
         cdef int64_t before = self.n_iter[0] + self.n_taken
         cdef Status status
         self.budget, self.streaming, self.is_full = self.max_iter, True, False
-        if self.is_sparse:
-            status = self.load_alone(x, y, weight, self.common.n_seen)
-        else:
-            status = self.load(x, y, weight, self.common.n_seen)
+        status = self.load_alone(x, y, weight, self.common.n_seen)
         if status == CHANGED:
             self.block.f[0] = y * self.output()
         while status == CHANGED and self.improve():
@@ -699,7 +685,7 @@ cdef class EnclosingCore(KernelCore):
         cdef cnp.ndarray held = np.ascontiguousarray(numbers, np.int64)  # `arange` may give int32
         cdef const int64_t *number = <const int64_t *> cnp.PyArray_DATA(held)
         cdef const double *weight = NULL
-        cdef int64_t n = len(X), at = 0, before
+        cdef int64_t n = len(X), at = 0, before, t
         cdef Status status
         if weights is not None:
             weight = <const double *> cnp.PyArray_DATA(weights)
@@ -713,7 +699,8 @@ cdef class EnclosingCore(KernelCore):
                 raise self.explained(refusal(
                     status, f"{self.owner}: row {number[at]}", self.dtype, self.labels.in_slots))
             if unseen:
-                self.append_all()
+                for t in range(self.block.n):
+                    self.append(t)
             else:
                 self.score_block()
                 self.improve_all(False)

@@ -601,11 +601,6 @@ class BallVectorMachine(EnclosingMachine):
     half of ``margin_`` with ``shrink=False``, some 0.7 to 0.9 of it after one round, all of it when
     the ball is the smallest. ``margin_tol`` and ``converged_`` are relative to this level.
 
-    Eq. 10 has the centre within R* sqrt((1 + sqrt 2) epsilon) of the best one, c*, but needs r =
-    R*, the smallest radius. One round ends with a larger one: on two clouds of 60 rows, C = 1 to
-    100, the centre was 0.23 to 0.53 |c*| away (in the mean 0.050, 0.023 and 0.013 R*, where the
-    bound is 0.016 R*), without ``shrink`` 0.58 to 0.96, and with ``max_rounds=100`` 0.002 to 0.05.
-
     Bytes: see ``plan``; about n_features s + 60 per core vector, s = 4 or 8, 64 more for the
     default cache, and 64 n_features s for the rows examined together. With ``max_nonzeros`` 76 + s
     per core vector, 4 + s per non-zero, n_features s, for the linear kernel 8 n_features more, and
@@ -704,10 +699,7 @@ class CoreVectorMachine(EnclosingMachine):
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 
-    Bytes: see ``plan``; about n_features s + 92 per core vector, s = 4 or 8, 64 more for the
-    default cache, and 64 n_features s for the rows examined together. With ``max_nonzeros`` 108 + s
-    per core vector, 4 + s per non-zero, n_features s, for the linear kernel 8 n_features more, and
-    the cache.
+    Bytes: see ``plan``; 32 more per core vector than a `BallVectorMachine`.
 
     Examples
     --------

@@ -206,14 +206,9 @@ class IncrementalSVM(RetrainedSVM):
     f <= 1, which includes the misclassified samples; its Table 1 shows that they differ. Hence |f|
     <= 1 for the third, which agrees with its small models there.
 
-    "active" is the scheme of Mitra, Murthy & Pal 2000 ("Data condensation in large databases by
-    incremental learning with support vector machines", ICPR) as Domeniconi & Gunopulos state it:
-    both a percentage of the misclassified and of the correctly classified data is retained, with
-    the support vectors; their own "error_driven" keeps the misclassified only. They give neither
-    percentage nor how the samples are chosen. Here the percentages are parameters, with defaults of
-    ours, and each sample is drawn by itself; classified means by the model of the moment. The
-    factor by which the same authors adapt such shares, from the support vectors' neighbours, is of
-    a later paper (2004) and not here.
+    "active" is the scheme of Mitra, Murthy & Pal 2000 as Domeniconi & Gunopulos state it. They give
+    neither the shares nor how samples are chosen: here the shares are parameters, each sample is
+    drawn by itself, and classified means by the model of the moment.
 
     The first batch is stored whole. While it fills, it is solved at each doubling, so that there is
     a model from the second sample on. A cycle starts from the coefficients of the previous one.

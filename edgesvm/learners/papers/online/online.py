@@ -138,15 +138,6 @@ class PassiveAggressive(LinearLearner):
 
     A weight s makes C of the sample C s; "PA" has no C, and takes every weight above zero alike.
     Bytes: see ``plan``; 48 + (D + 1) s, s = 4 or 8. Time: O(D) per sample.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from edgesvm import PassiveAggressive
-    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]], dtype=np.float32)
-    >>> model = PassiveAggressive(C=0.5).partial_fit(X, ["cold", "hot", "cold", "hot"])
-    >>> model.predict_one(X[2])
-    'cold'
     """
 
     _compiled = PassiveAggressiveCore
@@ -193,19 +184,7 @@ class Pegasos(LinearLearner):
 
     A weight s multiplies the sample's loss. Samples longer than 1e19 lambda (1e150 lambda in
     float64) are refused, since w could overflow. Bytes: see ``plan``; 64 + 2 (D + 1) s, s = 4 or 8.
-    Time: O(D) per sample.
-
-    A step has the size of its sample: one value 1e5 deviations out, of the wrong class, and 18,000
-    rows later 16 % were right instead of 99. `Standardized` in front limits it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from edgesvm import Pegasos
-    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]], dtype=np.float32)
-    >>> model = Pegasos(lambda_=0.1).partial_fit(X, ["cold", "hot", "cold", "hot"])
-    >>> model.predict_one(X[2])
-    'cold'
+    Time: O(D) per sample. One value far out spoils it as it does `Perceptron`.
     """
 
     _compiled = PegasosCore
@@ -357,17 +336,6 @@ class Forgetron(ExpansionLearner):
     mistakes, ``n_updates_``. The paper's bound on M assumes k(x, x) <= 1. There is no intercept. A
     weight s multiplies the sample's coefficient, which the paper does not have. Bytes: see
     ``plan``; 64 + M (D s + 8), M = max_vectors, s = 4 or 8.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from edgesvm import RBF, Forgetron
-    >>> X = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=np.float32)
-    >>> model = Forgetron(max_vectors=10, kernel=RBF(2.0))
-    >>> for _ in range(2):
-    ...     _ = model.partial_fit(X, [0, 0, 1, 1])
-    >>> model.predict(X)
-    array([0, 0, 1, 1])
     """
 
     _least_in_parts = (2, 5)

@@ -116,17 +116,13 @@ class RandSVM(Wrapper):
     * A sample of one class has no support vectors; half of it is kept. Otherwise the next sample
       would consist of the other class alone, and so on.
     * Each solution starts from the coefficients of the previous one.
-    * A sample of support vectors and violators is not like the data, and the solution of a sample
-      that is too small for them can be far worse than that of the first. Each pass adds up the loss
-      of its solution over all the data. If no solution is optimal, the one with the smallest primal
-      objective is returned; the paper returns the last, which is ``returns="last"``.
+    * A sample of support vectors and violators is not like the data, and its solution can be far
+      worse than the first. Each pass adds up the loss over all the data, for ``returns="best"``.
 
     Bytes: the solver's, plus n_features s + 49 for each of its ``max_samples``, s = 4 or 8; with
     ``max_nonzeros`` in the solver, instead of n_features s 16 + s, and 4 + s for each non-zero. The
     data are read once to check and count the rows, once for the first sample, once per pass, and
-    once to return to a better solution. Besides the plan, a chunk of 1,024 rows is in memory, and
-    temporarily a few numbers per row of the sample. Violators are drawn while they are counted,
-    each with the same probability.
+    once to return to a better solution. Besides the plan, a chunk of 1,024 rows is in memory.
 
     ``partial_fit`` and ``learn_one`` are the solver's: they put samples into its store, and there
     is no second pass over them.

@@ -553,8 +553,10 @@ def test_a_tolerance_larger_than_the_level_of_the_surface_is_not_converged(engin
     model = machine(BallVectorMachine, engine, C=1.0, epsilon=0.02, shrink=False).fit(X, y)
     K = transformed_kernel(model, X, y)
     alpha = coefficients(model, len(X))
-    tolerance = level_of(model, K, alpha) - model.core.least_inside
-    assert tolerance < model.margin_ and model.core.least_inside < 0.0
+    core = model.core
+    least_inside = (core.kappa + model.margin_ - core.square_distance) / 2
+    tolerance = level_of(model, K, alpha) - least_inside
+    assert tolerance < model.margin_ and least_inside < 0.0
     assert model.enclosed_ and not model.converged_
 
 
