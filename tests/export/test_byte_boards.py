@@ -6,7 +6,7 @@ from each import each
 from on_boards import board
 from test_byte import trying
 
-from edgesvm import ByteSVM, FourierSVM, Standardized
+from edgesvm import ByteSVM
 from edgesvm.export.boards import BOARDS
 from edgesvm.persist.format import pack
 from rig.boards import BOARDS as EMULATED
@@ -44,9 +44,6 @@ def test_a_board_learns_as_the_host(name, tmp_path):
     check(1024, name, tmp_path, trying(150, 9, 2))
 
 
-CASES = [("uno", 1024), *((name, n) for name in EMULATED for n in (1024, 2048))]
-
-
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
@@ -61,12 +58,3 @@ def test_ten_thousand_hard_samples(name, n_bytes, tmp_path):
         f" bytes; {what} to decide {often.decide:,}, to learn {often.learn:,}; of hard samples"
         f" {there.decide:,}, {there.learn:,}"
     )
-    if name != "uno":
-        peer = Standardized(learner=FourierSVM.within(n_bytes - 300, n_features=9))
-        peer = peer.allocate(9, classes=[0, 1])
-        (tmp_path / "peer").mkdir()
-        other = run(peer, board(name), tmp_path / "peer", usual(2000), stack=2048)
-        print(
-            f"{name} FourierSVM in {peer.nbytes}: flash {other.flash}, RAM {other.ram}, stack"
-            f" {other.stack} bytes; {what} to decide {other.decide:,}, to learn {other.learn:,}"
-        )
