@@ -520,7 +520,7 @@ REGISTERED = [
     Registered(
         "BatchSVM-nonzeros-linear",
         BatchSVM,
-        {**STORE_NONZEROS, "kernel": Linear(), "tol": 1e-6},
+        {**STORE_NONZEROS, "kernel": Linear(), "tol": 1e-6, "max_iter": 20_000},
         unread=("degree", "cache"),
         by_rounding=("n_iter",),
     ),
@@ -665,7 +665,7 @@ REGISTERED = [
     Registered(
         "RandSVM-nonzeros",
         BatchSVM,
-        {**STORE_NONZEROS, "kernel": Linear()},
+        {**STORE_NONZEROS, "kernel": Linear(), "max_iter": 20_000},
         unread=("degree", "cache"),
         by_rounding=("n_iter",),
         wrapper=RandSVM,
@@ -675,7 +675,7 @@ REGISTERED = [
     Registered(
         "RandSVM-reservoir",
         ReservoirSVM,
-        {"max_samples": 10, "cache": 128, "kernel": Linear(), "seed": 3},
+        {"max_samples": 10, "cache": 128, "kernel": Linear(), "seed": 3, "max_iter": 20_000},
         3,
         unread=("degree",),
         by_rounding=("n_iter",),
