@@ -111,7 +111,7 @@ def main(arguments: list[str] | None = None) -> None:
     for name, model in models.items():
         learner, pairs = Standardized(learner=model), []
         predict_then_learn(
-            Source(X, y), learner, witnesses=[lambda x, *pair, to=pairs: to.append(pair)]
+            Source(X, y), learner, listeners=[lambda x, *pair, to=pairs: to.append(pair)]
         )
         curves[name], score = rolling(pairs, args.rolling)
         report(name, score, f", {learner.nbytes:,} bytes")

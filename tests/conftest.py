@@ -43,15 +43,15 @@ APART = {
     "preprocessing",
     "regression",
     "rig/test_matrix.py",
+    "serve/test_journal.py",
+    "serve/test_score.py",
+    "serve/test_taught.py",
     "support",
     "test_bases.py",
     "test_budget.py",
     "test_docstrings.py",
-    "test_evaluation.py",
     "test_floors.py",
-    "test_journal.py",
     "test_readme.py",
-    "test_runner.py",
     "test_wheel.py",
 }
 # Seconds that a long test may take: minutes of a processor, of which other work may leave a tenth.

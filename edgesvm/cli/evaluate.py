@@ -175,7 +175,7 @@ def _test_then_train(settings: Settings, rows: FileRows) -> int:
     )
     held_out = HeldOut(learner, _freeze_after(settings, rows, model), settings.last, season)
     picture = _Picture(job, regress=asked.regress)
-    job.pupil.witnesses += [held_out, *([picture] if settings.plot else [])]
+    job.pupil.listeners += [held_out, *([picture] if settings.plot else [])]
     started = time.perf_counter()
     try:
         _learn_all(job, settings.samples, lambda: time.perf_counter() - started, status)

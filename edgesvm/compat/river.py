@@ -266,7 +266,7 @@ class AnomalyDetector(Named, base.AnomalyDetector):
 
 
 def scored(*told: metrics.base.Metric) -> Callable[[Any, Any, Any], None]:
-    """A witness of `predict_then_learn` that tells river's metrics of each row.
+    """A listener of `predict_then_learn` that tells river's metrics of each row.
 
     Parameters
     ----------
@@ -281,14 +281,14 @@ def scored(*told: metrics.base.Metric) -> Callable[[Any, Any, Any], None]:
     >>> from edgesvm.serve.taught import predict_then_learn
     >>> from river import metrics
     >>> f1 = metrics.MacroF1()
-    >>> found = predict_then_learn(TwoNorm(seed=1), StreamSVM(), 500, witnesses=[scored(f1)])
+    >>> found = predict_then_learn(TwoNorm(seed=1), StreamSVM(), 500, listeners=[scored(f1)])
     >>> f1.get() > 0.9, found.score.n
     (True, 499)
     """
 
-    def witness(x: Any, label: Any, predicted: Any) -> None:
+    def listener(x: Any, label: Any, predicted: Any) -> None:
         if predicted is not None:
             for metric in told:
                 metric.update(label, predicted)
 
-    return witness
+    return listener

@@ -190,7 +190,7 @@ class RowsLink:
                 y if used else np.zeros(n, np.int32),
                 has_label,
                 np.ones(n) if chunk.weight is None else chunk.weight,
-                np.arange(first, first + n) & 0xFFFFFFFF,
+                (np.arange(first, first + n) & 0xFFFFFFFF).astype(np.uint32),
             )
             first += n
 
@@ -208,16 +208,17 @@ class RowsLink:
                     began += last + 1
                 last = number
                 numbers[i] = began + number
-            has_label = part.has_label & self._used
-            yield part._replace(has_label=has_label, sequence=numbers & 0xFFFFFFFF)
+            sequence = (numbers & 0xFFFFFFFF).astype(np.uint32)
+            yield part._replace(has_label=part.has_label & self._used, sequence=sequence)
 
     def take(self, max_rows: int | None = None) -> Batch:
         """The next rows, as views; at most so many."""
         if self._batch is None:
             self._read()
-        end = None if max_rows is None else self._at + max_rows
-        columns = () if self._batch is None else self._batch
-        return Batch(*(column[self._at : end] for column in columns))
+        held = self._batch
+        assert held is not None  # `poll` has said that there are rows
+        at = slice(self._at, None if max_rows is None else self._at + max_rows)
+        return Batch(held.X[at], held.y[at], held.has_label[at], held.weight[at], held.sequence[at])
 
     def release(self, n: int) -> None:
         """Release the `n` oldest rows taken."""

@@ -1,6 +1,6 @@
 """One job: samples of a source become rows, a pupil answers and learns them, and others are told.
 
-    source ──take──> stage ──row──> pupil ──Answer──> node, journal, listeners
+    source ──take──> stage ──row──> pupil ──answer──> node, journal (outputs, page), listeners
     (link, file)     (windows)      (labels, targets, what is normal)
 
 `run`, `watch`, `eval`, `record` and `look` are descriptions of a job. A pupil is `Taught`, of
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,21 +24,6 @@ from edgesvm.serve.journal import Journal
 from edgesvm.serve.remarks import Remarks
 
 Row = tuple[np.ndarray, Any, float]  # values, label or None, weight
-
-
-class Answer(NamedTuple):
-    """What was said of a row.
-
-    x : the row, valid until the next; predicted : a label, or (value, low, high) of a target, or
-    None; score : decision value; flags : as on the wire; label : that came with the row, or None.
-    """
-
-    x: np.ndarray
-    sequence: int
-    predicted: Any
-    score: float
-    flags: int
-    label: Any = None
 
 
 class Pupil(ABC):
@@ -55,8 +40,14 @@ class Pupil(ABC):
     def answer(
         self, x: np.ndarray, label: Any, weight: float, sequence: int
     ) -> tuple[Any, float, int]:
-        """Predict a row, and learn it: predicted, score and flags, as of an `Answer`. Raises
-        SampleRefused if it is refused, and nobody is told."""
+        """Predict a row, and learn it. Raises SampleRefused if it is refused, and nobody is told.
+
+        Returns
+        -------
+        predicted : a label, or (value, low, high) of a target, or None
+        score : decision value
+        flags : as on the wire
+        """
 
     @abstractmethod
     def counters(self, taken: int, stage: Stage) -> dict[str, Any]:
@@ -128,8 +119,6 @@ class Job:
     ----------
     taken, sequence : int
         Samples so far, and the number of the last.
-    listeners : list of callable
-        Each is told each `Answer`.
     """
 
     def __init__(
@@ -147,7 +136,6 @@ class Job:
         self.link, self.pupil, self.stage = link, pupil, Stage() if stage is None else stage
         self.model = pupil.learner if model is None and pupil is not None else model
         self.answers, self.taken, self.sequence = answers, 0, 0
-        self.listeners: list[Callable[[Answer], None]] = []
         self._keep, self._epochs = keep, link.epochs
         self._is_straight = stage is None
         self._label_of = label_of
@@ -295,8 +283,6 @@ class Job:
         elif self.answers:
             number = 0 if predicted is None else self._number(predicted)
             self.link.send_prediction(sequence, number, score, flags)
-        for listener in self.listeners:
-            listener(Answer(x, sequence, predicted, score, flags, label))
 
     def _number(self, label: Any) -> Any:
         """A label that is learned as the link and the journal have it: a number."""

@@ -14,9 +14,9 @@ from edgesvm.contract.names import word_of
 class Journal:
     """A ring of the last answers, each with its row: allocated once, written without waiting.
 
-    A reader keeps its own place, from `written` or from its last `since`. One that is slower than
-    the writer loses the oldest entries and learns how many. The writer never waits for a reader;
-    readers may be other threads.
+    A reader keeps its own place, from `written`, the entries so far, or from its last `since`. One
+    that is slower than the writer loses the oldest entries and learns how many. The writer never
+    waits for a reader; readers may be other threads.
 
     Parameters
     ----------
@@ -30,15 +30,6 @@ class Journal:
         Whether labels are numbers, float64, and a prediction has an interval.
     clock : callable
         Wall clock, in seconds.
-
-    Attributes
-    ----------
-    written : int
-        Entries written since the beginning, also those that are gone.
-    nbytes : int
-        Bytes of the ring.
-    names : sequence of str
-        Words of the labels, by number; empty if labels are numbers.
 
     Examples
     --------

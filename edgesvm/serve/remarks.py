@@ -400,21 +400,13 @@ def lines(**facts: Any) -> list[str]:
 
 
 class Remarks:
-    """The remarks on a model at work.
+    """The remarks on a model at work; `held` has the key and line of each that held when it was
+    looked last, and `flags` a bit for each, from `FIRST_BIT` on.
 
     Parameters
     ----------
     facts : Facts
         Its learner, allocated, and what stays the same.
-
-    Attributes
-    ----------
-    counters : callable
-        Of the job; set before the first look.
-    held : dict of str to str
-        Key and line of what held when it was looked last.
-    flags : int
-        The same, a bit for each line of `TABLE`, from `FIRST_BIT` on.
     """
 
     def __init__(self, facts: Facts) -> None:

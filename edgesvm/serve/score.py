@@ -29,23 +29,9 @@ def far_out(learner: Learner) -> dict[str, int]:
 
 
 class Prequential(Tally):
-    """Accuracy over all samples, over the last ``window`` samples, and balanced over the classes;
+    """Accuracy over all samples, over the last `window` samples, and balanced over the classes;
     and beside it that of two answers that need no learner: always the larger class, and always the
-    label before.
-
-    Parameters
-    ----------
-    window : int
-        Number of samples in the rolling accuracy; takes ``window`` bytes.
-
-    Attributes
-    ----------
-    n : int
-        Number of predictions scored.
-    first : float or None
-        Accuracy of the first ``window`` predictions; None until there are that many.
-    confusion : dict of dict
-        ``confusion[label][predicted]``, how often a sample of this label was predicted so.
+    label before. ``confusion[label][predicted]`` is how often a sample was predicted so.
     """
 
     @property
@@ -108,18 +94,13 @@ class Forecasts:
     learner : Calibrated, optional
         For `ask` and `score`.
     with_raw : bool
-        Whether to score its decision values as they are too, 1 / (1 + exp(-f)).
+        Whether to score its decision values as they are too, 1 / (1 + exp(-f)), in `raw`.
 
     Attributes
     ----------
-    n : int
-        Number of samples scored: those whose label had been seen before.
-    log_loss : float or None
-        Mean of -log p of the true label; None before the first.
     bins : ndarray of shape (10, 3), float64
         For probabilities from 0 to 0.1, and so on: how many, their sum, and how many labels came
         true. Of two labels those of the second count, of more all.
-    raw : Forecasts or None
     """
 
     LEAST = 1e-15  # the smallest probability charged

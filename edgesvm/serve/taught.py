@@ -96,12 +96,7 @@ class HeldOut:
     after : int or None
         Rows that are learned before the copy is made; None: none is made.
     window, season : int
-        As of the score.
-
-    Attributes
-    ----------
-    score : Prequential or RegressionScore
-        Without predictions until there is a copy.
+        As of its score.
     """
 
     def __init__(self, learner: Learner, after: int | None, window: int, season: int = 0) -> None:
@@ -126,7 +121,8 @@ class Taught(Pupil):
     """Learns labels or targets. Each row is predicted first, and the prediction is scored.
 
     Every row is accounted for: ``rows = learned + unlabelled + refused_value + unknown_label +
-    over_rate + expired + waiting``.
+    over_rate + expired + waiting``. The last two are of late labels, that came too late or are
+    still to come; `refused_value` is of a value or weight that the learner refused.
 
     Parameters
     ----------
@@ -134,15 +130,13 @@ class Taught(Pupil):
     learner : Learner
         Allocated or not; its labels are integers of the link or the words that they stand for
         (`link.class_names`) or, of a regressor, targets.
-    window : int
-        Number of samples in the rolling accuracy.
+    window, season : int
+        As of the score.
     max_labels_per_second : float, optional
-        Samples over this rate are not learned (`over_rate`), which limits what an intruder on the
-        wire can teach. Bursts of up to one second's samples are learned.
+        Rows over this rate are not learned (`over_rate`), which limits what an intruder on the wire
+        can teach. Bursts of up to one second's rows are learned.
     drift : DriftWatch, optional
-        Of this learner: told whether it is wrong about each sample just before it learns it.
-    season : int, default 0
-        As of `RegressionScore`.
+        Told whether the learner is wrong about each row just before it learns it.
     delay : int, default 0
         A row is learned only when so many more have come.
     strict : bool
@@ -157,12 +151,8 @@ class Taught(Pupil):
     score : Prequential or RegressionScore
         Of the rows that were learned.
     forecasts : Forecasts or None
-        Score of their probabilities, if the learner is `Calibrated`, asked just before learning.
-    learned, unlabelled, refused_value, unknown_label, over_rate, expired, waiting : int
-        What became of the rows. `refused_value`: the learner refused a value or the weight. With
-        late labels: `waiting` for the label; `expired`, the label came too late; `unlabelled`, no
-        label is expected any more.
-    witnesses : list of callable
+        Of their probabilities, if the learner is `Calibrated`.
+    listeners : list of callable
         Each is told the values, label and prediction of each row that was learned.
     """
 
@@ -186,7 +176,7 @@ class Taught(Pupil):
         self.score: Any = scored_by(learner, window, season)
         is_calibrated = is_a(learner, "Calibrated")
         self.forecasts = Forecasts(learner, with_raw=with_raw) if is_calibrated else None
-        self.witnesses: list[Callable[[np.ndarray, Any, Any], None]] = []
+        self.listeners: list[Callable[[np.ndarray, Any, Any], None]] = []
         self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self.own_unlabelled = 0  # those that do not wait for a late label
         self.remarks = Remarks(Facts(learner=learner, score=self.score))
@@ -305,8 +295,8 @@ class Taught(Pupil):
         self._fitted = self._fitted or self.learner.is_fitted  # not after a weight of zero
         if predicted is not None:
             self.score.add(label, predicted)
-        for witness in self.witnesses:
-            witness(x, label, predicted)
+        for listener in self.listeners:
+            listener(x, label, predicted)
         if drift is not None and drift.score(label):
             self._fitted = False
 
@@ -386,7 +376,7 @@ def predict_then_learn(
     learner: Learner,
     at_most: int | None = None,
     *,
-    witnesses: Iterable[Callable[[np.ndarray, Any, Any], None]] = (),
+    listeners: Iterable[Callable[[np.ndarray, Any, Any], None]] = (),
     **options: Any,
 ) -> Taught:
     """One pass over rows: each is predicted, and the prediction is scored, then it is learned.
@@ -399,7 +389,7 @@ def predict_then_learn(
         Allocated or not.
     at_most : int, optional
         Rows to read.
-    witnesses : iterable of callable
+    listeners : iterable of callable
         As of `Taught`.
     **options : Any
         Those of `Taught`.
@@ -421,7 +411,7 @@ def predict_then_learn(
     from edgesvm.link.files import RowsLink
 
     job = taught(RowsLink(rows), learner, answers=False, **options)
-    job.pupil.witnesses += witnesses
+    job.pupil.listeners += listeners
     while job.taken != at_most:
         try:
             job.step(0.0, None if at_most is None else at_most - job.taken)

@@ -28,17 +28,8 @@ MOST_SECONDS = 3600.0
 
 
 class Before:
-    """A learner's state before the last request that taught it, at any of its ports.
-
-    Parameters
-    ----------
-    learner : Learner
-        Allocated.
-
-    Attributes
-    ----------
-    keeper : Teaching or None
-        Whose request it was; None if there is nothing to undo.
+    """A learner's state before the last request that taught it, at any of its ports; `keeper` is
+    whose request it was, None if there is nothing to undo.
     """
 
     def __init__(self, learner: Learner) -> None:

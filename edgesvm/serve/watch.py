@@ -30,23 +30,11 @@ COUNTS = ("learned", "not_learned", "watched", "strange", "stuck", "lost", "alar
 class Episode:
     """One alarm, from its first rows to the end.
 
-    Attributes
-    ----------
-    kind : {"strange", "stuck", "lost", "stale"}
-        "strange": the learner's alarm is on. "stuck": a feature repeats its value, and no row is
-        judged. "lost": half of about the last 350 rows were in an alarm, and what is normal is
-        learned anew. "stale": no samples come.
-    sequence, row : int
-        Of the sample that began it, or the last one before it, and how many rows came up to it.
-    score, threshold : float
-        Then: see `NoveltyLearner.score_one`.
-    shares : ndarray of shape (n_features,), float64
-        Share of each feature in that score; of those that are stuck, equal ones. Their sum is 1,
-        or 0 if no samples come.
-    highest : float
-        The highest score in it.
-    began, ended : float
-        By the watcher's clock, seconds; `ended` is None while it lasts.
+    kind : "strange", the learner's alarm is on; "stuck", a feature repeats its value, and no row is
+    judged; "lost", half of about the last 350 rows were in an alarm, and what is normal is learned
+    anew; or "stale", no samples come. sequence, row : of the sample that began it, or the last one
+    before it, and how many rows came up to it. shares : of each feature in the score, with the sum
+    1, or 0 if no samples come. began, ended : by the job's clock; None while it lasts.
     """
 
     kind: str
@@ -77,7 +65,8 @@ class Watch(Pupil):
     """Learns rows without labels, then watches them: a strange one may begin an alarm.
 
     Every sample is accounted for: ``taken = rows + in_windows + late + refused_value``, and
-    ``rows = learned + not_learned``.
+    ``rows = learned + not_learned``. Alarms are of all kinds, also that no samples come, which is
+    one while it learns too.
 
     Parameters
     ----------
@@ -91,21 +80,6 @@ class Watch(Pupil):
         grows slowly is learned then.
     clock : callable
         Monotonic clock, in seconds.
-
-    Attributes
-    ----------
-    watching : bool
-        Whether the learning is over.
-    episode : Episode or None
-        The alarm that is on.
-    score : float
-        Of the last row.
-    rows, learned, not_learned, refused_value : int
-        Rows, by whether the learner changed; samples refused because of a value.
-    watched, strange, stuck, lost, alarms : int
-        Rows since the watching began; those of them beyond the threshold; rows in which a feature
-        was stuck; times that the learner got lost; and alarms of all kinds, also that no samples
-        come, which is one while it learns too.
     """
 
     def __init__(

@@ -15,17 +15,11 @@ from edgesvm.serve.job import Row, Stage
 
 
 class Windows(Stage):
-    """Windows of raw samples. One that samples are missing from is dropped.
+    """Windows of raw samples. One that samples are missing from is dropped; with `strict`, a label
+    for which the learner has no room is an error, and not left out.
 
     Every sample and every window is accounted for: ``taken = pushed + late_samples +
     refused_samples`` and ``windows_begun = windows + windows_dropped + windows_open``.
-
-    Parameters
-    ----------
-    chain : Chain
-        Allocated.
-    strict : bool
-        A label for which the learner has no room is an error, and not left out.
     """
 
     steady = False

@@ -181,7 +181,7 @@ def test_rivers_metrics_over_our_loop():
     X = rng.standard_normal((400, 2)).astype(np.float32)
     y = X[:, 0] > 0.5
     told = metrics.Accuracy(), metrics.F1()
-    found = predict_then_learn(Source(X, y), edgesvm.StreamSVM(), witnesses=[scored(*told)])
+    found = predict_then_learn(Source(X, y), edgesvm.StreamSVM(), listeners=[scored(*told)])
     assert told[0].cm.n_samples == found.score.n == 399
     assert told[0].get() == found.score.accuracy and 0.5 < told[1].get() < 1
 

@@ -407,6 +407,20 @@ def test_a_partial_write_is_finished_before_anything_else(clock):
     assert node.decoder.frames == node.decoder.ok
 
 
+def test_the_rest_of_a_frame_does_not_go_to_the_next_port(clock):
+    again = Node()
+    link, port = connect(clock, Node(), [FakePort(clock, again)])
+    port.bite = 7
+    link.send_prediction(3, 1, 0.5)
+    link.flush()
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    link.reconnect()
+    assert not again.kinds(wire.PREDICTION)
+    assert again.decoder.frames == again.decoder.ok
+
+
 def test_a_delimiter_is_sent_first_after_silence(clock):
     node = Node()
     link, _ = connect(clock, node)

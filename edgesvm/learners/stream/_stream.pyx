@@ -362,7 +362,7 @@ cdef void forget(Balls *balls, int64_t j) noexcept nogil:
     balls.m[0] = last
 
 
-# -- the Cholesky factor L of a positive definite matrix that grows by products v v' ----------------
+# -- the Cholesky factor L of a positive definite matrix that grows by products v v' ---------------
 #
 # L is packed column by column, so that every inner loop runs over consecutive numbers: column j of
 # order n begins at `column(j, n)`, with its diagonal. Time: O(n^2) for a product and a solution,

@@ -12,7 +12,7 @@ from edgesvm.contract.params import among, flag, param, positive, size, within
 from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.kernel_learner import KERNEL, ForgettingLearner
-from edgesvm.learners.stream import _stream
+from edgesvm.learners.stream._stream import KernelStreamSVMCore, StreamSVMCore
 
 __all__ = ["KernelStreamSVM", "StreamSVM"]
 
@@ -128,7 +128,7 @@ class StreamSVM(Learner):
 
     _capacity = "lookahead"
 
-    _compiled = _stream.StreamSVMCore
+    _compiled = StreamSVMCore
     _absent: ClassVar = {"join": "closest", "average": False, "class_weight": None}
 
     C: float = param(1.0, positive)
@@ -333,7 +333,7 @@ class KernelStreamSVM(ForgettingLearner):
 
     _capacity = "max_vectors"
     _least_in_parts = (2, 2)
-    _compiled = _stream.KernelStreamSVMCore
+    _compiled = KernelStreamSVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "bound", "dtype", "when_full", "forgetting")
     _absent: ClassVar[Mapping[str, Any]] = {
         "when_full": "share",

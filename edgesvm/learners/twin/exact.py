@@ -20,7 +20,11 @@ from edgesvm.data.survey import survey
 from edgesvm.learner import exclusive, fits
 from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
 from edgesvm.learners.kinds import Regressor
-from edgesvm.learners.twin import _adiabatic
+from edgesvm.learners.twin._adiabatic import (
+    IncrementalDecrementalSVMCore,
+    IncrementalDecrementalSVRCore,
+    SimpleSVMCore,
+)
 
 __all__ = ["IncrementalDecrementalSVM", "IncrementalDecrementalSVR", "SimpleSVM"]
 
@@ -305,7 +309,7 @@ class IncrementalDecrementalSVM(IncrementalDecrementalLearner, SampleVectors):
     """
 
     _least_in_parts = (4, 5)
-    _compiled = _adiabatic.IncrementalDecrementalSVMCore
+    _compiled = IncrementalDecrementalSVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "when_full", "max_margin", "dtype")
 
     when_full: str = param("oldest", among("farthest", "oldest", "ignore"))
@@ -377,7 +381,7 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
     array([0.84, 0.14])
     """
 
-    _compiled = _adiabatic.IncrementalDecrementalSVRCore
+    _compiled = IncrementalDecrementalSVRCore
     _param_order = ("max_vectors", *KERNEL, "C", "epsilon", "when_full", "max_margin", "dtype")
 
     epsilon: float = param(0.1, divisor)
@@ -508,7 +512,7 @@ class SimpleSVM(SampleVectors):
     _capacity = "max_vectors"
     _fits_in_passes = True
     _least_in_parts = (5, 6)
-    _compiled = _adiabatic.SimpleSVMCore
+    _compiled = SimpleSVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "when_full", "max_passes", "dtype")
 
     C: float = param(1.0, divisor)

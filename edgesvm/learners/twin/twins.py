@@ -15,7 +15,8 @@ from edgesvm.contract.params import among, flag, not_negative, param, positive, 
 from edgesvm.contract.registry import registered
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.kernel_learner import KERNEL, ForgettingLearner, KernelMethod
-from edgesvm.learners.twin import _adiabatic, _shared_twin_svm
+from edgesvm.learners.twin._adiabatic import TwinVectorMachineCore
+from edgesvm.learners.twin._shared_twin_svm import SharedTwinSVMCore
 from edgesvm.learners.twin.exact import MAX_TWINS, AdiabaticLearner, Arrays
 
 __all__ = ["SharedTwinSVM", "TwinVectorMachine"]
@@ -118,7 +119,7 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
 
     _capacity = "max_twins"
     _least_in_parts = (3, 3)
-    _compiled = _adiabatic.TwinVectorMachineCore
+    _compiled = TwinVectorMachineCore
     _param_order: ClassVar[tuple[str, ...]] = (
         *("max_twins", *KERNEL, "C", "m1", "m2", "eta"),
         *("merge", "merge_side", "rejection", "max_margin", "dtype", "control_C"),
@@ -231,7 +232,7 @@ class SharedTwinSVM(KernelMethod):
     """
 
     _capacity = "max_twins"
-    _compiled = _shared_twin_svm.SharedTwinSVMCore
+    _compiled = SharedTwinSVMCore
     _param_order = ("max_twins", "n_classes", *KERNEL, "settle_after", "r", "dtype")
 
     max_twins: int = size(100, within(1, MAX_TWINS))

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import os
-import select
 import stat
 
 from edgesvm.serve.outputs.sink import Line, Sink
-
-# So much goes into a pipe at once or not at all; POSIX promises 512, Linux has 4,096.
-ATOMIC = getattr(select, "PIPE_BUF", 512)
-WAIT_S = 0.25
 
 
 class File(Sink):
@@ -55,7 +50,7 @@ class File(Sink):
 
 
 class StandardOutput(Sink):
-    """Lines on standard output, whatever that is.
+    """Lines on standard output, whatever that is. A reader that is slow holds up this sink alone.
 
     Parameters
     ----------
@@ -67,58 +62,28 @@ class StandardOutput(Sink):
 
     def __init__(self, fd: int = 1) -> None:
         self._fd = fd
-        self._rest = b""  # of a line that a full disk cut
+        self._rest = b""  # of a line that a full disk cut, which is not ours to cut back
 
     def open(self) -> None:
         """It is open."""
 
     def send(self, lines: list[Line]) -> int:
-        if not self._finished_line():
-            return 0
-        data, n = whole_lines(lines)
-        if not has_room(self._fd):
-            return 0
-        written = put(self._fd, data)
-        whole = data[:written].count(b"\n")
-        if written and data[written - 1 : written] != b"\n":
-            # A line that has begun is sent: its rest comes first of all.
-            end = data.index(b"\n", written) + 1
-            self._rest, whole = data[written:end], whole + 1
-        return min(whole, n)
+        for n, line in enumerate(lines):
+            try:
+                self._finish_line()
+                data = line.encoded()
+                self._rest = data[os.write(self._fd, data) :]
+            except OSError:
+                if n == 0:
+                    raise
+                return n
+        return len(lines)
 
-    def _finished_line(self) -> bool:
-        """Write the rest of a line; whether there is none now."""
-        if self._rest and has_room(self._fd):
-            self._rest = self._rest[put(self._fd, self._rest) :]
-        return not self._rest
+    def _finish_line(self) -> None:
+        """Write the rest of a line; a line that has begun is sent."""
+        while self._rest:
+            self._rest = self._rest[os.write(self._fd, self._rest) :]
 
     def close(self, seconds: float) -> None:
         if self._rest and seconds:
-            self._finished_line()
-
-
-def whole_lines(lines: list[Line]) -> tuple[bytes, int]:
-    """As many lines as go into a pipe at once, and how many these are; one at least."""
-    data, n = lines[0].encoded(), 1
-    for line in lines[1:]:
-        if len(data) + len(more := line.encoded()) > ATOMIC:
-            break
-        data, n = data + more, n + 1
-    return data, n
-
-
-def has_room(fd: int) -> bool:
-    """Whether a write of `ATOMIC` bytes will not wait; waits a little for it."""
-    if not hasattr(select, "poll"):
-        return True  # only POSIX can tell
-    room = select.poll()
-    room.register(fd, select.POLLOUT)
-    return bool(room.poll(1000 * WAIT_S))
-
-
-def put(fd: int, data: bytes) -> int:
-    """Write without waiting, if `fd` is so; returns the number of bytes."""
-    try:
-        return os.write(fd, data)
-    except BlockingIOError:
-        return 0
+            self._finish_line()

@@ -27,17 +27,7 @@ PORTS = {"mqtt": 1883, "mqtts": 8883}
 class Mqtt(Sink):
     """Publishes each line to a topic of a broker, with QoS 1: it is delivered once the broker has
     confirmed it. One that was not, because the connection broke, is sent again: rarely a line
-    arrives twice.
-
-    TOPIC/status is ``online`` while the program runs, and ``offline`` after it, also if it dies
-    (its last will). It is ``unavailable`` while the sensor sends no samples; where lines come from
-    several ports, TOPIC/PORT/status says that of each. All are retained. Home Assistant finds the
-    device by retained messages under ``homeassistant/``; ``?discovery=PREFIX`` says another prefix,
-    ``?discovery=`` none.
-
-    With ``mqtts://`` the broker's certificate must be for its host, and by an authority that this
-    machine knows or whose certificate is in ``?ca=FILE``. ``?cert=FILE&key=FILE`` is this client's
-    own, for brokers that ask for one.
+    arrives twice. TOPIC/status and what Home Assistant is told are in docs/outputs.md.
 
     Parameters
     ----------

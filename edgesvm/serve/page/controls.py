@@ -8,6 +8,8 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooLate
 from typing import Any, Generic, TypeVar
 
 from edgesvm.serve.page.view import Shown
@@ -28,21 +30,7 @@ class Busy(Exception):
 
 class Newest(Generic[Made]):
     """Something made by the loop for any number of readers: only if one of them has asked since the
-    last one was made, and no more often than every so many seconds.
-
-    Parameters
-    ----------
-    make : callable
-        Makes it; called by the loop only.
-    every : float
-        Seconds.
-    clock : callable
-        Monotonic clock, in seconds.
-
-    Attributes
-    ----------
-    made : int
-        How many were made.
+    last one was made, and no more often than every so many seconds. `made` counts them.
     """
 
     def __init__(
@@ -82,21 +70,6 @@ class Newest(Generic[Made]):
             return self._newest, self._clock() - self._made_at
 
 
-class _Request:
-    """A request on its way: its work, and what came of it."""
-
-    def __init__(self, work: Work) -> None:
-        self.work = work
-        self.done = threading.Event()
-        self.begun = self.given_up = False
-        self.answer: Any = None
-        self.error: Exception | None = None
-
-    def end(self, answer: Any = None, error: Exception | None = None) -> None:
-        self.answer, self.error = answer, error
-        self.done.set()
-
-
 class Requests:
     """Requests to the loop, carried out one after the other, a portion between two steps.
 
@@ -107,8 +80,8 @@ class Requests:
     """
 
     def __init__(self, capacity: int = REQUESTS) -> None:
-        self._waiting: queue.Queue[_Request] = queue.Queue(capacity)
-        self._current: _Request | None = None
+        self._waiting: queue.Queue[tuple[Work, Future[Any]]] = queue.Queue(capacity)
+        self._current: tuple[Work, Future[Any]] | None = None
         self._lock = threading.Lock()
         self._closed = False
 
@@ -123,48 +96,42 @@ class Requests:
         Exception
             What the work raises.
         """
-        request = _Request(work)
+        answer: Future[Any] = Future()
         with self._lock:
             if self._closed:
                 raise Busy("the program is ending")
             try:
-                self._waiting.put_nowait(request)
+                self._waiting.put_nowait((work, answer))
             except queue.Full:
                 raise Busy("too many requests wait already; try again") from None
-        if not request.done.wait(patience):
-            with self._lock:
-                request.given_up = not request.begun
-            if request.given_up:
-                raise Busy("the program is busy, or waits for its port; nothing was changed")
-            request.done.wait()
-        if request.error is not None:
-            raise request.error
-        return request.answer
+        try:
+            return answer.result(patience)
+        except TooLate:
+            if answer.cancel():
+                raise Busy("the program is busy, or waits for its port; nothing changed") from None
+            return answer.result()
 
     def turn(self) -> None:
         """Carry out a portion of the oldest request. For the loop."""
         if self._current is None:
             if self._waiting.empty():
                 return
-            self._current = self._begin(self._waiting.get_nowait())
-        if self._current is not None and self._advance(self._current):
-            self._current = None
+            work, answer = self._waiting.get_nowait()
+            if answer.set_running_or_notify_cancel():
+                self._current = work, answer
+        if self._current is not None:
+            self._advance(*self._current)
 
-    def _begin(self, request: _Request) -> _Request | None:
-        with self._lock:
-            request.begun = not request.given_up
-        return request if request.begun else None
-
-    @staticmethod
-    def _advance(request: _Request) -> bool:
-        """Do a portion; True at the end. An error is the asker's, and does not end the loop."""
+    def _advance(self, work: Work, answer: Future[Any]) -> None:
+        """Do a portion. An error is the asker's, and does not end the loop."""
         try:
-            next(request.work)
+            next(work)
+            return
         except StopIteration as done:
-            request.end(answer=done.value)
+            answer.set_result(done.value)
         except Exception as error:
-            request.end(error=error)
-        return request.done.is_set()
+            answer.set_exception(error)
+        self._current = None
 
     def close(self) -> None:
         """Refuse all requests that wait, and all that come. For the loop."""
@@ -173,25 +140,14 @@ class Requests:
         left = [] if self._current is None else [self._current]
         while not self._waiting.empty():
             left.append(self._waiting.get_nowait())
-        for request in left:
-            request.end(error=Busy("the program is ending"))
+        for _, answer in left:
+            if not answer.cancelled():
+                answer.set_exception(Busy("the program is ending"))
 
 
 class Controls:
-    """The loop's end: call `turn` between two steps.
-
-    Parameters
-    ----------
-    view : Shown
-    clock : callable
-        Monotonic clock, in seconds.
-
-    Attributes
-    ----------
-    status, snapshot : Newest
-        What readers ask for; made in `turn`.
-    requests : Requests
-        What is to be changed; done in `turn`.
+    """The loop's end: call `turn` between two steps. `status` and `snapshot` are what readers ask
+    for, and `requests` what is to be changed.
     """
 
     def __init__(self, view: Shown, clock: Callable[[], float] = time.monotonic) -> None:

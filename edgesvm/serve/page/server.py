@@ -72,7 +72,7 @@ class PageServer(socketserver.TCPServer):
     Parameters
     ----------
     host, port : str, int
-        Where to listen; port 0 takes a free one.
+        Where to listen; port 0 takes a free one. OSError if it is taken, or no address of ours.
     controls : mapping of str to Controls
         One by any name, whose page is at ``/``; or those of several ports by their names, with a
         page each at ``/NAME/``, and ``/metrics`` and ``/healthz`` of all.
@@ -85,15 +85,9 @@ class PageServer(socketserver.TCPServer):
 
     Attributes
     ----------
-    url : str
     turned_away, slow : int
         Connections closed because too many waited, and because their request or the reading of the
         answer took too long.
-
-    Raises
-    ------
-    OSError
-        The port is taken, or the address is none of this machine's.
     """
 
     allow_reuse_address = True

@@ -55,19 +55,7 @@ class Shown(ABC):
 
 
 class View(Shown):
-    """Looks at a job between two steps, which gets a journal if it has none.
-
-    Parameters
-    ----------
-    job : Job
-    clock : callable
-        Monotonic clock, in seconds.
-
-    Attributes
-    ----------
-    statuses : int
-        How many were made.
-    """
+    """Looks at a job between two steps, which gets a journal if it has none."""
 
     kind: str
     rows: int
@@ -168,14 +156,7 @@ class View(Shown):
 
 
 class RunView(View):
-    """What a job with labels or targets shows.
-
-    Parameters
-    ----------
-    job : Job
-    teaching : Teaching, optional
-        Of labels given by hand.
-    """
+    """What a job with labels or targets shows; `teaching` is of labels given by hand."""
 
     kind, rows = "run", ROWS_TAUGHT
 

@@ -167,14 +167,6 @@ def test_a_sample_is_decided_once_and_learned_alone(node, monkeypatch, weight):
     assert len(node.predictions) == 30
 
 
-def test_without_labels_nothing_is_learned(node):
-    for x in rows(5)[0].tolist():
-        node.send(x)
-    runner = drain(runner_on(node))
-    assert (runner.pupil.unlabelled, runner.pupil.learned) == (5, 0)
-    assert node.flags() == [ABSTAIN] * 5 and not runner.pupil.learner.is_fitted
-
-
 def test_a_sample_without_a_label_is_predicted_by_what_was_learned(node):
     node.send([1.0, 0.0, 0.0], label=1)
     node.send([-1.0, 0.0, 0.0], label=-1)
@@ -239,14 +231,6 @@ def test_a_weight_of_zero_first_leaves_the_learner_abstaining(node):
     runner = drain(runner_on(node))
     assert [flag & ABSTAIN for flag in node.flags()] == [ABSTAIN, ABSTAIN, 0]
     assert runner.pupil.learned == 3
-
-
-def test_a_sample_of_weight_zero_is_not_answered_as_trained(node):
-    node.send([1.0, 0.0, 0.0], label=1)
-    node.send([1.0, 0.0, 0.0], label=-1, weight=0.0)
-    node.send([1.0, 0.0, 0.0], label=-1, weight=0.5)
-    drain(runner_on(node))
-    assert [flag & TRAINED for flag in node.flags()] == [TRAINED, 0, TRAINED]
 
 
 @pytest.mark.parametrize("known", [0, 20])
@@ -328,16 +312,6 @@ def test_a_row_whose_answer_meets_a_dead_port_is_learned_once(node, monkeypatch)
     assert bytes(runner.pupil.learner.arena) == bytes(StreamSVM().partial_fit(X, y).arena)
 
 
-def test_no_more_than_asked_for_and_the_rest_stays(node):
-    for x in rows(30)[0].tolist():
-        node.send(x, label=1)
-    runner = runner_on(node)
-    for _ in range(10):
-        runner.step(0.0, at_most=7 - runner.taken)
-    assert runner.taken == 7
-    assert drain(runner).taken == 30
-
-
 def test_without_answers_nothing_is_written(node):
     node.send([1.0, 0.0, 0.0], label=1)
     runner = drain(runner_on(node, answers=False))
@@ -400,19 +374,6 @@ def test_a_late_label_is_learned_and_scored_with_what_was_said_before_it_came(la
     assert runner.pupil.score.n == len(hits)
     assert runner.pupil.score.accuracy == pytest.approx(np.mean(hits))
     assert (runner.pupil.learned, runner.pupil.waiting, runner.pupil.unlabelled) == (58, 2, 0)
-
-
-def test_a_late_sample_that_the_learner_refuses_is_counted_and_nothing_else(late_node):
-    """1 / (C weight) is too large for the label of the least weight, 1/256, alone."""
-    learner = StreamSVM(C=1e-299)
-    link = open_link("fake", opener=lambda: late_node, late_labels=8)
-    runner = taught(link, learner)
-    for n, weight in enumerate([1.0, 1.0, 1 / 256, 1.0]):
-        late_node.send([float(n), 1.0, 0.0])
-        tell(late_node, n, 1 if n % 2 else -1, weight=weight)
-    run_out(late_node, runner)
-    assert (runner.taken, runner.pupil.learned, runner.pupil.refused_value) == (4, 3, 1)
-    assert (learner.n_seen_, runner.pupil.score.n, runner.pupil.unlabelled) == (3, 2, 0)
 
 
 def test_each_fate_of_a_late_label(late_node):

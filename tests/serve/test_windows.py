@@ -171,12 +171,6 @@ def test_a_refused_line_breaks_the_windows(first):
         assert runner.link.counters["missing"] == (0 if what == "not finite" else 2)
 
 
-def test_comments_and_empty_lines_break_nothing():
-    X, y = samples(100)
-    runner, _ = over_text([b"# hello\n\n" + line for line in lines(X, y)])
-    assert bytes(runner.model.arena) == bytes(chain().partial_fit(X, y).arena)
-
-
 def test_a_port_that_was_away_breaks_the_windows_of_lines_without_numbers():
     X, y = samples(40)
     sent = lines(X, y)

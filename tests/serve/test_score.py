@@ -242,8 +242,13 @@ def stream(n=600, seed=0):
 def learned(rows, learner, **options):
     """The pupil after one pass, and what was predicted of each row."""
     job = taught(RowsLink(rows), learner, answers=False, **options)
-    said = []
-    job.listeners.append(lambda answer: said.append(answer.predicted))
+    said, answer = [], job.pupil.answer
+
+    def noted(*row):
+        said.append(answer(*row)[0])
+        return said[-1], 0.0, 0
+
+    job.pupil.answer = noted
     with pytest.raises(LinkDown):
         while True:
             job.step(0.0)
@@ -319,7 +324,7 @@ def test_a_held_out_copy_learns_no_more():
     y[400:] = np.where(y[400:] == "up", "down", "up")  # what it has learned is wrong from here on
     learner = StreamSVM()
     held_out = HeldOut(learner, 400, 1000)
-    predict_then_learn(Source(X, y), learner, witnesses=[held_out])
+    predict_then_learn(Source(X, y), learner, listeners=[held_out])
     until = StreamSVM().partial_fit(X[:400], y[:400])
     assert held_out.score.n == 200
     assert held_out.score.accuracy == until.score(X[400:], y[400:]) < 0.2
