@@ -2,7 +2,7 @@
 % right of what each sample was predicted before it was learned.
 
 `reset` is a learner that does not forget and starts over where `PageHinkley` finds a drift, as
-`edgesvm run --on-drift reset` does. All have the places of the learner that forgets by drift.
+`edgesvm run --drift reset` does. All have the places of the learner that forgets by drift.
 """
 
 from __future__ import annotations

@@ -337,7 +337,7 @@ class _Labels:
         if self._names:
             return self._names.index(self._positive) if self._positive in self._names else -1
         try:
-            return int(self._positive)
+            return int(str(self._positive))
         except ValueError:
             raise ValueError(
                 f"--positive {self._positive}: the labels of {self._file} are integers, this is not"

@@ -43,8 +43,16 @@ KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Li
 
 # Where a command's default is not the class's: a stream has no end, so a store must not refuse.
 DEFAULTS: dict[str, dict[str, object]] = {"batch": {"when_full": "oldest"}}
-CAPACITIES = ("lookahead", "n_balls", "max_vectors", "max_samples", "max_core", "max_twins")
-CAPACITIES += ("n_directions", "n_bytes")
+CAPACITIES = {
+    "lookahead",
+    "n_balls",
+    "n_bytes",
+    "n_directions",
+    "max_core",
+    "max_samples",
+    "max_twins",
+    "max_vectors",
+}
 
 ByLabel = dict[int | str, float]
 
@@ -196,7 +204,7 @@ class LearnerSettings:
         """The learner, not allocated, and whether its capacity was given; `n_classes` is the number
         of classes that the source reports, 0 if unknown. Raises as `of_two` does."""
         inner = self.of_many(self.of_two(), n_classes)
-        fixed = any(name in CAPACITIES for name in self.parameters)
+        fixed = not CAPACITIES.isdisjoint(self.parameters)
         return self._decided(self.scaled(inner)), fixed
 
     def build(self, n_features: int, n_classes: int = 0) -> Learner:
@@ -263,7 +271,8 @@ class LearnerSettings:
         if chosen not in (None, kind):
             return [(f"--learner {kind}", f"--learner {chosen}")]
         decided = learner.get_params(deep=False) if is_a(learner, "Calibrated") else {}
-        scaled = learner.inner if decided else learner
+        outer: Any = learner
+        scaled = outer.inner if decided else learner
         found = [("no --probabilities", "--probabilities")] * (self.probabilities and not decided)
         if self.raw and (isinstance(scaled, Scaler) or inner.scales_itself):
             found.append(("standardized features", "--raw"))

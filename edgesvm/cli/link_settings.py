@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from edgesvm.cli import arguments, ports
 from edgesvm.cli.file_settings import SUFFIXES, ColumnSettings, say_notes
@@ -84,7 +84,7 @@ class LinkSettings:
         if self.is_file:
             from edgesvm.link.files import open_file
 
-            link = open_file(
+            link: Any = open_file(
                 self.url,
                 label=self.label,
                 targets=self.regress,

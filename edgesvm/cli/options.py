@@ -72,7 +72,7 @@ class Option:
 
 def option(default: T, help: str, **more: Any) -> T:
     """A field that is an option; False as a default makes it a flag. `more`: see `Option`."""
-    return field(default=default, metadata={"option": Option(help=help, **more)})  # type: ignore[return-value]
+    return field(default=default, metadata={"option": Option(help=help, **more)})
 
 
 def required(help: str, **more: Any) -> Any:
@@ -89,7 +89,7 @@ def argument(help: str, **more: Any) -> Any:
 
 def section(of: type[T], *, hidden: bool = False) -> T:
     """A field that holds the settings of other options; `hidden`: they are not in the help."""
-    return field(default_factory=of, metadata={"section": of, "hidden": hidden})  # type: ignore[return-value]
+    return field(default_factory=of, metadata={"section": of, "hidden": hidden})
 
 
 def options_of(settings: type) -> Iterator[tuple[str, dataclasses.Field[Any], Option]]:
@@ -100,8 +100,8 @@ def options_of(settings: type) -> Iterator[tuple[str, dataclasses.Field[Any], Op
             for group, inner, found in options_of(within):
                 hidden = found.hidden or one.metadata["hidden"]
                 yield group or title, inner, dataclasses.replace(found, hidden=hidden)
-        elif found := one.metadata.get("option"):
-            yield title, one, found
+        elif "option" in one.metadata:
+            yield title, one, one.metadata["option"]
 
 
 def add(parser: argparse.ArgumentParser, settings: type) -> None:

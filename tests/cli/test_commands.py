@@ -12,7 +12,6 @@ from each import each
 from edgesvm import (
     Chain,
     FourierSVM,
-    GaussianNovelty,
     KernelStreamSVM,
     OneVsOne,
     SharedTwinSVM,
@@ -73,15 +72,6 @@ def test_the_lines_of_a_paragraph_of_help_are_filled(command):
         assert all(len(line) > 70 for line in lines if not line.startswith(" ")), paragraph
 
 
-def test_help_names_every_command(capsys):
-    with pytest.raises(SystemExit) as done:
-        main(["--help"])
-    text = capsys.readouterr().out
-    assert done.value.code == 0
-    for name, command in COMMANDS.items():
-        assert f"edgesvm {name}" in text and command.summary in text
-
-
 @each("name", sorted(set(COMMANDS) - {"demo"}))
 def test_help_of_a_command_has_an_example(name, capsys):
     with pytest.raises(SystemExit) as done:
@@ -109,13 +99,6 @@ def test_a_command_does_not_import_what_it_does_not_need(argv):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_module_is_the_command():
-    argv = [sys.executable, "-m", "edgesvm.cli", "plan", "1KiB", "--features", "2"]
-    assert (
-        "kernel-stream" in subprocess.run(argv, capture_output=True, text=True, check=True).stdout
-    )
 
 
 # plan
@@ -154,11 +137,6 @@ def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
             alone = how == "raw" or kind.scales_itself
             total = (inner if alone else Standardized(learner=inner)).plan(7).total
             assert row[how]["bytes"] == total <= told["budget"] and f"{total:,}" in text
-
-
-def test_most_learners_fit_the_smallest_budget_of_that_table(capsys):
-    told = said_json(capsys, "plan", "1400", "--features", 7)
-    assert sum("capacity" in row["raw"] for row in told["learners"]) >= 5
 
 
 def test_a_table_of_what_does_not_fit_says_what_would_do(capsys):
@@ -200,12 +178,6 @@ def test_parts_too_small_to_be_of_use_are_marked(capsys):
         "edgesvm: OneVsOne with max_twins=1 in each of its 45 parts answers little better than"
         " chance: take OneVsRest, SharedTwinSVM, FourierSVM or more memory, for max_twins=3"
     ]
-
-
-@each("capacity", ["lookahead=3", "n_balls=4"])
-def test_a_capacity_given_is_kept(capacity, capsys):
-    argv = ["plan", "64KiB", "--features", 3, "--learner", "stream", "--set", capacity]
-    assert capacity in said(capsys, *argv)
 
 
 # Parameters of a learner.
@@ -312,11 +284,6 @@ def test_eval_speaks_to_people_too(table, capsys):
     assert "299 rows predicted" in text and "larger class" in text
 
 
-def test_eval_ends_after_so_many(table, capsys):
-    argv = ["eval", table, "--drop-column", "date", "--samples", 40]
-    assert said_json(capsys, *argv)["n_seen"] == 40
-
-
 def test_shuffled_is_another_order_and_the_seed_repeats(digits, capsys):
     runs = [
         said_json(capsys, "eval", digits, "--positive", 1, "--shuffle", seed) for seed in (4, 4, 5)
@@ -334,11 +301,6 @@ def test_positive_may_be_a_word(word, table, tmp_path, capsys):
     shares = np.mean([line.endswith(f",{word}") for line in table.read_text().splitlines()[1:]])
     counts = load(save).core.views["n_per_class"]
     assert counts.sum() == 300 and round(300 * shares) in counts.tolist()
-
-
-def test_one_label_against_the_others(digits, capsys):
-    told = said_json(capsys, "eval", digits, "--positive", 2, "--learner", "kernel-stream")
-    assert told["accuracy"] > 0.8 and told["learner"].count("KernelStreamSVM") == 1
 
 
 @pytest.mark.parametrize(
@@ -378,18 +340,6 @@ def test_simulate_hands_on_what_the_learner_is(words):
     assert sorted(told[len(start) :]) == sorted([*words, "--text"])
 
 
-def test_words_as_labels_of_many(tmp_path, capsys):
-    path = tmp_path / "three.csv"
-    path.write_text("".join(f"{i % 3},{i % 7},{'abc'[i % 3]}\n" for i in range(300)))
-    told = said_json(capsys, "eval", path, "--classes", 3, "--learner", "kernel-stream")
-    assert told["accuracy"] > 0.9
-
-
-def test_two_classes_are_a_learner_of_two(digits, capsys):
-    told = said_json(capsys, "plan", "8KiB", "--features", 4, "--learner", "stream", "--classes", 2)
-    assert "OneVs" not in told["learner"]
-
-
 def test_a_plan_for_many_classes(capsys):
     argv = ["plan", "256KiB", "--features", 16, "--classes", 26]
     table = said(capsys, *argv)
@@ -403,15 +353,6 @@ def test_a_plan_for_many_classes(capsys):
     assert told["bytes"] <= told["budget"]
     rest = said(capsys, *argv, "--multiclass", "one-vs-rest")
     assert "26 parts for 26 classes" in rest
-
-
-@pytest.mark.parametrize("name", ["incremental", "windowed"])
-def test_a_learner_that_trains_by_the_batch(name, digits, capsys):
-    argv = ["eval", digits, "--positive", 2, "--learner", name, "--memory", "32KiB"]
-    argv += ["--set", "batch_size=25", "--set", "scheme=exceeding_margin_errors"]
-    told = said_json(capsys, *argv, *(["--set", "window=4"] if name == "windowed" else []))
-    assert told["accuracy"] > 0.8 and "batch_size=25" in told["learner"]
-    assert ("window=4" in told["learner"]) == (name == "windowed")
 
 
 def test_support_vectors_that_found_no_room_are_told(digits, capsys):
@@ -434,12 +375,6 @@ def test_a_value_far_out_is_told(tmp_path, capsys):
     line = "far out: 2 rows learned with a value far outside what was seen"
     assert line in said(capsys, "eval", path)
     assert "far outside" not in said(capsys, "eval", path, "--learner", "fourier", "--raw")
-
-
-def test_batches_are_of_the_windowed_learner(digits, capsys):
-    argv = [str(a) for a in ("eval", digits, "--learner", "incremental", "--set", "window=3")]
-    assert main(argv) == 2
-    assert "--set window=3: IncrementalSVM has no such parameter" in capsys.readouterr().err
 
 
 def test_rows_that_are_not_finite_are_counted_and_passed_over(tmp_path, capsys):
@@ -487,16 +422,6 @@ def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
     assert repr(learner) in text and "40 seen" in text and str(learner.plan(3)) in text
 
 
-def test_inspect_has_the_remarks_that_a_model_alone_calls_for(tmp_path, capsys):
-    X = np.random.default_rng(0).standard_normal((700, 3)).astype(np.float32)
-    X[400:] += 50
-    path = tmp_path / "m.esvm"
-    GaussianNovelty().partial_fit(X).save(path)
-    (remark,) = said_json(capsys, "inspect", path)["remarks"]
-    assert remark.startswith("half of the last rows")
-    assert "note       half of the last rows" in said(capsys, "inspect", path)
-
-
 def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
     X = np.random.default_rng(0).standard_normal((200, 2)).astype(np.float32)
     windows = WindowFeatures(window=60, hop=25, rate=100.0, bands="2-9", features="std,power")
@@ -526,12 +451,6 @@ def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
 
 
 # Probabilities, and the price of errors.
-
-
-def test_no_probability_scored_yet_is_nothing_to_say(tmp_path, capsys):
-    """As at the end of a run that was stopped before its second sample; simulated seed 1."""
-    (tmp_path / "one.csv").write_text("a,b,label\n1,2,0\n")
-    assert "log loss" not in said(capsys, "eval", tmp_path / "one.csv", "--probabilities")
 
 
 def test_eval_reports_probabilities_beside_what_needs_none(table, capsys):
@@ -567,12 +486,6 @@ def test_prices_that_cannot_be(words, problem, table, capsys):
     assert problem in told
 
 
-def test_eval_says_which_price_was_not_needed(digits, capsys):
-    argv = ["eval", digits, "--classes", 4, "--cost", "7=2,1=3"]
-    (remark,) = said_json(capsys, *argv)["remarks"]
-    assert remark.startswith("--cost: no sample has the label 7; look at")
-
-
 @pytest.mark.parametrize("text", ["on", "on=", "=2", "on=x", "on=2,", "on=nan"])
 def test_prices_that_cannot_be_read(text, table, capsys):
     with pytest.raises(SystemExit) as done:
@@ -593,16 +506,6 @@ def test_simulate_each_signal(signal, capsys):
     told = said_json(capsys, *argv)
     assert told["edge"]["counters"]["taken"] == told["predictions"] == 300
     assert told["edge"]["broken_identities"] == [] and told["exit_code"] == 0
-
-
-@pytest.mark.long
-@each("profile", ["pi-zero", "pi-3", "esp32-class", "pico-class"])
-def test_simulate_each_profile_under_faults(profile, tmp_path, capsys):
-    save = tmp_path / "m.esvm"
-    argv = ["simulate", "--profile", profile, "--samples", 400, "--baud", 921600, "--faults"]
-    text = said(capsys, *argv, "noisy", "--save", save, "--seed", 3)
-    assert "counts add up: yes" in text and "edge      exit code 0" in text
-    assert 0 < load(save).n_seen_ <= 400
 
 
 def test_simulate_with_a_checkpoint_goes_on_from_there(tmp_path, capsys):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm import OneVsOne, StreamSVM
+from edgesvm import StreamSVM
 from edgesvm.cli import link_settings, main
 from edgesvm.cli import run as run_command
 from edgesvm.cli.process import StatusLine
@@ -122,15 +122,6 @@ def test_classes_that_are_not_said_or_contradict(rows, tmp_path, capsys):
     assert main(["eval", str(path), "--multiclass", "one-vs-rest"]) == 0  # they are counted
 
 
-def test_a_picture_needs_a_range(tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    X = np.random.default_rng(0).standard_normal((30, 2)).astype(np.float32)
-    model = OneVsOne(n_classes=3).partial_fit(X, np.arange(30) % 3)
-    model.save(tmp_path / "m.esvm")
-    line = complaint(capsys, 2, "plot", tmp_path / "m.esvm", "-o", tmp_path / "m.png")
-    assert "--range" in line and not (tmp_path / "m.png").exists()
-
-
 def test_positive_that_no_row_has(rows, tmp_path, capsys):
     assert "none of the 200 rows" in complaint(capsys, 2, "eval", rows, "--positive", 7)
     assert "integers" in complaint(capsys, 2, "eval", rows, "--positive", "on")
@@ -201,14 +192,6 @@ def test_wrong_use(argv, word, capsys):
 @pytest.mark.parametrize("port", ["/dev/no-such-port", "/dev/null", "socket://127.0.0.1:1"])
 def test_a_port_that_is_not_there(port, capsys):
     assert port in complaint(capsys, 1, "run", port)
-
-
-def test_a_picture_without_matplotlib(rows, tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.delitem(sys.modules, "edgesvm.cli.figures", raising=False)
-    monkeypatch.delattr("edgesvm.cli.figures", raising=False)
-    line = complaint(capsys, 1, "eval", rows, "--plot", tmp_path / "a.png")
-    assert "edgesvm[plot]" in line
 
 
 def test_a_full_disk_leaves_the_old_snapshot(rows, snapshot):
@@ -297,14 +280,6 @@ def test_the_live_line_is_cut_to_the_terminal(columns, monkeypatch):
         os.close(master)
         os.close(slave)
     assert terminal.text == "\r\x1b[K" + "x" * min(150, columns - 1)
-
-
-def test_where_there_is_no_terminal_the_first_line_comes_later(capsys):
-    status = StatusLine()
-    status.show(lambda: "too early")
-    status.say("a line that stays")
-    status.end()
-    assert capsys.readouterr().err == "a line that stays\n"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`edgesvm run` as a process, at a node of another baud rate or another protocol version."""
+"""`edgesvm run` as a process, at a node of another baud rate."""
 
 import os
 import sys
@@ -50,11 +50,3 @@ def test_another_baud_rate_that_leaves_no_byte_says_so():
 class Mute(FaultInjector):
     def feed(self, data):
         return []
-
-
-@pytest.mark.parametrize("version", [2, 15])
-def test_another_version_names_both(version):
-    said, node = ended(version=version)
-    assert len(said) == 1 and said[0].startswith("edgesvm: ")
-    assert f"uses protocol version {version}, this host uses version 1" in said[0]
-    assert node.hellos == node.hellos_refused >= 1 and node.samples_sent == 0

@@ -191,16 +191,6 @@ def test_eval_of_a_recording_tells_what_was_left_out(tmp_path, capsys):
     assert "600 records: 1 damaged" in capsys.readouterr().out
 
 
-def test_a_node_plays_a_recording_back(tmp_path):
-    file, again = tmp_path / "machine.rec", tmp_path / "again.rec"
-    record_some(file)
-    with node("--replay", str(file)) as port:
-        assert main(["record", port, str(again), "--samples", "600", "--quiet"]) == 0
-    (X, y, _), (X_again, y_again, _) = held(file), held(again)
-    assert X.tobytes() == X_again.tobytes()
-    assert y.tolist() == y_again.tolist()
-
-
 class Pulled:
     """A port that gives these bytes in small pieces, and is then pulled out."""
 

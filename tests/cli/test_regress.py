@@ -164,7 +164,7 @@ def test_missing_values_and_targets_of_a_csv_are_told(tmp_path, capsys):
         (["--sets", "0.9"], "--sets does not go with --regress: leave it out"),
         (["--probabilities"], "--probabilities does not go with --regress: leave it out"),
         (["--window", "16"], "--window does not go with --regress: leave it out"),
-        (["--drift", "page-hinkley"], "--drift does not go with --regress: leave it out"),
+        (["--drift"], "--drift does not go with --regress: leave it out"),
         (["--positive", "1"], "--positive does not go with --regress: leave it out"),
     ],
 )

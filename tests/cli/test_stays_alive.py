@@ -170,23 +170,6 @@ def test_a_full_disk_under_the_log_does_not_end_an_evaluation(tmp_path, capsys, 
         assert json.loads(capsys.readouterr().out)["log_lost"] == 0
 
 
-@needs_pty
-@needs_full
-def test_a_full_disk_under_the_log_does_not_end_a_recording(tmp_path):
-    file = tmp_path / "node.rec"
-    with node("--samples", str(SAMPLES)) as port, open("/dev/full", "wb") as medium:
-        done = subprocess.run(
-            [*EDGESVM, "record", port, str(file), "--json", "--samples", str(SAMPLES)],
-            stdout=subprocess.PIPE,
-            stderr=medium,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-    assert done.returncode == 0
-    report = json.loads(done.stdout)
-    assert report["taken"] == SAMPLES and report["counters"]["log_lost"] >= 1
-
-
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 @each("command", [[str(COMMAND)], EDGESVM], ids=["edgesvm", "-m edgesvm.cli"])
 def test_ctrl_c_while_importing_is_one_line(tmp_path, command):
@@ -226,20 +209,6 @@ def test_ctrl_c_at_work_is_the_command_s_own(tmp_path):
             process.kill()
     assert process.returncode == 0
     assert load(model).classes_.size <= 2
-
-
-def test_plot_without_matplotlib_is_one_line(tmp_path):
-    (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')\n")
-    done = subprocess.run(
-        [*EDGESVM, "plot", "m.esvm", "-o", str(tmp_path / "m.png")],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr == "edgesvm: drawing needs matplotlib: pip install 'edgesvm[plot]'\n"
 
 
 def test_a_command_whose_reader_is_gone_fails_in_silence():

@@ -1,11 +1,9 @@
 """What a new user types first, and what the command line says to it."""
 
 import json
-import os
 import platform
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +11,7 @@ import pytest
 from each import each
 
 import edgesvm
-from edgesvm import Standardized, StreamSVM
 from edgesvm.cli import COMMANDS, GROUPS, main, ports
-from edgesvm.link import open_rows
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -72,24 +68,6 @@ def test_wrong_use_is_one_line_that_says_where_to_look(argv, line, capsys):
 # inspect
 
 
-def test_inspect_tells_the_version_the_time_and_every_parameter(tmp_path, capsys):
-    X = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
-    model = Standardized(learner=StreamSVM(C=3.0, lookahead=2)).partial_fit(X, X[:, 0] > 0)
-    path = tmp_path / "m.esvm"
-    model.save(path)
-    os.utime(path, (86400 * 365.0, 86400 * 365.0))
-    out, _ = said(capsys, "inspect", path)
-    assert "snapshot, version 1; the file was written 1971-01-0" in " ".join(out.split())
-    told = json.loads(said(capsys, "inspect", path, "--json")[0])
-    assert told["format_version"] == 1 and told["file_written"].startswith("1971-01-0")
-    outer, inner = told["parameters"]
-    assert (outer["of"], inner["of"]) == ("Standardized", "StreamSVM")
-    stored = model.learner.get_params()
-    assert {name: inner[name] for name in inner if name != "of"} == stored
-    flat = " ".join(out.split())
-    assert all(f"{name}={value!r}" in flat for name, value in stored.items())
-
-
 # Missing cells.
 
 
@@ -115,27 +93,11 @@ def test_missing_cells_are_passed_over_and_counted(holes, capsys):
     assert "refused" not in out
 
 
-def test_missing_cells_are_refused_on_request(holes, capsys):
-    _, err = said(capsys, "eval", holes, "--missing", "error", code=1)
-    expected = "line 6: no value in column 'a'; to pass over such rows: missing='skip'"
-    expected += " (--missing skip)"
-    assert err == f"edgesvm: {holes}, {expected}\n"
-
-
 def test_a_missing_cell_is_a_gap_in_windows(holes, capsys):
     argv = ["eval", holes, "--window", "20", "--hop", "20", "--json"]
     windows = json.loads(said(capsys, *argv)[0])["windows"]
     assert windows["pushed"] + windows["refused_samples"] >= 200
     assert windows["refused_samples"] == 4 and 1 <= windows["windows_dropped"] <= 4
-
-
-def test_rows_without_a_label_before_the_first_one_are_left_out(tmp_path):
-    path = tmp_path / "late.csv"
-    path.write_text("1,2,\n3,4,on\n,6,off\n")
-    with closing(open_rows(path, header=False)) as source:
-        X, y = source.read(10)
-        assert y.tolist() == [0, 0] and np.isnan(X).tolist() == [[False] * 2, [True] * 2]
-        assert (source.n_missing, source.first_missing) == (2, 1)
 
 
 # Ports.
