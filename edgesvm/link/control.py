@@ -47,26 +47,26 @@ class _Body:
 
     def pack(self) -> bytes:
         """The body's bytes; ValueError if a field is out of range."""
-        values = astuple(self)  # type: ignore[call-overload]
-        return pack_fields(self._layout, values, type(self).__name__)
+        return pack_fields(self._layout, self._to_wire(), type(self).__name__)
 
     @classmethod
     def unpack(cls: type[Body], body: bytes) -> Body:
         """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
-        return cls._built(cls._fields(body))
-
-    @classmethod
-    def _fields(cls, body: bytes) -> tuple[Any, ...]:
         if len(body) != cls._layout.size:
             raise BadBody(f"{cls.__name__} body has {len(body)} bytes; {cls._layout.size} expected")
-        return cls._layout.unpack(body)
-
-    @classmethod
-    def _built(cls: type[Body], fields: tuple[Any, ...]) -> Body:
         try:
-            return cls(*fields)
+            return cls._of_wire(*cls._layout.unpack(body))
         except ValueError as error:
             raise BadBody(str(error)) from error
+
+    # What the layout has is the fields, unless a kind says otherwise.
+
+    def _to_wire(self) -> tuple[Any, ...]:
+        return astuple(self)  # type: ignore[call-overload]
+
+    @classmethod
+    def _of_wire(cls: type[Body], *fields: Any) -> Body:
+        return cls(*fields)
 
 
 @dataclass(frozen=True)
@@ -122,18 +122,15 @@ class Schema(_Body):
         if self.max_raw < MIN_RAW:
             raise ValueError(f"Schema max_raw={self.max_raw} must be at least {MIN_RAW}")
 
-    def pack(self) -> bytes:
-        """The body's bytes; ValueError if a field is out of range."""
+    def _to_wire(self) -> tuple[Any, ...]:
         values = astuple(self)
-        return pack_fields(self._layout, (*values[:7], 0, *values[7:]), "Schema")
+        return (*values[:7], 0, *values[7:])
 
     @classmethod
-    def unpack(cls, body: bytes) -> Schema:
-        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
-        *first, reserved, nominal_us, scale_crc = cls._fields(body)
-        if reserved:
-            raise BadBody(f"Schema reserved bytes are {reserved:#06x}; they must be 0")
-        return cls._built((*first, nominal_us, scale_crc))
+    def _of_wire(cls, *fields: Any) -> Schema:
+        if fields[7]:
+            raise BadBody(f"Schema reserved bytes are {fields[7]:#06x}; they must be 0")
+        return cls(*fields[:7], *fields[8:])
 
     @property
     def labels(self) -> int:
@@ -210,43 +207,25 @@ class Label(_Body):
     """The label of an earlier sample. 8 bytes."""
 
     sequence: int  # of the sample
-    label: int  # class index, int16
+    label: float  # class index, int16
     weight: float = 1.0  # 0 to 255.996, sent in steps of 1/256
 
     _layout: ClassVar[struct.Struct] = struct.Struct("<IhH")
 
-    def pack(self) -> bytes:
-        """The body's bytes; ValueError if a field is out of range."""
-        values = (self.sequence, self.label, round(self.weight * 256))
-        return pack_fields(self._layout, values, "Label")
+    def _to_wire(self) -> tuple[Any, ...]:
+        return self.sequence, self.label, round(self.weight * 256)
 
     @classmethod
-    def unpack(cls, body: bytes) -> Label:
-        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
-        sequence, label, weight = cls._fields(body)
+    def _of_wire(cls, *fields: Any) -> Label:
+        sequence, label, weight = fields
         return cls(sequence, label, weight / 256)
 
 
 @dataclass(frozen=True)
-class Target(_Body):
+class Target(Label):
     """The target of an earlier sample: a LABEL where labels are float64. 16 bytes."""
 
-    sequence: int  # of the sample
-    target: float
-    weight: float = 1.0  # 0 to 255.996, sent in steps of 1/256
-
     _layout: ClassVar[struct.Struct] = struct.Struct("<IdHxx")
-
-    def pack(self) -> bytes:
-        """The body's bytes; ValueError if a field is out of range."""
-        values = (self.sequence, self.target, round(self.weight * 256))
-        return pack_fields(self._layout, values, "Target")
-
-    @classmethod
-    def unpack(cls, body: bytes) -> Target:
-        """Decode `body`; BadBody, a ValueError, if it is not of this kind."""
-        sequence, target, weight = cls._fields(body)
-        return cls(sequence, target, weight / 256)
 
 
 @dataclass(frozen=True)
