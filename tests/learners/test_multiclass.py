@@ -21,7 +21,6 @@ from edgesvm import (
     IncrementalDecrementalSVM,
     KernelStreamSVM,
     Linear,
-    MemoryBudgetError,
     NotFittedError,
     OneVsOne,
     OneVsRest,
@@ -383,15 +382,6 @@ def test_several_passes_of_fewer_classes_than_there_is_room_for():
     assert np.isfinite(model.decision_function(X)).all() and model.classes_.tolist() == [0, 1, 2, 3]
 
 
-@each("kind", KINDS)
-def test_several_passes_of_one_class(kind):
-    X, _ = clouds(50, 3, dtype=np.float32)
-    model = kind(learner=RAND, n_classes=3).fit(X, ["only"] * 50)
-    assert model.predict(X).tolist() == ["only"] * 50 and model.decision_one(X[0]) == 0.0
-    with pytest.raises(ValueError, match="NaN"):
-        model.predict_one(np.full(3, np.nan, np.float32))
-
-
 # -- memory ----------------------------------------------------------------------------------------
 
 
@@ -412,18 +402,6 @@ def test_the_plan_is_the_sum_of_the_parts(kind, n_classes):
         assert leaf.offset >= end
         end = leaf.offset + leaf.nbytes
     assert end <= plan.total
-
-
-@each("kind", KINDS)
-def test_within_gives_every_part_the_largest_capacity(kind):
-    model = kind.within("64KiB", n_features=16, learner=KernelStreamSVM(), n_classes=10)
-    larger = kind(learner=KernelStreamSVM(max_vectors=model.learner.max_vectors + 1), n_classes=10)
-    assert model.plan(16).total <= 65536 < larger.plan(16).total
-    with pytest.raises(MemoryBudgetError) as caught:
-        kind.within("1KiB", n_features=16, learner=KernelStreamSVM(), n_classes=10)
-    with pytest.warns(UserWarning, match="max_vectors=1 in each of its"):
-        smallest = kind.within(caught.value.required, 16, learner=KernelStreamSVM(), n_classes=10)
-    assert smallest.plan(16).total == caught.value.required
 
 
 def test_parts_too_small_to_be_of_use_are_named_when_they_are_planned():

@@ -88,17 +88,6 @@ def test_every_sample_seen_lies_in_the_ball(stream, kept, engine):
 
 
 @engines
-@kept_ones
-@each("stream", [s for s in STREAMS if not s.__name__.startswith("far_off")])
-def test_every_sample_lies_in_the_ball_in_float32(stream, kept, engine):
-    X, y = stream(np.random.default_rng(2), 40, WIDTH)
-    model = learned_marked(X, y, engine, C=1.0, dtype="float32", **kept)
-    ball = look(model, X, y)
-    check_ball(ball, model, rtol=2e-5)
-    assert ball.distances().max() <= ball.R * (1 + 1e-5)
-
-
-@engines
 @each("stream", STREAMS)
 @each("C", [0.1, 1.0, 30.0])
 def test_one_ball_is_at_most_three_halves_of_the_smallest(stream, C, engine):

@@ -60,23 +60,6 @@ def test_of_one_ball_is_the_closed_form(engine):
     np.testing.assert_allclose(float(here.core.views["xi2"]), expected.xi2, rtol=1e-9)
 
 
-@engines
-@each("other", [None, 1e-3, 1e3], ids=["apart", "smaller", "larger"])
-def test_a_ball_inside_the_other_adds_nothing(engine, other):
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((30, 3)), rng.choice([-1, 1], 30)
-    here = make(StreamSVM, engine, C=1e6, **PLAIN).partial_fit(X, y, classes=[-1, 1])
-    there = make(StreamSVM, engine, C=1e6, **PLAIN).partial_fit(
-        X * (other or 1.0), y, classes=[-1, 1]
-    )
-    mine, theirs = here.radius_, there.radius_
-    here.merge(there)
-    if other is None:
-        assert here.radius_ >= mine
-    else:
-        assert here.radius_ == max(mine, theirs)
-
-
 @bounds
 @engines
 @each("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)

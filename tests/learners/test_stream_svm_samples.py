@@ -111,19 +111,3 @@ def test_equal_to_doing_it_outside(dtype, scaling, kept, bound, engine):
         rtol=rtol,
         atol=rtol,
     )
-
-
-@engines
-def test_a_threshold_is_learnable(engine):
-    """One positive feature: without the constant no plane through the origin can tell high from
-    low.
-    """
-    X = np.random.default_rng(0).uniform(0.5, 2.0, (2000, 1))
-    X = X[np.abs(X[:, 0] - 1.2) > 0.2]
-    y = np.where(X[:, 0] > 1.2, 1, -1)
-    with_one = make(StreamSVM, engine, C=100.0, bound="lower", dtype="float64").partial_fit(X, y)
-    without = make(
-        StreamSVM, engine, C=100.0, bound="lower", fit_intercept=False, dtype="float64"
-    ).partial_fit(X, y)
-    assert with_one.score(X, y) > 0.95
-    assert without.score(X, y) < 0.7

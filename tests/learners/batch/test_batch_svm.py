@@ -72,17 +72,6 @@ def test_every_count_about_a_tile(n, dtype):
     assert_optimal(model, X, y, 10.0, 1e-5)
 
 
-def test_weight_two_is_two_rows():
-    X, y = ring(90)
-    twice = np.arange(90) % 3 == 0
-    weighted = svm(90, C=1.0).fit(X, y, sample_weight=1.0 + twice)
-    repeated = svm(120, C=1.0).fit(np.vstack([X, X[twice]]), np.concatenate([y, y[twice]]))
-    np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
-    np.testing.assert_allclose(
-        weighted.decision_function(X), repeated.decision_function(X), atol=1e-3
-    )
-
-
 @each("only", [False, True])
 def test_one_class(only):
     X, _ = ring(50)
@@ -116,15 +105,6 @@ def test_shrinking_with_a_small_cache(seed):
     assert plain.run(10**6)
     np.testing.assert_allclose(model.objective_, plain.objective, rtol=1e-7)
     assert_optimal(model, X, y, 3.0, 1e-6)
-
-
-@pytest.mark.filterwarnings("ignore:.*ended before it converged")
-def test_large_numbers_end():
-    """Rounding hides the last of the gap where kernel values are large; that is told."""
-    X, y = clouds(100)
-    model = svm(100, kernel=Linear(), C=1e3, tol=1e-12, max_iter=200_000).fit(1e6 * X, y)
-    assert not model.converged_ and model.n_iter_ <= 200_000
-    assert np.isfinite(model.decision_function(1e6 * X)).all()
 
 
 def large_values(n=4000, scale=300.0):

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from each import each
 
-import edgesvm
 from edgesvm import RBF, BatchSVR, Linear
 from edgesvm.learners.batch._smo import solve_view
 
@@ -131,32 +130,3 @@ def test_a_warm_start_changes_the_way_alone(engine):
         assert_optimal(warm, X, y, 10.0, 1e-5)
     again = svr(120, engine).fit(X, y, alpha=cold.alpha_)
     assert again.n_iter_ <= 5 < cold.n_iter_
-
-
-@each("solved", [False, True])
-def test_a_snapshot_goes_on(tmp_path, solved):
-    X, y = wave(80)
-    model = svr(80).partial_fit(X[:50], y[:50])
-    if solved:
-        model.solve()
-    model.save(tmp_path / "model")
-    again = edgesvm.load(tmp_path / "model")
-    assert again.predict(X).tolist() == model.predict(X).tolist()
-    for one in (model, again):
-        one.partial_fit(X[50:], y[50:])
-    assert bytes(again.arena) == bytes(model.arena)
-    assert again.predict(X).tolist() == svr(80).fit(X, y).predict(X).tolist()
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@each(
-    "x, y", [((np.nan, 1.0), 1.0), ((1e200, 0.0), 1.0), ((0.0, 1.0), np.nan), ((0.0, 1.0), 1e101)]
-)
-def test_what_is_refused_leaves_no_trace(x, y, engine):
-    model = svr(50, engine).fit(*wave(40))
-    before = bytes(model.arena)
-    with pytest.raises(ValueError):
-        model.learn_one(np.array(x), y)
-    with pytest.raises(ValueError):
-        model.partial_fit(np.array([x]), [y])
-    assert bytes(model.arena) == before

@@ -5,7 +5,7 @@ import pytest
 from each import each
 from problems import assert_optimal, duplicates, svm
 
-from edgesvm import RBF, Linear, Polynomial, RandSVM, load
+from edgesvm import RBF, Linear, Polynomial, RandSVM
 from edgesvm.data import SparseRows
 from edgesvm.errors import SampleRefused
 
@@ -123,19 +123,6 @@ def rows_of(views, n, width, prefix=""):
         part = slice(start[t], start[t] + length[t])
         x[column[part] - 1] = value[part]
     return dense
-
-
-@each("kernel", [Linear(), RBF(0.5)])
-def test_a_snapshot_goes_on(kernel, tmp_path):
-    X, y = words(60)
-    model = svm(40, kernel=kernel, when_full="oldest", max_nonzeros=40 * 12).partial_fit(X, y)
-    model.solve()
-    model.save(tmp_path / "model")
-    loaded = load(tmp_path / "model")
-    assert bytes(loaded.arena) == bytes(model.arena) and loaded.max_nonzeros == 480
-    for one in (model, loaded):
-        one.partial_fit(X[::-1], y[::-1])
-    assert loaded.decision_function(X).tolist() == model.decision_function(X).tolist()
 
 
 def test_randsvm_finds_the_optimum_of_all_rows():
