@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
@@ -128,25 +127,6 @@ def __getattr__(name: str) -> Any:
     return _LEARNERS
 
 
-class Former:
-    """Finds the modules of `FORMER` that are not there any more; each has what pickles take."""
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        former = [f"edgesvm.{at}.{file}." for at, files in FORMER.items() for file in files.split()]
-        if not any(module.startswith(f"{name}.") for module in former):
-            return None
-        return ModuleSpec(name, Former, is_package=True)  # type: ignore[arg-type]
-
-    @staticmethod
-    def create_module(spec: ModuleSpec) -> None:
-        """Python's own kind of module."""
-
-    @staticmethod
-    def exec_module(module: ModuleType) -> None:
-        module.__getattr__ = _of_pickle  # type: ignore[method-assign]
-
-
 def _of_pickle(name: str) -> Any:
     if name in MODULE_OF:
         return getattr(import_module(MODULE_OF[name]), name)
@@ -155,4 +135,19 @@ def _of_pickle(name: str) -> Any:
     raise AttributeError(name)
 
 
-sys.meta_path.append(Former)  # after those that find what is there
+def _former_modules() -> set[str]:
+    """Those of `FORMER` that have no class of ours now, and the folders that are gone with them."""
+    today = {*MODULE_OF.values()}
+    former = {f"edgesvm.{at}.{file}" for at, files in FORMER.items() for file in files.split()}
+    gone = {
+        f"edgesvm.{at}"
+        for at in FORMER
+        if not any(module.startswith(f"edgesvm.{at}.") for module in today)
+    }
+    return (former - today) | gone
+
+
+# One module stands for all of them: a pickle takes a class from it by name.
+_former = ModuleType("edgesvm.former")
+_former.__getattr__ = _of_pickle  # type: ignore[method-assign]
+sys.modules.update(dict.fromkeys(_former_modules(), _former))

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"\btest_\w+\b(?!\.py)")
 
 
-@pytest.mark.parametrize("page", ["memory", "papers"])
+@pytest.mark.parametrize("page", ["memory"])
 def test_named_tests_exist(page):
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
     there = set(re.findall(r"^def (test_\w+)", "\n".join(sources), re.MULTILINE))
