@@ -10,7 +10,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from edgesvm.cli.options import add, option, read, section
 from firmware_sim.harness import Pump
 from firmware_sim.harness.pump import STUCK_S, Drain
 from firmware_sim.harness.report import report
@@ -18,16 +20,7 @@ from firmware_sim.limits.profiles import PROFILES
 from firmware_sim.line import MIXES, Line
 from firmware_sim.line.faults import FAULTS
 from firmware_sim.node import RAW_SIGNALS, SIGNALS, Node
-from firmware_sim.options import (
-    NodeStatus,
-    add_link_options,
-    add_node_options,
-    closing_source,
-    finish,
-    make_line,
-    make_link,
-    make_node,
-)
+from firmware_sim.options import RAW, LineSettings, NodeSettings, NodeStatus, closing_source
 
 EXAMPLES = """\
 A simulated sensor node: it produces samples, sends them over a serial link that can fail, and
@@ -59,25 +52,35 @@ def _parser() -> argparse.ArgumentParser:
     )
     serve.set_defaults(act=_serve)
     listing.set_defaults(act=_list)
-    add_node_options(serve)
-    add_link_options(serve)
+    add(serve, _Settings)
     return parser
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Node(NodeSettings):
+    raw_signal: bool = option(False, RAW, short="--raw")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Settings:
+    node: NodeSettings = section(_Node)
+    line: LineSettings = section(LineSettings)
+
+
 def _serve(options: argparse.Namespace) -> int:
-    node = make_node(options)
-    with closing_source(node.source), contextlib.closing(make_link(options)) as link:
-        line = make_line(options, link)
+    settings = read(_Settings, options)
+    node, as_json = settings.node.node(settings.line.profile), settings.line.json
+    with closing_source(node.source), contextlib.closing(settings.line.open()) as link:
+        line = settings.line.line(link, settings.node)
         status = NodeStatus()
         over = _ServedUntil(Pump(node, line), status)
         started = time.monotonic()
         with _stopping(over.stop):
-            print(
-                json.dumps({"port": link.url}) if options.json else f"port {link.url}", flush=True
-            )
+            print(json.dumps({"port": link.url}) if as_json else f"port {link.url}", flush=True)
             over.pump.run(over)
         status.end()
-        finish(options, report(node, line, ended=over.ended, wall_s=time.monotonic() - started))
+        told = report(node, line, ended=over.ended, wall_s=time.monotonic() - started)
+        print(told.json() if as_json else told.text(), flush=True)
     return 0
 
 

@@ -1,19 +1,22 @@
-"""Command-line options of a simulated node and its link, and the objects they describe."""
+"""Options of a simulated node and its link, and the objects they describe."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import math
 import re
 import secrets
 import shutil
 import sys
 import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from edgesvm.cli import arguments
+from edgesvm.cli.options import option
 from edgesvm.data import SampleSource
 from edgesvm.link import open_rows
 from edgesvm.link.keyed import read_key
-from firmware_sim.harness import Report
 from firmware_sim.limits.profiles import PROFILES, profile
 from firmware_sim.line import (
     MIXES,
@@ -30,6 +33,10 @@ from firmware_sim.node.node import LABEL_MODES
 from firmware_sim.node.raw_signals import DEFECTS
 
 STATUS_EVERY_S = 0.2
+RAW = (
+    "the samples that the sensor measures, instead of features of its windows "
+    f"({', '.join(RAW_SIGNALS)}): a housing's acceleration on two axes, a person's on three"
+)
 CLEAR_LINE = "\r\x1b[K"
 
 
@@ -37,221 +44,178 @@ def parse_seconds(text: str) -> float:
     """``"90"``, ``"90s"``, ``"10m"``, ``"2h"`` in seconds."""
     match = re.fullmatch(r"(\d+\.?\d*)([smh]?)", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text}: give a time such as 90s, 10m or 2h")
+        raise ValueError(f"{text}: give a time such as 90s, 10m or 2h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
-def add_node_options(command: argparse.ArgumentParser, raw: str = "--raw") -> None:
-    """Add the options of what the node sends; `raw` is the option of raw signals."""
-    group = command.add_argument_group("what is sent")
-    group.add_argument(
-        "--signal", choices=SIGNALS, default="rotating", help="synthetic sensor; default rotating"
-    )
-    group.add_argument("--replay", metavar="FILE", help="send the rows of a .csv, .npz or .rec")
-    group.add_argument(
-        "--label-column",
-        metavar="NAME",
-        help="label column of a CSV: name or index; none: no label",
-    )
-    group.add_argument(
-        "--drop-column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a CSV column that is not a feature; may be repeated",
-    )
-    group.add_argument(
-        "--regress", action="store_true", help="the labels of --replay are numbers, not classes"
-    )
-    group.add_argument(
-        "--labels",
-        choices=LABEL_MODES,
-        default="inline",
-        help="how labels are sent to the host; default inline",
-    )
-    group.add_argument("--samples", type=int, metavar="N", help="stop after N samples")
-    group.add_argument(
-        "--rate",
-        type=float,
-        metavar="HZ",
-        help="samples per second; default: as fast as the link accepts",
-    )
-    _add_raw_options(group, raw)
-    group.add_argument(
-        "--text", action="store_true", help="send text lines: no handshake, no predictions back"
-    )
-    group.add_argument("--key", metavar="FILE", help="tag the frames with the key in FILE")
-    group.add_argument("--seed", type=int, default=0, help="random seed of signal and faults")
+def number(text: str) -> float:
+    if math.isnan(value := arguments.number(text)):
+        raise ValueError(f"{text}: give a number")
+    return value
 
 
-def _add_raw_options(group: argparse._ArgumentGroup, raw: str) -> None:
-    group.add_argument(
-        raw,
-        dest="raw_signal",
-        action="store_true",
-        help="the samples that the sensor measures, instead of features of its windows "
-        f"({', '.join(RAW_SIGNALS)}): a housing's acceleration on two axes, a person's on three",
+@dataclass(frozen=True, kw_only=True)
+class NodeSettings:
+    """What a node sends, and at what pace."""
+
+    TITLE: ClassVar[str] = "what is sent"
+
+    signal: str = option("rotating", "synthetic sensor", choices=SIGNALS)
+    replay: str | None = option(None, "send the rows of a .csv, .npz or .rec", unit="FILE")
+    label_column: str | None = option(
+        None, "label column of a CSV: name or index; none: no label", unit="NAME"
     )
-    group.add_argument(
-        "--signal-rate",
-        type=float,
-        metavar="HZ",
-        help="samples per second of a raw signal, sent at --rate; default: as --rate, else 2000 "
+    drop_column: tuple[str, ...] = option(
+        (), "a CSV column that is not a feature; may be repeated", unit="NAME", repeat=True
+    )
+    regress: bool = option(False, "the labels of --replay are numbers, not classes")
+    labels: str = option("inline", "how labels are sent to the host", choices=LABEL_MODES)
+    samples: int | None = option(None, "stop after N samples", unit="N", check=arguments.count)
+    rate: float | None = option(
+        None,
+        "samples per second; default: as fast as the link accepts",
+        unit="HZ",
+        check=number,
+    )
+    raw_signal: bool = option(False, RAW)
+    signal_rate: float | None = option(
+        None,
+        "samples per second of a raw signal, sent at --rate; default: as --rate, else 2000 "
         "(rotating) or 100 (person)",
+        unit="HZ",
+        check=number,
     )
-    group.add_argument(
-        "--onset",
-        type=parse_seconds,
-        metavar="TIME",
-        help="the raw rotating machine is normal until then, such as 10m, and then its fault "
-        "grows; default: it comes and goes",
+    onset: float | None = option(
+        None,
+        "the raw rotating machine is normal until then, such as 10m, and then its fault grows; "
+        "default: it comes and goes",
+        unit="TIME",
+        check=parse_seconds,
     )
-    group.add_argument(
-        "--growth",
-        type=parse_seconds,
-        metavar="TIME",
-        help="how long a fault grows after --onset; default 5m",
+    growth: float | None = option(
+        None,
+        "how long a fault grows after --onset; default 5m",
+        unit="TIME",
+        check=parse_seconds,
     )
-    group.add_argument(
-        "--defect",
+    defect: str | None = option(
+        None,
+        "what fails in the raw rotating machine; default outer-race, of the bearing",
         choices=DEFECTS,
-        help="what fails in the raw rotating machine; default outer-race, of the bearing",
     )
+    text: bool = option(False, "send text lines: no handshake, no predictions back")
+    key: str | None = option(None, "tag the frames with the key in FILE", unit="FILE")
+    seed: int = option(0, "random seed of signal and faults", unit="SEED", check=arguments.seed)
 
+    def source(self) -> SampleSource:
+        """What the node measures, or the rows of the file."""
+        of_machine = {"onset_s": self.onset, "growth_s": self.growth, "defect": self.defect}
+        given: dict[str, Any] = {name: of for name, of in of_machine.items() if of is not None}
+        if self.replay is None and self.raw_signal:
+            return self._raw_source(given)
+        if self.raw_signal or given or self.signal_rate is not None:
+            raise ValueError(
+                "--signal-rate, --onset, --growth and --defect are of a raw signal"
+                if self.replay is None
+                else "--replay sends the rows of the file as they are: leave out the options of "
+                "raw signals"
+            )
+        if self.replay is not None:
+            return open_rows(
+                self.replay,
+                label_column=self.label_column,
+                drop_columns=self.drop_column,
+                targets=self.regress,
+            )
+        return SIGNALS[self.signal](self.seed)
 
-def add_link_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of the link: its kind, speed and faults."""
-    group = command.add_argument_group("the link")
-    group.add_argument(
-        "--link", choices=("pty", "tcp"), default="pty", help="a pseudo-terminal (default) or TCP"
-    )
-    group.add_argument("--symlink", metavar="NAME", help="a stable name for the pseudo-terminal")
-    group.add_argument(
-        "--tcp-port",
-        type=int,
-        default=0,
-        metavar="P",
-        help="port number; 0 (default) picks a free one",
-    )
-    group.add_argument(
-        "--baud", type=float, metavar="B", help="speed of the link; default: unlimited"
-    )
-    group.add_argument(
-        "--flow-control",
-        action="store_true",
-        help="RTS and CTS are wired: the line waits for a busy host, and loses nothing",
-    )
-    group.add_argument(
-        "--profile", choices=PROFILES, help="device whose baud, buffers and memory apply"
-    )
-    group.add_argument(
-        "--faults",
-        choices=MIXES,
-        default="none",
-        metavar="MIX",
-        help=f"fault mix: {', '.join(MIXES)}",
-    )
-    group.add_argument(
-        "--fault",
-        action="append",
-        default=[],
-        metavar="KIND=RATE",
-        help=f"probability per frame, overrides the mix: {', '.join(FAULTS)}",
-    )
-    group.add_argument("--json", action="store_true", help="print the report as one JSON line")
-
-
-# Of a raw rotating machine: name of an option, and of its parameter.
-_OF_A_MACHINE = {
-    "onset": "onset_s",
-    "growth": "growth_s",
-    "defect": "defect",
-}
-
-
-def _raw_source(options: argparse.Namespace) -> SampleSource:
-    if options.signal not in RAW_SIGNALS:
-        raise ValueError(
-            f"--signal {options.signal} has no raw samples; {' and '.join(RAW_SIGNALS)} have"
+    def _raw_source(self, given: dict[str, Any]) -> SampleSource:
+        if self.signal not in RAW_SIGNALS:
+            raise ValueError(
+                f"--signal {self.signal} has no raw samples; {' and '.join(RAW_SIGNALS)} have"
+            )
+        if given and self.signal != "rotating":
+            raise ValueError("--onset, --growth and --defect are of a machine")
+        if self.onset is None and self.growth is not None:
+            raise ValueError("--growth needs --onset")
+        rate = self.signal_rate or self.rate
+        return RAW_SIGNALS[self.signal](
+            self.seed, **given, **({} if rate is None else {"rate": rate})
         )
-    given = {name: getattr(options, name) for name in _OF_A_MACHINE}
-    settings = {_OF_A_MACHINE[name]: value for name, value in given.items() if value is not None}
-    if settings and options.signal != "rotating":
-        raise ValueError("--onset, --growth and --defect are of a machine")
-    if options.onset is None and options.growth is not None:
-        raise ValueError("--growth needs --onset")
-    rate = options.signal_rate or options.rate
-    if rate is not None:
-        settings["rate"] = rate
-    return RAW_SIGNALS[options.signal](options.seed, **settings)
 
-
-def make_source(options: argparse.Namespace) -> SampleSource:
-    if options.replay is None and options.raw_signal:
-        return _raw_source(options)
-    of_raw = ("signal_rate", *_OF_A_MACHINE)
-    if options.raw_signal or any(getattr(options, name) is not None for name in of_raw):
-        raise ValueError(
-            "--signal-rate, --onset, --growth and --defect are of a raw signal"
-            if options.replay is None
-            else "--replay sends the rows of the file as they are: leave out the options of raw "
-            "signals"
+    def node(self, device: str | None) -> Node:
+        """The node, with the buffers of a profile."""
+        source = self.source()
+        settings: dict[str, Any] = {
+            "rate": self.rate,
+            "samples": self.samples,
+            "label_mode": self.labels,
+        }
+        tx_bytes = profile(device).tx_bytes if device else None
+        if self.text:
+            if self.key:
+                raise ValueError("--key needs frames and does not apply with --text")
+            if tx_bytes:
+                settings["tx_bytes"] = max(tx_bytes, 512)
+            return TextNode(source, **settings)
+        if tx_bytes:
+            # The buffer must hold at least one sample, even if the profile's is smaller.
+            settings["tx_bytes"] = max(tx_bytes, 8 * source.n_features + 64)
+        return FrameNode(
+            source,
+            key=None if self.key is None else read_key(self.key),
+            boot_id=secrets.randbits(32),  # differs at each start, as on a board, whatever the seed
+            **settings,
         )
-    if options.replay is not None:
-        return open_rows(
-            options.replay,
-            label_column=options.label_column,
-            drop_columns=tuple(options.drop_column),
-            targets=options.regress,
-        )
-    return SIGNALS[options.signal](options.seed)
 
 
-def make_node(options: argparse.Namespace) -> Node:
-    settings = {
-        "rate": options.rate,
-        "samples": options.samples,
-        "label_mode": options.labels,
-    }
-    source = make_source(options)
-    device = profile(options.profile) if options.profile else None
-    if options.text:
-        if options.key:
-            raise ValueError("--key needs frames and does not apply with --text")
-        if device:
-            settings["tx_bytes"] = max(device.tx_bytes, 512)
-        return TextNode(source, **settings)
-    if device:
-        # The buffer must hold at least one sample, even if the profile's is smaller.
-        settings["tx_bytes"] = max(device.tx_bytes, 8 * source.n_features + 64)
-    return FrameNode(
-        source,
-        key=None if options.key is None else read_key(options.key),
-        boot_id=secrets.randbits(32),  # differs at each start, as on a board, whatever the seed
-        **settings,
+@dataclass(frozen=True, kw_only=True)
+class LineSettings:
+    """The link of a node: its kind, speed and faults."""
+
+    TITLE: ClassVar[str] = "the link"
+
+    link: str = option("pty", "a pseudo-terminal or TCP", choices=("pty", "tcp"))
+    symlink: str | None = option(None, "a stable name for the pseudo-terminal", unit="NAME")
+    tcp_port: int = option(0, "port number; 0 picks a free one", unit="P", check=arguments.seed)
+    baud: float | None = option(
+        None, "speed of the link; default: unlimited", unit="B", check=number
     )
+    flow_control: bool = option(
+        False, "RTS and CTS are wired: the line waits for a busy host, and loses nothing"
+    )
+    profile: str | None = option(
+        None, "device whose baud, buffers and memory apply", choices=PROFILES
+    )
+    faults: str = option("none", f"fault mix: {', '.join(MIXES)}", unit="MIX", choices=MIXES)
+    fault: tuple[str, ...] = option(
+        (),
+        f"probability per frame, overrides the mix: {', '.join(FAULTS)}",
+        unit="KIND=RATE",
+        repeat=True,
+    )
+    json: bool = option(False, "print the report as one JSON line")
 
+    def open(self) -> SimulatedLink:
+        return TcpLink(self.tcp_port) if self.link == "tcp" else PtyLink(self.symlink)
 
-def make_line(options: argparse.Namespace, link: SimulatedLink) -> Line:
-    rates = fault_rates(options.faults, options.fault)
-    faults = None
-    if any(rates.values()):
-        delimiter = ord("\n") if options.text else 0
-        faults = FaultInjector(rates, seed=options.seed, delimiter=delimiter)
-    baud = options.baud
-    if options.profile is not None:
-        device = profile(options.profile)
-        if baud is not None and baud > device.max_baud:
-            raise ValueError(f"--baud {baud:g}: {device.name} supports at most {device.max_baud}")
-        # A profile sets the speed unless --baud does.
-        baud = device.baud if baud is None else baud
-    return Line(link, baud=baud, faults=faults, flow_control=options.flow_control)
-
-
-def make_link(options: argparse.Namespace) -> SimulatedLink:
-    if options.link == "tcp":
-        return TcpLink(options.tcp_port)
-    return PtyLink(options.symlink)
+    def line(self, link: SimulatedLink, node: NodeSettings) -> Line:
+        """The line between this link and a node."""
+        rates = fault_rates(self.faults, self.fault)
+        faults = None
+        if any(rates.values()):
+            delimiter = ord("\n") if node.text else 0
+            faults = FaultInjector(rates, seed=node.seed, delimiter=delimiter)
+        baud = self.baud
+        if self.profile is not None:
+            device = profile(self.profile)
+            if baud is not None and baud > device.max_baud:
+                raise ValueError(
+                    f"--baud {baud:g}: {device.name} supports at most {device.max_baud}"
+                )
+            # A profile sets the speed unless --baud does.
+            baud = device.baud if baud is None else baud
+        return Line(link, baud=baud, faults=faults, flow_control=self.flow_control)
 
 
 class NodeStatus:
@@ -292,8 +256,3 @@ class NodeStatus:
 def closing_source(source: SampleSource) -> contextlib.AbstractContextManager:
     """A context that closes the source if it has a file."""
     return contextlib.closing(source) if hasattr(source, "close") else contextlib.nullcontext()
-
-
-def finish(options: argparse.Namespace, result: Report) -> None:
-    """Print the report."""
-    print(result.json() if options.json else result.text(), flush=True)

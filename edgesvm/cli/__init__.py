@@ -145,9 +145,6 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 def _add(commands: argparse._SubParsersAction, name: str) -> None:
     """Add a command, whose module has its `HELP`, its `Settings` and what it does with them."""
     module = importlib.import_module(f"edgesvm.cli.{COMMANDS[name].module}")
-    if hasattr(module, "add_to"):
-        module.add_to(commands)
-        return
     usage = f"edgesvm {name} {options.usage(module.Settings)}"
     command = commands.add_parser(name, usage=usage, description=module.HELP)
     options.add(command, module.Settings)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from edgesvm.cli import arguments, score_words
 from edgesvm.cli.learner_settings import LearnerSettings
-from edgesvm.cli.options import add, option, read, section, words
+from edgesvm.cli.options import option, section, words
 from edgesvm.cli.saved_model import SavingSettings
-from firmware_sim import options as sim_options
 from firmware_sim.harness import Report, simulate
-from firmware_sim.limits.profiles import profile
+from firmware_sim.limits.profiles import PROFILES, Profile, profile
+from firmware_sim.options import LineSettings, NodeSettings, NodeStatus, closing_source
 
 HELP = """\
 Start a simulated sensor and `edgesvm run` at the two ends of a link. `run` is limited to a device's
@@ -30,52 +29,59 @@ SAMPLES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
+class Simulated(NodeSettings):
+    samples: int | None = option(SAMPLES, "stop after N samples", unit="N", check=arguments.count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitedLine(LineSettings):
+    profile: str | None = option(
+        "pi-zero", "device whose baud, buffers and memory apply", choices=PROFILES
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfProfile(LearnerSettings):
     """The learner; its memory is that of the device unless it is given."""
 
     memory: Any = option(None, "such as 65536 or 64KiB; default that of the profile", unit="BYTES")
 
+    def __post_init__(self) -> None:
+        """Nothing can be checked before it is known whether the labels are numbers."""
+
+    def on(self, device: Profile, *, regress: bool) -> LearnerSettings:
+        """The same on a device; raises as `LearnerSettings` does."""
+        memory = self.memory or str(device.learner_bytes)
+        return LearnerSettings(**vars(self) | {"memory": memory, "regress": regress})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the process at the host's end of the link is told."""
-
+    node: NodeSettings = section(Simulated)
+    line: LineSettings = section(LimitedLine)
     saving: SavingSettings = section(SavingSettings)
-    learner: LearnerSettings = section(OfProfile)
+    learner: OfProfile = section(OfProfile)
     timeout: float = option(600.0, "time limit", unit="S", check=arguments.seconds)
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
-    command = commands.add_parser("simulate", usage="edgesvm simulate [options]", description=HELP)
-    sim_options.add_node_options(command, raw="--raw-signal")  # --raw is the learner's
-    sim_options.add_link_options(command)
-    add(command, Settings)
-    command.set_defaults(act=act, samples=SAMPLES, profile="pi-zero")
-
-
-def act(options: argparse.Namespace) -> int:
-    device = profile(options.profile)
-    node = sim_options.make_node(options)
-    options.regress = node.targets
-    host = read(Settings, options)
-    learner = replace(host.learner, memory=host.learner.memory or str(device.learner_bytes))
-    with (
-        sim_options.closing_source(node.source),
-        contextlib.closing(sim_options.make_link(options)) as link,
-    ):
-        line = sim_options.make_line(options, link)
-        status = sim_options.NodeStatus()
+def act(settings: Settings) -> int:
+    device = profile(str(settings.line.profile))
+    node = settings.node.node(settings.line.profile)
+    learner = settings.learner.on(device, regress=node.targets)
+    with closing_source(node.source), contextlib.closing(settings.line.open()) as link:
+        status = NodeStatus()
         report = simulate(
-            edge_command(learner, host.saving, key=options.key, text=options.text),
+            edge_command(learner, settings.saving, key=settings.node.key, text=settings.node.text),
             node,
-            line,
+            settings.line.line(link, settings.node),
             profile=device,
-            timeout_s=host.timeout,
+            timeout_s=settings.timeout,
             on_progress=status,
         )
         status.end()
-    sim_options.finish(options, report)
-    if not options.json and report.edge is not None:
+    as_json = settings.line.json
+    print(report.json() if as_json else report.text(), flush=True)
+    if not as_json and report.edge is not None:
         print(edge_words(report.edge))
     return exit_code(report)
 
