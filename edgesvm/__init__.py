@@ -2,9 +2,9 @@
 bytes."""
 
 try:
-    import edgesvm.core.status  # noqa: F401
+    import edgesvm.core.arena  # noqa: F401
 except ModuleNotFoundError as error:
-    if error.name != "edgesvm.core.status":
+    if error.name != "edgesvm.core.arena":
         raise
     raise ImportError(
         "edgesvm is not built: type `make build` in the clone,"
@@ -12,7 +12,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from edgesvm.budget import MemoryPlan
-from edgesvm.catalogue import MODULE_OF, public_names
+from edgesvm.catalogue import MODULE_OF, on_first_use, public_names
 from edgesvm.errors import (
     CorruptModelError,
     FormatVersionError,
@@ -23,7 +23,6 @@ from edgesvm.errors import (
     VersionMismatch,
 )
 from edgesvm.kernels import RBF, Linear, Polynomial
-from edgesvm.lazy import on_first_use
 from edgesvm.learner import Learner, load
 
 __version__ = "0.1.0"

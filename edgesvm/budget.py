@@ -22,26 +22,14 @@ PIECE = 1 << 15  # numbers
 MOST_COUNTED = 1 << 62  # more samples than any stream has: a count below it never overflows
 MAX_PLAN_BYTES = 1 << 46  # more than any machine has: a corrupt count must not reach the allocator
 
-# Arrays of which every bit is zero between two samples.
-SCRATCH = frozenset(
-    (
-        "angle",
-        "features",
-        "mixed",
-        "point",
-        "complete",
-        "scaled",
-        "scores",
-        "scratch",
-        "sums",
-        "merged",
-        "coded",
-    )
-) | {
-    *("cache", "slot", "owner", "filled", "used", "near_margin", "near_number"),
-    *(f"block_{name}" for name in ("rows", "f", "sign", "own", "number", "row")),
-}
-SIGNED = ("partner", "former_partner")  # whole numbers that count nothing
+# A core's arrays are one table, which `_arrays` returns: a line is (name, dtype, shape) or (name,
+# dtype, shape, role). From it follow the plan, where the core's pointers lead (`self.array(name)`),
+# which arrays a reader beside the core needs of its own, and what a snapshot's numbers must be.
+Line = tuple[str, str, tuple[int, ...]] | tuple[str, str, tuple[int, ...], str]
+Table = list[Line]
+SCRATCH = "scratch"  # zero between samples; may be written while deciding
+WORK = "work"  # zero between samples; written while learning only
+SIGNED = "signed"  # whole numbers that count nothing, as -1 for none
 
 _UNITS = {
     "": 1,
@@ -90,36 +78,25 @@ def format_bytes(n_bytes: int) -> str:
     return f"{n_bytes:,} B" if unit == "B" else f"{size:.1f} {unit} ({n_bytes:,} B)"
 
 
-def rule(name: str, dtype: np.dtype) -> str:
-    """What the numbers of an array must be in a snapshot, whichever learner it is of: "zero",
-    "finite", "count", or "any"."""
-    if name in SCRATCH:
-        return "zero"
-    if dtype.kind == "f":
-        return "finite"
-    return "count" if dtype == np.int64 and name not in SIGNED else "any"
+def check_numbers(arrays: Iterable[PlannedArray], views: Mapping[str, np.ndarray]) -> None:
+    """Raise CorruptModelError unless all numbers are what their `rule` says."""
+    for planned in arrays:
+        for piece in pieces(views[planned.name]):
+            if planned.rule == "zero" and piece.view("u1").any():
+                what = f"array {planned.name!r} is not zero between two samples"
+            elif planned.rule == "finite" and not np.isfinite(piece).all():
+                what = f"array {planned.name!r} has a value that is not finite"
+            elif planned.rule == "count" and ((piece < 0) | (piece >= MOST_COUNTED)).any():
+                what = f"counter {planned.name!r} is out of range"
+            else:
+                continue
+            raise CorruptModelError(f"the snapshot's {what}")
 
 
-def check_numbers(arrays: Mapping[str, np.ndarray]) -> None:
-    """Raise CorruptModelError unless all numbers are what `rule` says."""
-    for name, array in pieces(arrays):
-        what = rule(name, array.dtype)
-        if what == "zero" and array.view("u1").any():
-            raise CorruptModelError(
-                f"the snapshot's array {name!r} is not zero between two samples"
-            )
-        if what == "finite" and not np.isfinite(array).all():
-            raise CorruptModelError(f"the snapshot's array {name!r} has a value that is not finite")
-        if what == "count" and ((array < 0) | (array >= MOST_COUNTED)).any():
-            raise CorruptModelError(f"the snapshot's counter {name!r} is out of range")
-
-
-def pieces(arrays: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """The arrays flat, in pieces, so that a check of one takes a fixed amount of memory."""
-    for name, array in arrays.items():
-        flat = array.reshape(-1)
-        for at in range(0, flat.size, PIECE):
-            yield name, flat[at : at + PIECE]
+def pieces(array: np.ndarray) -> Iterator[np.ndarray]:
+    """The array flat, in pieces, so that a check of one takes a fixed amount of memory."""
+    flat = array.reshape(-1)
+    return (flat[at : at + PIECE] for at in range(0, flat.size, PIECE))
 
 
 class BeyondAnyMachine(ValueError):
@@ -134,6 +111,16 @@ class PlannedArray:
     dtype: np.dtype
     shape: tuple[int, ...]
     offset: int
+    role: str = ""
+
+    @property
+    def rule(self) -> str:
+        """What its numbers must be in a snapshot: "zero", "finite", "count", or "any"."""
+        if self.role in (SCRATCH, WORK):
+            return "zero"
+        if self.dtype.kind == "f":
+            return "finite"
+        return "count" if self.dtype == np.int64 and self.role != SIGNED else "any"
 
     @functools.cached_property
     def nbytes(self) -> int:
@@ -141,14 +128,12 @@ class PlannedArray:
 
 
 @functools.lru_cache(maxsize=64)  # the parts of a multiclass learner have one plan
-def _laid_out(
-    arrays: tuple[tuple[str, str, tuple[int, ...]], ...],
-) -> tuple[tuple[PlannedArray, ...], int]:
+def _laid_out(arrays: tuple[Line, ...]) -> tuple[tuple[PlannedArray, ...], int]:
     """The arrays in their places, and how many bytes they take."""
     placed: list[PlannedArray] = []
     offset = 0
-    for name, dtype, shape in arrays:
-        array = PlannedArray(name, np.dtype(dtype).newbyteorder("<"), shape, offset)
+    for name, dtype, shape, *role in arrays:
+        array = PlannedArray(name, np.dtype(dtype).newbyteorder("<"), shape, offset, *role)
         placed.append(array)
         offset += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
     names = [array.name for array in placed]
@@ -188,10 +173,10 @@ class MemoryPlan:
     @classmethod
     def of(
         cls,
-        arrays: Iterable[tuple[str, str, tuple[int, ...]]],
+        arrays: Iterable[Line],
         inside: Mapping[str, MemoryPlan] | None = None,
     ) -> MemoryPlan:
-        """Lay out ``(name, dtype, shape)`` one after the other, each on an 8-byte boundary.
+        """Lay out the lines of a table one after the other, each on an 8-byte boundary.
 
         Raises
         ------

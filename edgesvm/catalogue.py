@@ -7,7 +7,10 @@ edgesvm.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
 
 FAMILIES = {
     "plane": "decides by a plane in the features",
@@ -172,3 +175,26 @@ def help_of(*families: str) -> str:
     text = "; ".join(f"{entry.command}: {entry.help}" for entry in named if entry.help)
     compared = ", ".join(entry.command for entry in named if not entry.help)
     return f"{text}; to compare with: {compared}" if compared else text
+
+
+def on_first_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """``__getattr__`` of a package whose names are imported on first use: each module costs a small
+    board time and memory.
+
+    Parameters
+    ----------
+    package : str
+        Its name.
+    modules : mapping of str to str
+        The module that has each name; for a name that is itself a module, that module.
+    """
+
+    def of(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(modules[name])
+        value = module if modules[name] == f"{package}.{name}" else getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return of

@@ -143,7 +143,7 @@ def refusal(  # noqa: PLR0917
         why = _weight_refused(weight, mean)
     if status == Status.UNKNOWN_LABEL and len(classes) == 2:
         why += "; for more than two give classes=, n_classes= or OneVsOne(learner=...)"
-    return SampleRefused(f"{sample} {why}", status)
+    return SampleRefused(f"{sample} {why}", Status(status))
 
 
 def too_long(sample: str, count: int, max_nonzeros: int) -> SampleRefused:

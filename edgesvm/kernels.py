@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 
 from edgesvm.contract.params import not_negative, positive, whole
-from edgesvm.core.kernels import KernelKind
 
 LARGEST_KERNEL = 1e37  # largest k(x, x) that a solver accepts: its kernel rows are float32
 MAX_DEGREE = 64  # a larger power overflows for any base that is not close to 1
+
+
+class KernelKind(IntEnum):  # as core/kernels.pxd has it
+    LINEAR = 0
+    RBF = 1
+    POLYNOMIAL = 2
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,21 @@ cdef struct Common:             # at the start of every arena
     int64_t n_updates           # samples that changed the model
 
 
+cdef enum Question:             # what is asked of a sample
+    DECISION
+    LABEL
+    LABEL_AND_SCORE
+    PROBABILITIES
+    INTERVAL
+    FORECAST
+
+
 cdef class LearnerCore:
     cdef readonly Arena arena
     cdef readonly Labels labels
     cdef readonly Guard guard       # of the whole memory that `arena` is in
-    cdef public object successor    # the core that took over this memory, else None
+    cdef public LearnerCore successor   # the core that took over this memory, else None
+    cdef readonly object plan       # its table of arrays, placed
     cdef readonly dict views        # name -> ndarray, the plan's arrays in the arena
     cdef readonly object dtype
     cdef readonly str owner         # the public class's name, for messages
@@ -49,7 +59,7 @@ cdef class LearnerCore:
     # the last one learned.
     cdef Status forecast(self, const void *x, double *out) noexcept nogil
     # What no stream of samples can have left in the arena, which was read from a file, as a text;
-    # NULL: nothing. Every number already is what `budget.rule` says. The arena stays as it is. An
+    # NULL: nothing. Every number already is what `PlannedArray.rule` says. The arena stays as it is. An
     # exported model asks the same.
     cdef const char *fault(self) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
@@ -157,21 +167,32 @@ cdef class LearnerCore:
     cdef void end_deciding(self, bint alone) noexcept
 
     @cython.final
-    cdef int answer_row(self, cnp.ndarray row, double *out) except -1
+    cdef object ask(self, Question question, x, out)
 
     @cython.final
-    cdef Status decide_rows(
-        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=*,
-        Team team=*
-    ) except *
+    cdef cnp.ndarray room_for(self, out, int64_t n)
+
+    @cython.final
+    cdef object ask_many(self, Question question, X, out, Team team)
 
     @cython.final
     cdef Status decide_all(
-        self, Team team, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable
-    ) except *
+        self, Team team, X, int64_t n, cnp.ndarray out, int64_t *i, Question question) except *
 
     @cython.final
-    cdef int n_values(self, bint probable) noexcept nogil
+    cdef Status decide_rows(
+        self, X, int64_t n, cnp.ndarray out, int64_t *i, Question question, Team team) except *
+
+    @cython.final
+    cdef int64_t answer_rows(
+        self, Batch *batch, int64_t i, int64_t n, Question question, double *out, Status *status
+    ) noexcept nogil
+
+    @cython.final
+    cdef void winners(self, const double *answers, int64_t n, signed char *slots) noexcept nogil
+
+    @cython.final
+    cdef int n_values(self, Question question) noexcept nogil
 
     @cython.final
     cdef int refuse(self, Status status) except -1

@@ -7,7 +7,7 @@ allocator call.
 
 cimport numpy as cnp
 from libc.math cimport fabs
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from functools import partial
 
@@ -61,6 +61,7 @@ cdef class LearnerCore:
         self.arena = arena
         self.guard = guard
         self.labels = labels
+        self.plan = plan
         self.views = plan.cut(arena.memory)
         self.n_features = n_features
         self.dtype = np.dtype(dtype)
@@ -288,12 +289,6 @@ cdef class LearnerCore:
                 raise changed(self.owner)
         return row
 
-    cdef int answer_row(self, cnp.ndarray row, double *out) except -1:
-        """`answer`; raises for a refused sample."""
-        self.check_fitted()
-        self.refuse(self.answer(cnp.PyArray_DATA(row), out))
-        return 0
-
     cdef int refuse(self, Status status) except -1:
         """Raise if it is that of a refused sample."""
         if status > CHANGED:
@@ -392,22 +387,70 @@ cdef class LearnerCore:
         except (TypeError, OverflowError) as error:
             raise TypeError(f"{self.owner}: the target {y!r} is not a number") from error
 
+    # -- one sample: each of these is `ask` for something else -------------------------------------
+
     def decision_one(self, x, out=None):
         """The decision value, a float; with more than two labels an ndarray, `out` if given."""
+        return self.ask(DECISION, x, out)
+
+    def predict_one(self, x):
+        return self.ask(LABEL, x, None)
+
+    def predict_with_score(self, x):
+        """Label of one sample and its decision value, from one decision."""
+        if self.regresses:
+            raise AttributeError(f"{self.owner} predicts numbers; there is no label with a score")
+        return self.ask(LABEL_AND_SCORE, x, None)
+
+    def probabilities_one(self, x, out=None):
+        """Probabilities of one sample's labels, ndarray of shape (n_labels,); `out` if given."""
+        return self.ask(PROBABILITIES, x, out)
+
+    def interval_one(self, x):
+        """Both ends of the interval of one sample's target."""
+        return self.ask(INTERVAL, x, None)
+
+    def forecast_one(self, x):
+        """Value, and both ends of its interval, of the sample that follows the last one learned."""
+        return self.ask(FORECAST, x, None)
+
+    cdef object ask(self, Question question, x, out):
+        """The answer for one sample, by this core or the one that took over its memory."""
+        cdef double[MAX_CLASSES] place
+        cdef double *values = place
+        cdef double score
+        cdef Status status
         cdef cnp.ndarray row = self.row_to_decide(x)
-        cdef double value
+        cdef int n = self.n_answers()
         if self.successor is not None:
-            return self.successor.decision_one(x, out)
-        if self.n_answers() == 1:
-            self.answer_row(row, &value)
-            return value
+            return self.successor.ask(question, x, out)
         self.check_fitted()
+        if question == PROBABILITIES or (question == DECISION and n > 1):
+            out = self.room_for(out, self.labels.n if question == PROBABILITIES else n)
+            values = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+        if question == PROBABILITIES or question == INTERVAL:
+            status = self.probabilities(cnp.PyArray_DATA(row), values)
+        elif question == FORECAST:
+            status = self.forecast(cnp.PyArray_DATA(row), values)
+        else:
+            status = self.answer(cnp.PyArray_DATA(row), values)
+        self.refuse(status)
+        if values != place:
+            return out
+        if question == INTERVAL:
+            return values[0], values[1]
+        if question == FORECAST:
+            return values[0], values[1], values[2]
+        if question == DECISION or self.regresses:
+            return values[0]
+        label = self.labels.values[self.winner(values, &score)]
+        return label if question == LABEL else (label, score)
+
+    cdef cnp.ndarray room_for(self, out, int64_t n):
+        """`out`, or a new array of n values"""
         if out is None:
-            out = np.empty(self.n_answers())
-        elif not self.is_out(out, 1, self.n_answers()):
-            as_out(out, (self.n_answers(),))
-        self.answer_row(row, <double *> cnp.PyArray_DATA(out))
-        return out
+            return np.empty(n)
+        return out if self.is_out(out, 1, n) else as_out(out, (n,))
 
     cdef bint is_out(self, out, int ndim, int64_t size) noexcept:
         """Whether decision values can be written into `out`, found without creating an object"""
@@ -441,42 +484,6 @@ cdef class LearnerCore:
         self.answer_row(row, answers)
         label = self.labels.values[self.winner(answers, &score)]
         return label, score
-
-    def probabilities_one(self, x, out=None):
-        """Probabilities of one sample's labels, ndarray of shape (n_labels,); `out` if given."""
-        cdef cnp.ndarray row = self.row_to_decide(x)
-        cdef Status status
-        if self.successor is not None:
-            return self.successor.probabilities_one(x, out)
-        self.check_fitted()
-        if out is None:
-            out = np.empty(self.labels.n)
-        elif not self.is_out(out, 1, self.labels.n):
-            as_out(out, (self.labels.n,))
-        status = self.probabilities(
-            cnp.PyArray_DATA(row), <double *> cnp.PyArray_DATA(<cnp.ndarray> out))
-        self.refuse(status)
-        return out
-
-    def interval_one(self, x):
-        """Both ends of the interval of one sample's target."""
-        cdef double[2] ends
-        cdef cnp.ndarray row = self.row_to_decide(x)
-        if self.successor is not None:
-            return self.successor.interval_one(x)
-        self.check_fitted()
-        self.refuse(self.probabilities(cnp.PyArray_DATA(row), ends))
-        return ends[0], ends[1]
-
-    def forecast_one(self, x):
-        """Value, and both ends of its interval, of the sample that follows the last one learned."""
-        cdef double[3] found
-        cdef cnp.ndarray row = self.row_to_decide(x)
-        if self.successor is not None:
-            return self.successor.forecast_one(x)
-        self.check_fitted()
-        self.refuse(self.forecast(cnp.PyArray_DATA(row), found))
-        return found[0], found[1], found[2]
 
     def learn_many(
         self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None, newcomers=()
@@ -566,97 +573,81 @@ cdef class LearnerCore:
         row : int, the number of the refused row, or n
         status : Status of the refused row
         """
-        return self.values_many(X, out, False, team)
+        return self.ask_many(DECISION, X, out, team)
 
     def probabilities_many(self, X not None, out=None, Team team=None):
         """As `decide_many`, of the labels' probabilities; `out` has shape (n, n_labels). Of a
         regressor the ends of the intervals, (n, 2)."""
-        return self.values_many(X, out, True, team)
-
-    def values_many(self, X, out, bint probable, Team team):
-        cdef int64_t n = len(X), i = 0
-        cdef Status status
-        cdef bint alone = self.begin_deciding()
-        try:
-            if self.successor is not None:
-                return self.successor.values_many(X, out, probable, team)
-            self.check_fitted()
-            shape = (n, self.n_values(probable))
-            if not probable and shape[1] == 1:
-                shape = (n,)
-            if out is None:
-                out = np.empty(shape)
-            elif not self.is_out(as_out(out, shape), len(shape), n * self.n_values(probable)):
-                raise changed(self.owner)
-            self.begin_rows(n)
-            try:
-                status = self.decide_all(team, X, n, out, None, &i, probable)
-            finally:
-                self.end_rows()
-            return out, i, status
-        finally:
-            self.end_deciding(alone)
-
-    cdef int n_values(self, bint probable) noexcept nogil:
-        if not probable:
-            return self.n_answers()
-        return 2 if self.regresses else self.labels.n
+        return self.ask_many(PROBABILITIES, X, out, team)
 
     def predict_many(self, X not None, Team team=None):
         """Labels of rows of X, ndarray of shape (n,); and row and status as in `decide_many`."""
-        cdef int64_t n = len(X), i = 0
+        return self.ask_many(LABEL, X, None, team)
+
+    cdef object ask_many(self, Question question, X, out, Team team):
+        cdef int64_t n = len(X), i = 0, n_values = self.n_values(question)
         cdef Status status
         cdef bint alone = self.begin_deciding()
         try:
             if self.successor is not None:
-                return self.successor.predict_many(X, team)
+                return self.successor.ask_many(question, X, out, team)
             self.check_fitted()
-            slots = np.zeros(n, np.int8)
+            n_values = self.n_values(question)
+            shape = (n, n_values) if question == PROBABILITIES or n_values > 1 else (n,)
+            if question == LABEL:
+                out = np.zeros(n, np.int8)
+            elif out is None:
+                out = np.empty(shape)
+            elif not self.is_out(as_out(out, shape), len(shape), n * n_values):
+                raise changed(self.owner)
             self.begin_rows(n)
             try:
-                status = self.decide_all(team, X, n, None, slots, &i, False)
+                status = self.decide_all(team, X, n, out, &i, question)
             finally:
                 self.end_rows()
-            return self.labels.of_slots(slots), i, status
+            return self.labels.of_slots(out) if question == LABEL else out, i, status
         finally:
             self.end_deciding(alone)
+
+    cdef int n_values(self, Question question) noexcept nogil:
+        """Numbers that are found for a sample"""
+        if question != PROBABILITIES:
+            return self.n_answers()
+        return 2 if self.regresses else self.labels.n
 
     # -- by several threads ------------------------------------------------------------------------
 
     cdef Status decide_all(
-        self, Team team, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable
+        self, Team team, X, int64_t n, cnp.ndarray out, int64_t *i, Question question
     ) except *:
         """`decide_rows`, with the first row by this thread: it solves what is not solved yet."""
         cdef Status status
         if team is None:
-            return self.decide_rows(X, n, out, slots, i, probable)
-        status = self.decide_rows(X, min(1, n), out, slots, i, probable)
+            return self.decide_rows(X, n, out, i, question, None)
+        status = self.decide_rows(X, min(1, n), out, i, question, None)
         if status > CHANGED or n <= 1:
             return status
-        i[0], status = self.guard.beside(self.decide_apart, team, X, n, out, slots, probable)
+        i[0], status = self.guard.beside(self.decide_apart, team, X, n, out, question)
         return status
 
-    def decide_apart(self, Team team not None, X, int64_t n, out, slots, bint probable):
+    def decide_apart(self, Team team not None, X, int64_t n, out, Question question):
         """Decide all rows but the first, by a team. Returns the row that was refused, or n; and its
         status."""
         works = []
         for first, end in team.parts(1, n, self.arena.nbytes):
             reader = team.reader(self) if works else self
-            works.append(
-                partial(reader.decide_part, team, X, first, end, out, slots, probable))
+            works.append(partial(reader.decide_span, team, X, first, end, out, question))
         for row, status in team.run(works):
             if status > CHANGED:
                 return row, status
         return n, UNCHANGED
 
-    def decide_part(
-        self, Team team not None, X, int64_t i, int64_t end, out, slots, bint probable
-    ):
+    def decide_span(self, Team team not None, X, int64_t i, int64_t end, out, Question question):
         """Decide rows i to end - 1, in a thread of a team."""
         cdef Status status
         self.begin_rows(end - i)
         try:
-            status = self.decide_rows(X, end, out, slots, &i, probable, team)
+            status = self.decide_rows(X, end, out, &i, question, team)
         finally:
             self.end_rows()
         return i, status
@@ -667,63 +658,68 @@ cdef class LearnerCore:
         return self.decides_alone()
 
     cdef Status decide_rows(
-        self, X, int64_t n, cnp.ndarray out, cnp.ndarray slots, int64_t *i, bint probable=False,
-        Team team=None
+        self, X, int64_t n, cnp.ndarray out, int64_t *i, Question question, Team team
     ) except *:
-        """Decision values or probabilities of rows i to n - 1 into `out`, or what is predicted into
-        `slots`."""
-        cdef int64_t n_values = self.n_values(probable), n_decided = 0, k
-        cdef int64_t size = 0 if out is None else cnp.PyArray_SIZE(out)
+        """Decision values or probabilities of rows i to n - 1 into `out`, or the slots of what is
+        predicted, int8."""
+        cdef int64_t n_values = self.n_values(question), size = cnp.PyArray_SIZE(out), done = 1
+        cdef int64_t most = MOST_SCORES // n_values
+        cdef double[MOST_SCORES] answers
+        cdef char *place = <char *> cnp.PyArray_DATA(out)
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
-        cdef const void *x
-        cdef double[MOST_SCORES] answers
-        cdef int64_t most = MOST_SCORES // n_values
-        cdef double score
-        cdef double *values = NULL
-        cdef double *answer = &answers[0]
-        cdef signed char *slot = NULL
         cdef Status status = UNCHANGED
-        cdef bint in_blocks
         cdef Pace pace
-        if out is None:
-            slot = <signed char *> cnp.PyArray_DATA(slots)
-        else:
-            values = <double *> cnp.PyArray_DATA(out)
         self.read(&batch, X, scratch, n)
-        in_blocks = self.decides_in_blocks and batch.dense != NULL and not probable
         start_pace(&pace)
         with nogil:
-            while i[0] < n:
-                if values != NULL:
-                    answer = values + i[0] * n_values
-                x = row_at(&batch, i[0])
-                if x == NULL:
-                    with gil:
-                        raise changed(self.owner)
-                if in_blocks:
-                    n_decided = self.answer_block(x, min(n - i[0], pace.left, most), answer)
-                    if slot != NULL:
-                        for k in range(n_decided):
-                            slot[i[0] + k] = self.winner(answer + k * n_values, &score)
-                if n_decided == 0:
-                    status = self.probabilities(x, answer) if probable else self.answer(x, answer)
-                    if status > CHANGED:
-                        break
-                    if slot != NULL:
-                        slot[i[0]] = self.winner(answer, &score)
-                i[0] += max(n_decided, 1)
-                if is_due(&pace, max(n_decided, 1)):
+            while i[0] < n and done > 0:
+                done = self.answer_rows(
+                    &batch, i[0], min(n - i[0], pace.left, most), question, answers, &status)
+                if question == LABEL:
+                    self.winners(answers, done, <signed char *> place + i[0])
+                else:
+                    memcpy(<double *> place + i[0] * n_values, answers,
+                           max(done, 0) * n_values * sizeof(double))
+                i[0] += max(done, 0)
+                if done > 0 and is_due(&pace, done):
                     with gil:
                         self.guard.look_at_signals()
                         if team is not None and team.stopped:
                             break
                         self.read(&batch, X, scratch, n)
-                        if out is not None:
-                            if not self.is_out(out, cnp.PyArray_NDIM(out), size):
-                                raise changed(self.owner)
-                            values = <double *> cnp.PyArray_DATA(out)
+                        if question != LABEL and not self.is_out(out, cnp.PyArray_NDIM(out), size):
+                            raise changed(self.owner)
+                        place = <char *> cnp.PyArray_DATA(out)
+        if done < 0:
+            raise changed(self.owner)
         return status
+
+    cdef int64_t answer_rows(
+        self, Batch *batch, int64_t i, int64_t n, Question question, double *out, Status *status
+    ) noexcept nogil:
+        """Find the answers, or probabilities, of the first of n rows from i on; how many. 0: row i
+        is refused; -1: it is no row any more"""
+        cdef const void *x = row_at(batch, i)
+        cdef int64_t done = 0
+        if x == NULL:
+            return -1
+        if self.decides_in_blocks and batch.dense != NULL and question != PROBABILITIES:
+            done = self.answer_block(x, n, out)
+        if done == 0:
+            status[0] = (
+                self.probabilities(x, out) if question == PROBABILITIES else self.answer(x, out))
+            done = status[0] <= CHANGED
+        return done
+
+    cdef void winners(
+        self, const double *answers, int64_t n, signed char *slots
+    ) noexcept nogil:
+        """What is predicted from n samples' answers"""
+        cdef int64_t k
+        cdef double score
+        for k in range(n):
+            slots[k] = self.winner(answers + k * self.n_answers(), &score)
 
     cdef bint begin_deciding(self) except -1:
         """Whether this thread is alone; then another has the scratch to itself after it."""
@@ -798,7 +794,7 @@ cdef class LearnerCore:
         """Raise CorruptModelError if no stream of samples could have produced this arena (it was
         read from a file)."""
         cdef const char *fault
-        check_numbers(self.views)
+        check_numbers(self.plan.arrays, self.views)
         with nogil:
             fault = self.fault()
         if fault != NULL:

@@ -13,7 +13,7 @@ from edgesvm.core.linalg cimport any_dot
 from edgesvm.core.nonzeros cimport Sample, map_nonzeros
 from edgesvm.core.rows cimport (
     ROWS_BLOCK, ROWS_WIDEST, any_kernel_values, block_kernel_values, lanes_block_kernel_values,
-    lanes_kernel_values, lanes_turn_block, turn_block)
+    lanes_block_turn, lanes_kernel_values, rows_block_turn)
 from edgesvm.core.tiles cimport TILES_WORDS, lanes_of, tiles_note
 
 import numpy as np
@@ -93,9 +93,9 @@ cdef class KernelCore(LearnerCore):
             if self.refuses_to_decide(<const char *> x + c * self.row_bytes):
                 return False
         if self.sums_in_dtype():
-            lanes_turn_block(self.is_float32, x, self.n_features, turned)
+            lanes_block_turn(self.is_float32, x, self.n_features, turned)
         else:
-            turn_block(self.is_float32, x, self.n_features, turned)
+            rows_block_turn(self.is_float32, x, self.n_features, turned)
         return True
 
     cdef void k_block(

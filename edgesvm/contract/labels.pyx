@@ -156,10 +156,10 @@ cdef class Labels:
         if why is None:
             error = refusal(status, sample, dtype, self.in_slots, weight, mean_weight)
             if status == Status.UNKNOWN_LABEL and not self.closed and 2 < self.room == self.n:
-                return SampleRefused(f"{error}: no room for more; {MORE_ROOM}", status)
+                return SampleRefused(f"{error}: no room for more; {MORE_ROOM}", Status(status))
             return error
         so_far = f"; those so far are {self.in_slots}" if self.n else ""
-        return SampleRefused(f"{sample} has no valid label: {why}{so_far}", status)
+        return SampleRefused(f"{sample} has no valid label: {why}{so_far}", Status(status))
 
     def slot_of(self, y):
         """`find`, for Python: the slot, or -1."""

@@ -3,7 +3,7 @@
 from libc.math cimport rint
 from libc.stdint cimport int16_t, int64_t
 
-cdef extern from "codes.h" nogil:
+cdef extern from "lanes.h" nogil:
     void codes_square_distances(
         const int16_t *x, const int16_t *rows, int64_t width, int64_t n, double unit, double *out
     ) noexcept

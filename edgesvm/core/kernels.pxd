@@ -3,9 +3,9 @@
 from libc.math cimport floor
 from libc.stdint cimport int64_t, uint64_t
 
-from edgesvm.core.linalg cimport dot, real, square_distance
+from edgesvm.core.linalg cimport any_dot, lanes_square_distance
 
-cpdef enum KernelKind:
+cdef enum KernelKind:         # kernels.py has the same for Python
     LINEAR = 0
     RBF = 1
     POLYNOMIAL = 2
@@ -64,24 +64,15 @@ cdef inline double power(double base, int degree) noexcept nogil:
     return result
 
 
-cdef inline double kernel_value(
-    const Kernel *kernel, const real *x, const real *z, int64_t n
-) noexcept nogil:
-    """x.z,  exp(-gamma |x - z|^2),  or (gamma x.z + coef0)^degree; summed in the vectors' dtype"""
-    if kernel.kind == RBF:
-        return exp_(-kernel.gamma * square_distance(x, z, n))
-    if kernel.kind == POLYNOMIAL:
-        return power(kernel.gamma * dot(x, z, n) + kernel.coef0, kernel.degree)
-    return dot(x, z, n)
-
-
 cdef inline double any_kernel_value(
     const Kernel *kernel, bint is_float32, const void *x, const void *z, int64_t n
 ) noexcept nogil:
-    """`kernel_value` of vectors of either dtype"""
-    if is_float32:
-        return kernel_value(kernel, <const float *> x, <const float *> z, n)
-    return kernel_value(kernel, <const double *> x, <const double *> z, n)
+    """x.z,  exp(-gamma |x - z|^2),  or (gamma x.z + coef0)^degree; summed in the vectors' dtype"""
+    if kernel.kind == RBF:
+        return exp_(-kernel.gamma * lanes_square_distance(is_float32, x, z, n))
+    if kernel.kind == POLYNOMIAL:
+        return power(kernel.gamma * any_dot(is_float32, x, z, n) + kernel.coef0, kernel.degree)
+    return any_dot(is_float32, x, z, n)
 
 
 cdef inline Kernel kernel_of(code):

@@ -1,5 +1,5 @@
 # Entries, dot, distance and axpy for float32 and float64 vectors, given as pointer and length.
-# lanes.h defines the order of summation.
+# sums_of.h defines the order of summation.
 
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
@@ -8,51 +8,33 @@ ctypedef fused real:
     float
     double
 
+# f32: whether the numbers of arrays given as `void *` are float32, else float64
 cdef extern from "lanes.h" nogil:
-    float lanes_dot_f32(const float *x, const float *z, int64_t n) noexcept
-    double lanes_dot_f64(const double *x, const double *z, int64_t n) noexcept
-    void lanes_dot_square_f32(
-        const float *x, const float *w, int64_t n, float *dot, float *square) noexcept
-    void lanes_dot_square_f64(
-        const double *x, const double *w, int64_t n, double *dot, double *square) noexcept
-    void lanes_dot_square_rows_f32(
-        const float *x, const float *w, int64_t n, int64_t rows, float *dots, float *squares
-    ) noexcept
-    void lanes_dot_square_rows_f64(
-        const double *x, const double *w, int64_t n, int64_t rows, double *dots, double *squares
-    ) noexcept
-    void lanes_dot_rows_f32(
-        const float *x, const float *w, int64_t n, int64_t rows, float *dots) noexcept
-    void lanes_dot_rows_f64(
-        const double *x, const double *w, int64_t n, int64_t rows, double *dots) noexcept
-    void lanes_square_rows_f32(const float *x, int64_t n, int64_t rows, float *squares) noexcept
-    void lanes_square_rows_f64(const double *x, int64_t n, int64_t rows, double *squares) noexcept
-    void lanes_sums_f32(
-        bint apart, const float *w, const float *z, int64_t n, int64_t n_rows, double *out) noexcept
-    void lanes_sums_f64(
-        bint apart, const double *w, const double *z, int64_t n, int64_t n_rows, double *out
-    ) noexcept
-    void lanes_axpby_f32(float a, const float *x, float b, float *y, int64_t n) noexcept
-    void lanes_axpby_f64(double a, const double *x, double b, double *y, int64_t n) noexcept
-    void lanes_approach_f32(float a, const float *x, float *y, int64_t n) noexcept
-    void lanes_approach_f64(double a, const double *x, double *y, int64_t n) noexcept
-    float lanes_square_distance_f32(const float *x, const float *z, int64_t n) noexcept
-    double lanes_square_distance_f64(const double *x, const double *z, int64_t n) noexcept
+    double lanes_dot(bint f32, const void *x, const void *z, int64_t n) noexcept
+    void lanes_dot_square(
+        bint f32, const void *x, const void *w, int64_t n, void *dot, void *square) noexcept
+    void lanes_dot_square_rows(
+        bint f32, const void *x, const void *w, int64_t n, int64_t rows, void *dots,
+        void *squares) noexcept
+    void lanes_dot_rows(
+        bint f32, const void *x, const void *w, int64_t n, int64_t rows, void *dots) noexcept
+    void lanes_square_rows(
+        bint f32, const void *x, int64_t n, int64_t rows, void *squares) noexcept
+    void lanes_axpby(
+        bint f32, double a, const void *x, double b, void *y, int64_t n) noexcept
+    void lanes_approach(bint f32, double a, const void *x, void *y, int64_t n) noexcept
+    double lanes_square_distance(
+        bint f32, const void *x, const void *z, int64_t n) noexcept
 
 
 cdef inline real dot(const real *x, const real *z, int64_t n) noexcept nogil:
     """x @ z"""
-    if real is float:
-        return lanes_dot_f32(x, z, n)
-    else:
-        return lanes_dot_f64(x, z, n)
+    return <real> lanes_dot(real is float, x, z, n)
 
 
 cdef inline double any_dot(bint is_float32, const void *x, const void *z, int64_t n) noexcept nogil:
     """x @ z, summed in the vectors' dtype"""
-    if is_float32:
-        return dot(<const float *> x, <const float *> z, n)
-    return dot(<const double *> x, <const double *> z, n)
+    return lanes_dot(is_float32, x, z, n)
 
 
 cdef inline double entry(bint is_float32, const void *x, int64_t i) noexcept nogil:
@@ -83,10 +65,7 @@ cdef inline void dot_square(
     const real *x, const real *w, int64_t n, real *xw, real *xx
 ) noexcept nogil:
     """xw, xx = x @ w, x @ x"""
-    if real is float:
-        lanes_dot_square_f32(x, w, n, xw, xx)
-    else:
-        lanes_dot_square_f64(x, w, n, xw, xx)
+    lanes_dot_square(real is float, x, w, n, xw, xx)
 
 
 cdef enum:
@@ -98,35 +77,26 @@ cdef inline void dot_square_rows(
 ) noexcept nogil:
     """xw, xx = (x @ w)[:4], (x * x).sum(1)[:4] of x (rows, n), rows >= 4, as `dot_square` row by
     row"""
-    if real is float:
-        lanes_dot_square_rows_f32(x, w, n, rows, xw, xx)
-    else:
-        lanes_dot_square_rows_f64(x, w, n, rows, xw, xx)
+    lanes_dot_square_rows(real is float, x, w, n, rows, xw, xx)
 
 
 cdef inline void dot_rows(
     const real *x, const real *w, int64_t n, int64_t rows, real *xw
 ) noexcept nogil:
     """xw = (x @ w)[:4] of x (rows, n), rows >= 4, as `dot` row by row where a row is finite"""
-    if real is float:
-        lanes_dot_rows_f32(x, w, n, rows, xw)
-    else:
-        lanes_dot_rows_f64(x, w, n, rows, xw)
+    lanes_dot_rows(real is float, x, w, n, rows, xw)
 
 
 cdef inline void square_rows(const real *x, int64_t n, int64_t rows, real *xx) noexcept nogil:
     """xx = (x * x).sum(1)[:4] of x (rows, n), rows >= 4, as `dot` row by row"""
-    if real is float:
-        lanes_square_rows_f32(x, n, rows, xx)
-    else:
-        lanes_square_rows_f64(x, n, rows, xx)
+    lanes_square_rows(real is float, x, n, rows, xx)
 
 
 cdef inline bint score_rows(
     const real *x, const real *w, int64_t n, int64_t rows, const real *squares, double *xw
 ) noexcept nogil:
-    """xw = (x @ w)[:4], and whether these rows are finite. `squares` (4,) are x.x; NULL: they have
-    not been found yet"""
+    """xw = (x @ w)[:4] of x (rows, n), rows >= 4, and whether these rows are finite. `squares` (4,)
+    are x.x; NULL: they have not been found yet"""
     cdef real[BLOCK] dots
     cdef real[BLOCK] found
     cdef bint are_finite = True
@@ -156,26 +126,17 @@ cdef inline bint any_score_rows(
 
 cdef inline real square_distance(const real *x, const real *z, int64_t n) noexcept nogil:
     """((x - z) ** 2).sum()"""
-    if real is float:
-        return lanes_square_distance_f32(x, z, n)
-    else:
-        return lanes_square_distance_f64(x, z, n)
+    return <real> lanes_square_distance(real is float, x, z, n)
 
 
 cdef inline void axpby(real a, const real *x, real b, real *y, int64_t n) noexcept nogil:
     """y[:] = a * x + b * y"""
-    if real is float:
-        lanes_axpby_f32(a, x, b, y, n)
-    else:
-        lanes_axpby_f64(a, x, b, y, n)
+    lanes_axpby(real is float, a, x, b, y, n)
 
 
 cdef inline void approach(real a, const real *x, real *y, int64_t n) noexcept nogil:
     """y += a * (x - y)"""
-    if real is float:
-        lanes_approach_f32(a, x, y, n)
-    else:
-        lanes_approach_f64(a, x, y, n)
+    lanes_approach(real is float, a, x, y, n)
 
 
 cdef inline void add_scaled(double a, const double *x, double *y, int64_t n) noexcept nogil:

@@ -14,16 +14,12 @@ long, fill `pool` from its end, as many as fit. When L grows, they are overwritt
 one on. Nothing is allocated. Time: O(m^2) per operation, m = |S|.
 """
 
-cimport numpy as cnp
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memmove, memset
 
 from edgesvm.core.linalg cimport add_scaled, dot
 
-import numpy as np
-
-cnp.import_array()
 
 cdef double LARGEST = 1e152     # of L: its square is a sum of weights times squared kernel values
 
@@ -150,81 +146,3 @@ cdef void factor_drop_column(const PackedFactor *f, int64_t i, int64_t n) noexce
     for p in range(factor_rows(f, f.order[0])):
         row = factor_row(f, p)
         memmove(row + i, row + i + 1, (n - i - 1) * sizeof(double))
-
-
-# -- for tests -------------------------------------------------------------------------------------
-
-cdef class PackedFactorView:
-    """The factor of some rows of K (n, n), float64, in its own memory of `length` numbers."""
-    cdef PackedFactor f
-    cdef int64_t order
-    cdef double lift
-    cdef readonly dict arrays
-    cdef readonly object K
-    cdef readonly list S        # rows of K, in the order of `append`
-
-    def __init__(self, K, length, lift):
-        n = len(K)
-        self.K, self.S, self.lift = np.array(K, np.float64), [], lift
-        self.arrays = {
-            "pool": np.zeros(length), "ones": np.zeros(n),
-            "border": np.zeros(n + 1), "solution": np.zeros(n + 1)}
-        self.f.length, self.f.width = length, n
-        self.f.order, self.f.lift = &self.order, &self.lift
-        self.f.pool = <double *> cnp.PyArray_DATA(self.arrays["pool"])
-        self.f.ones = <double *> cnp.PyArray_DATA(self.arrays["ones"])
-        self.f.border = <double *> cnp.PyArray_DATA(self.arrays["border"])
-        self.f.solution = <double *> cnp.PyArray_DATA(self.arrays["solution"])
-
-    def append(self, int64_t i):
-        """Append row i of K. Returns its Schur complement, or None if there is no room."""
-        cdef cnp.ndarray row = np.ascontiguousarray(self.K[i])
-        cdef double delta
-        if not factor_has_room(&self.f):
-            return None
-        self.arrays["border"][1:1 + self.order] = row[self.S] + self.lift
-        delta = factor_complement(&self.f, row[i])
-        factor_append(&self.f, delta, <double *> cnp.PyArray_DATA(row), len(row))
-        self.S.append(i)
-        return delta
-
-    def remove(self, int64_t p):
-        """Remove the p-th row of S. Returns how many rows of K are still stored."""
-        del self.S[p]
-        return factor_remove(&self.f, p)
-
-    def drop_column(self, int64_t i):
-        """Remove row and column i of K; i is not in S."""
-        factor_drop_column(&self.f, i, len(self.K))
-        self.K = np.delete(np.delete(self.K, i, 0), i, 1)
-        self.S = [j - (j > i) for j in self.S]
-
-    def add_outer(self, rho, v):
-        """L L^T += rho v v^T; returns L^-T L^-1 v, from before."""
-        self.arrays["border"][1:1 + self.order] = v
-        factor_forward(&self.f)
-        cdef cnp.ndarray x = self.arrays["solution"][1:1 + self.order].copy()
-        factor_backward(&self.f, <double *> cnp.PyArray_DATA(x))
-        factor_add_outer(&self.f, rho)
-        return x
-
-    def solve(self, total, values):
-        """(b, x):  sum(x) = total,  K_SS x + b = values"""
-        self.arrays["border"][:1 + self.order] = [total, *values]
-        factor_solve(&self.f)
-        solution = self.arrays["solution"][:1 + self.order]
-        return solution[0], solution[1:].copy()
-
-    @property
-    def L(self):
-        """ndarray of shape (m, m)"""
-        L = np.zeros((self.order, self.order))
-        L[np.tril_indices(self.order)] = self.arrays["pool"][:packed(self.order)]
-        return L
-
-    def row(self, int64_t p):
-        """The stored row p of K, or None if there is no room for it."""
-        if not 0 <= p < factor_rows(&self.f, self.order):
-            return None
-        at = factor_row(&self.f, p) - self.f.pool
-        return self.arrays["pool"][at:at + len(self.K)].copy()

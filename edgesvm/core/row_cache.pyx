@@ -15,13 +15,8 @@ So there are never more used slots than samples requested, whatever the capacity
 valid part of each row stays valid.
 """
 
-cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memmove, memset
-
-import numpy as np
-
-cnp.import_array()
 
 
 cdef void cache_begin(RowCache *c, int64_t n, int64_t capacity) noexcept nogil:
@@ -112,69 +107,3 @@ cdef void cache_wipe(RowCache *c, int64_t n) noexcept nogil:
     memset(c.owner, 0, n * sizeof(int32_t))
     memset(c.filled, 0, n * sizeof(int32_t))
     memset(c.used, 0, n * sizeof(int64_t))
-
-
-# -- for tests -------------------------------------------------------------------------------------
-
-cdef class RowCacheView:
-    """A cache of `n_floats` numbers for samples 0 <= i < n, in its own memory."""
-    cdef RowCache c
-    cdef int64_t capacity
-    cdef readonly dict arrays
-
-    def __init__(self, n_floats, n, length):
-        self.arrays = {
-            "block": np.zeros(n_floats, np.float32), "used": np.zeros(n, np.int64),
-            **{name: np.zeros(n, np.int32) for name in ("slot", "owner", "filled")}}
-        self.capacity, self.c.n_floats = n, n_floats
-        self.c.block = <float *> cnp.PyArray_DATA(self.arrays["block"])
-        self.c.slot = <int32_t *> cnp.PyArray_DATA(self.arrays["slot"])
-        self.c.owner = <int32_t *> cnp.PyArray_DATA(self.arrays["owner"])
-        self.c.filled = <int32_t *> cnp.PyArray_DATA(self.arrays["filled"])
-        self.c.used = <int64_t *> cnp.PyArray_DATA(self.arrays["used"])
-        cache_begin(&self.c, n, n)
-        cache_cut(&self.c, length, n)
-
-    @property
-    def counts(self):
-        """(stride, n_slots, n_used, n_missed)"""
-        return self.c.stride, self.c.n_slots, self.c.n_used, self.c.n_missed
-
-    def cut(self, length):
-        cache_cut(&self.c, length, self.capacity)
-
-    def ask(self, int64_t i, values):
-        """Request sample i's row and fill it with `values`. Returns how many numbers were valid."""
-        cdef int64_t t, k
-        self.place(i)
-        k = cache_slot(&self.c, i)
-        cdef int64_t was = self.c.filled[k]
-        if len(values) > self.c.stride:
-            raise ValueError(f"{len(values)} numbers in a slot of {self.c.stride}")
-        for t in range(was, len(values)):
-            cache_row(&self.c, k)[t] = values[t]
-        self.c.filled[k] = max(self.c.filled[k], len(values))
-        return was
-
-    def rows(self):
-        """{sample: the valid numbers of its row}"""
-        slot, found = self.arrays["slot"], {}
-        for i in np.flatnonzero(slot):
-            at = (slot[i] - 1) * self.c.stride
-            filled = self.arrays["filled"][slot[i] - 1]
-            found[int(i)] = self.arrays["block"][at:at + filled].tolist()
-        return found
-
-    def swap(self, int64_t a, int64_t b):
-        cdef int32_t pair[2]
-        pair[0], pair[1] = <int32_t> self.place(min(a, b)), <int32_t> self.place(max(a, b))
-        cache_swap(&self.c, a, b)
-        cache_swap_columns(&self.c, pair, 1)
-
-    def wipe(self):
-        cache_wipe(&self.c, self.capacity)
-
-    cdef int64_t place(self, int64_t i) except -1:
-        if not 0 <= i < self.capacity:
-            raise IndexError(f"sample {i} of {self.capacity}")
-        return i

@@ -1,6 +1,6 @@
-# Result of a core's step. errors.py has the one table from status to exception.
+# Result of a core's step; status.py has the same for Python.
 
-cpdef enum Status:
+cdef enum Status:
     UNCHANGED = 0    # learned; the model is unchanged
     CHANGED = 1      # learned; the model changed
     NOT_FINITE = 2   # refused: a feature is NaN or infinite, or too large to square in this dtype

@@ -1,11 +1,16 @@
 /* The sums in vectors of one width, SUMS_WIDTH bytes; without it, in those of the target. Where the loader may
  * choose, this file is compiled for each width, and once with SUMS_CHOSEN, which calls what the processor has. */
+#include <float.h>
+#include <math.h>
+
 #include "lanes.h"
 
 #define OF_WIDTH(name, width) OF_WIDTH_(name, width)
 #define OF_WIDTH_(name, width) name##_w##width
 
 #ifdef SUMS_CHOSEN
+#define CHOSEN_F32(R, stem, parameters, arguments) CHOSEN(R, stem##_f32, parameters, arguments)
+#define CHOSEN_F64(R, stem, parameters, arguments) CHOSEN(R, stem##_f64, parameters, arguments)
 #define CHOSEN(R, name, parameters, arguments)                                                      \
     R OF_WIDTH(name, 16) parameters; R OF_WIDTH(name, 32) parameters; R OF_WIDTH(name, 64) parameters; \
     R name parameters                                                                               \
@@ -27,13 +32,20 @@ SUMS(CHOSEN)
 #define EIGHTH (SUMS_WIDTH / 8)                     /* numbers of float64 in a vector */
 #define INLINE static inline __attribute__((always_inline))
 #define FETCH(p) __builtin_prefetch((const void *)(uintptr_t)(p))
+/* (x - mean) / sqrt(variance), 0 for a feature that has not varied */
+#define STANDARD(x, mean, variance) ((variance) > 0.0 ? ((x) - (mean)) / sqrt(variance) : 0.0)
+#define WITHIN(clip, z) ((z) < -(clip) ? -(clip) : (z) > (clip) ? (clip) : (z))
+/* Whether a value is further from the mean than `most` spreads allow */
+#define IS_FAR(delta, spread, most) ((delta) * (delta) > (most) * (spread))
 #define TILES_WIDEST 65536      /* features of a sample whose zeros are passed over in a distance */
 #define TILES_TOGETHER 64       /* rows that are weighed together, at most */
 #define TILES_FOURS 4096        /* words of notes of each four of these: 16 rows of the widest */
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
 #define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define TURN(v, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
 #else                                               /* GCC before 12 */
 #define PICK(a, b, ...) __builtin_shuffle(a, b, (OWN(picked)){__VA_ARGS__})
+#define TURN(v, ...) __builtin_shuffle(v, (MASK){__VA_ARGS__})
 typedef int32_t picked_f32 __attribute__((vector_size(16)));
 typedef int64_t picked_f64 __attribute__((vector_size(16)));
 #endif
@@ -111,8 +123,51 @@ void SUM(rows_block_dot)(const double *weight, const double *k, int64_t n, doubl
     }
 }
 
+/* Take x, the n-th value, into the moments of a feature, at most as far out as these allow, which is then x; returns
+ * whether it is further. A spread of 0 has no scale. Of the first three values, one that the other two are 12 `bound`
+ * times as far from as from each other is forgotten: nothing before them says that it is far out. */
+INLINE int take(double *x, double *mean, double *spread, double n, double share, double bound, double most)
+{
+    double delta = *x - *mean, half = sqrt(*spread / 2.0);
+    int is_far = *spread > 0.0 && IS_FAR(delta, *spread, most);
+    if (n == 3.0 && fabs(fabs(delta) - half) * 6.0 * bound < half) {
+        *mean = *x;
+        *spread = 0.0;
+        return is_far;
+    }
+    if (is_far) {
+        delta = copysign(sqrt(most * *spread), delta);
+        *x = *mean + delta;
+    }
+    *mean += delta * share;
+    *spread += delta * (*x - *mean);
+    return is_far;
+}
+
+int SUM(moments_take)(double *x, double *mean, double *spread, double n, double share, double bound, double most)
+{
+    return take(x, mean, spread, n, share, bound, most);
+}
+
+/* out[i] = |x - row i|^2 of codes of 16 bits, times unit^2: they differ by less than 2^16, so a square is a uint32_t, and
+ * the sum is exact in any order */
+void SUM(codes_square_distances)(const int16_t *x, const int16_t *rows, int64_t width, int64_t n, double unit,
+                                 double *out)
+{
+    for (int64_t i = 0; i < n; i++, rows += width) {
+        uint64_t total = 0;
+        for (int64_t j = 0; j < width; j++) {
+            uint32_t far = (uint32_t)((int32_t)x[j] - rows[j]);
+            total += far * far;
+        }
+        out[i] = unit * unit * (double)total;
+    }
+}
+
 #define T float
 #define BITS int32_t
+#define UBITS uint32_t
+#define ROOT sqrtf
 #define LANES 16
 #define NAME(stem) SUM(stem##_f32)
 #define OWN(stem) stem##_f32
@@ -127,6 +182,8 @@ void SUM(rows_block_dot)(const double *weight, const double *k, int64_t n, doubl
 
 #define T double
 #define BITS int64_t
+#define UBITS uint64_t
+#define ROOT sqrt
 #define LANES 8
 #define NAME(stem) SUM(stem##_f64)
 #define OWN(stem) stem##_f64

@@ -838,6 +838,130 @@ void NAME(tiles_exp)(T scale, T *v, int64_t n)
     memcpy(v, &a, (size_t)n * sizeof(T));
 }
 
+/* -- a row by the running means and spreads of its features, which are looked at feature by feature: so every width gives
+ * the same bits. n: values in the moments with x; bound: deviations that count at most; clip: largest |out| -------- */
+
+/* Whether a value may be far out: none is, if not */
+INLINE int OWN(may_be_far)(const T *restrict x, const double *restrict mean,
+                                    const double *restrict spread, double most, int64_t width)
+{
+    int64_t n_far = 0;
+    for (int64_t j = 0; j < width; j++) {
+        double delta = x[j] - mean[j];
+        n_far += IS_FAR(delta, spread[j], most);
+    }
+    return n_far > 0;
+}
+
+/* out = x by the moments with x among them; returns whether these are finite */
+int NAME(moments_next)(const T *restrict x, const double *restrict mean,
+                      const double *restrict spread, double n, double bound,
+                      double clip, T *restrict out, int64_t width)
+{
+    int64_t n_bad = 0, n_far = n == 3.0;
+    double share = 1.0 / n, most = bound * bound / (n - 1.0);
+    T end = (T)clip;
+    for (int64_t j = 0; j < width; j++) {
+        double delta = x[j] - mean[j], m = mean[j] + delta * share;
+        double s = spread[j] + delta * (x[j] - m), variance = s * share;
+        n_bad += !(fabs(s) <= DBL_MAX);
+        n_far += IS_FAR(delta, spread[j], most);
+        T z = (T)STANDARD(x[j], m, variance);
+        out[j] = WITHIN(end, z);
+    }
+    if (n_far == 0) return n_bad == 0;
+    n_bad = 0;
+    for (int64_t j = 0; j < width; j++) {
+        double within = x[j], m = mean[j], s = spread[j];
+        take(&within, &m, &s, n, share, bound, most);
+        n_bad += !(fabs(s) <= DBL_MAX);
+        T z = (T)STANDARD(within, m, s * share);
+        out[j] = WITHIN(end, z);
+    }
+    return n_bad == 0;
+}
+
+/* take x into the moments; returns whether a value of it is far out of them */
+int NAME(moments_keep)(const T *restrict x, double *restrict mean,
+                      double *restrict spread, double n, double bound, int64_t width)
+{
+    double share = 1.0 / n, most = bound * bound / (n - 1.0);
+    int is_far = 0;
+    if (n == 3.0 || OWN(may_be_far)(x, mean, spread, most, width)) {
+        for (int64_t j = 0; j < width; j++) {
+            double within = x[j];
+            is_far |= take(&within, mean + j, spread + j, n, share, bound, most);
+        }
+        return is_far;
+    }
+    for (int64_t j = 0; j < width; j++) {
+        double delta = x[j] - mean[j];
+        mean[j] += delta * share;
+        spread[j] += delta * (x[j] - mean[j]);
+    }
+    return 0;
+}
+
+/* Whether a value of x is far out of the moments of n values */
+int NAME(moments_far)(const T *restrict x, const double *restrict mean,
+                      const double *restrict spread, double n, double bound,
+                      int64_t width)
+{
+    double most = bound * bound / n;
+    for (int64_t j = 0; j < width; j++) {
+        double delta = x[j] - mean[j];
+        if (spread[j] > 0.0 && IS_FAR(delta, spread[j], most)) return 1;
+    }
+    return 0;
+}
+
+/* out = x by the moments of n values */
+void NAME(moments_map)(const T *restrict x, const double *restrict mean,
+                      const double *restrict spread, double n, double clip,
+                      T *restrict out, int64_t width)
+{
+    double share = 1.0 / n;
+    T end = (T)clip;
+    for (int64_t j = 0; j < width; j++) {
+        double variance = spread[j] * share;
+        T z = (T)STANDARD(x[j], mean[j], variance);
+        out[j] = WITHIN(end, z);
+    }
+}
+
+/* -- steps of weights, each by itself -------------------------------------------------------------------------------- */
+
+/* w += step * f,  mean += share * (w - mean) */
+void NAME(step_both)(T *restrict w, T *restrict mean, const T *restrict f, T step, T share, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        w[i] += step * f[i];
+        mean[i] += share * (w[i] - mean[i]);
+    }
+}
+
+/* Each weight by its own sum of squares (diagonal AdaGrad): squares += (g f)^2,  w += rate g f / sqrt(squares) */
+void NAME(step_diagonal)(T *restrict w, T *restrict squares, const T *restrict f, T g, T rate, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        T slope = g * f[i], sum = squares[i] + slope * slope;
+        squares[i] = sum;
+        w[i] += sum > 0 ? rate * slope / ROOT(sum) : 0;
+    }
+}
+
+/* One column of Bierman's update of a covariance U D U' (1976): u += less b, b += more u of before */
+void NAME(bierman_column)(T *restrict u, T *restrict b, T less, T more, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        T before = u[i];
+        u[i] = before + less * b[i];
+        b[i] += more * before;
+    }
+}
+
+#include "waves_of.h"
+
 #undef line
 #undef vec
 #undef part
@@ -846,6 +970,8 @@ void NAME(tiles_exp)(T scale, T *v, int64_t n)
 #undef TILES
 #undef T
 #undef BITS
+#undef UBITS
+#undef ROOT
 #undef LANES
 #undef NAME
 #undef OWN

@@ -1,4 +1,4 @@
-# Rows in tiles (tiles.h): put, get, swap, and kernel values of one sample with many rows, summed in
+# Rows in tiles (sums_of.h): put, get, swap, and kernel values of one sample with many rows, summed in
 # the rows' dtype or in float64.
 
 from libc.math cimport isfinite, sqrt
@@ -6,62 +6,35 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
 from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, any_kernel_value, power
-from edgesvm.core.linalg cimport dot
+from edgesvm.core.linalg cimport dot, entry, put
 
 cdef extern from "lanes.h" nogil:
-    void tiles_kernel_f32(
-        int kind, double gamma, double coef0, int degree, const float *x,
-        const float *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
-        float *out) noexcept
-    void tiles_kernel_f64(
-        int kind, double gamma, double coef0, int degree, const double *x,
-        const double *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
-        float *out) noexcept
-    double tiles_weighted_f32(
-        int kind, double gamma, double coef0, int degree, const float *x,
-        const float *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
-        const double *weight) noexcept
-    double tiles_weighted_f64(
-        int kind, double gamma, double coef0, int degree, const double *x,
-        const double *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
-        const double *weight) noexcept
-    void tiles_weighted_rows_f32(
-        int kind, double gamma, double coef0, int degree, const float *x, const uint64_t *in_x,
-        int64_t n, const float *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
-        const double *weight, double *out) noexcept
-    void tiles_weighted_rows_f64(
-        int kind, double gamma, double coef0, int degree, const double *x, const uint64_t *in_x,
-        int64_t n, const double *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
-        const double *weight, double *out) noexcept
-    void tiles_kernel_rows_f32(
-        int kind, double gamma, double coef0, int degree, const float *x, const uint64_t *in_x,
-        int64_t n, const float *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
-        float **out) noexcept
-    void tiles_kernel_rows_f64(
-        int kind, double gamma, double coef0, int degree, const double *x, const uint64_t *in_x,
-        int64_t n, const double *tile, const uint64_t *present, int64_t width, int64_t n_tiles,
-        float **out) noexcept
-    void tiles_sums_f32(
-        bint squares, const float *x, const float *tile, const uint64_t *present,
-        int64_t width, int64_t n_tiles, double *out) noexcept
-    void tiles_sums_f64(
-        bint squares, const double *x, const double *tile, const uint64_t *present,
+    void tiles_kernel(
+        bint f32, int kind, double gamma, double coef0, int degree, const void *x, const void *tile,
+        const uint64_t *present, int64_t width, int64_t n_tiles, float *out) noexcept
+    double tiles_weighted(
+        bint f32, int kind, double gamma, double coef0, int degree, const void *x, const void *tile,
+        const uint64_t *present, int64_t width, int64_t n_tiles, const double *weight) noexcept
+    void tiles_weighted_rows(
+        bint f32, int kind, double gamma, double coef0, int degree, const void *x,
+        const uint64_t *in_x, int64_t n, const void *tile, const uint64_t *present, int64_t width,
+        int64_t n_tiles, const double *weight, double *out) noexcept
+    void tiles_kernel_rows(
+        bint f32, int kind, double gamma, double coef0, int degree, const void *x,
+        const uint64_t *in_x, int64_t n, const void *tile, const uint64_t *present, int64_t width,
+        int64_t n_tiles, float **out) noexcept
+    void tiles_sums(
+        bint f32, bint squares, const void *x, const void *tile, const uint64_t *present,
         int64_t width, int64_t n_tiles, double *out) noexcept
     void tiles_exp_f64(double scale, double *v, int64_t n) noexcept
     void tiles_note(
         const char *tile, int64_t width, int64_t n_tiles, uint64_t *present) noexcept
-    void tiles_note_row_f32(const float *x, int64_t width, uint64_t *present) noexcept
-    void tiles_note_row_f64(const double *x, int64_t width, uint64_t *present) noexcept
-    void tiles_put_f32(
-        float *row, const uint64_t *present, int64_t width, const float *x) noexcept
-    void tiles_put_f64(
-        double *row, const uint64_t *present, int64_t width, const double *x) noexcept
-    void tiles_get_f32(
-        const float *row, const uint64_t *present, int64_t width, float *x) noexcept
-    void tiles_get_f64(
-        const double *row, const uint64_t *present, int64_t width, double *x) noexcept
-    void tiles_wipe_f32(float *tile, const uint64_t *present, int64_t width) noexcept
-    void tiles_wipe_f64(double *tile, const uint64_t *present, int64_t width) noexcept
+    void tiles_note_row(bint f32, const void *x, int64_t width, uint64_t *present) noexcept
+    void tiles_put(
+        bint f32, void *row, const uint64_t *present, int64_t width, const void *x) noexcept
+    void tiles_get(
+        bint f32, const void *row, const uint64_t *present, int64_t width, void *x) noexcept
+    void tiles_wipe(bint f32, void *tile, const uint64_t *present, int64_t width) noexcept
     int64_t tiles_next(const uint64_t *present, int64_t width, int64_t d) noexcept
     int64_t TILES_WORDS(int64_t width) noexcept
 
@@ -73,7 +46,7 @@ cdef struct Tiles:              # rows of `width` features, float32 or float64
     char *data                  # (tiles, width, lanes), lanes = 16 of float32, 8 of float64
     int64_t width
     bint is_float32
-    uint64_t *present           # (tiles, words): see tiles.h; kept up to date by what is below
+    uint64_t *present           # (tiles, words): see sums_of.h; kept up to date by what is below
 
 
 cdef inline int64_t lanes_of(const Tiles *rows) noexcept nogil:
@@ -87,46 +60,39 @@ cdef inline uint64_t *present_in(const Tiles *rows, int64_t t) noexcept nogil:
     return rows.present + t // lanes_of(rows) * TILES_WORDS(rows.width)
 
 
+cdef inline char *row_at(const Tiles *rows, int64_t t) noexcept nogil:
+    """The first number of row t; the next are `lanes_of` numbers apart"""
+    cdef int64_t lanes = lanes_of(rows)
+    return rows.data + 64 // lanes * ((t // lanes) * lanes * rows.width + t % lanes)
+
+
 cdef inline void put_row(const Tiles *rows, int64_t t, const void *x) noexcept nogil:
     """rows[t] = x"""
-    cdef int64_t lanes = lanes_of(rows), at = (t // lanes) * lanes * rows.width + t % lanes
     cdef uint64_t *present = present_in(rows, t)
-    if rows.is_float32:
-        if present != NULL:
-            tiles_note_row_f32(<const float *> x, rows.width, present)
-        tiles_put_f32(<float *> rows.data + at, present, rows.width, <const float *> x)
-    else:
-        if present != NULL:
-            tiles_note_row_f64(<const double *> x, rows.width, present)
-        tiles_put_f64(<double *> rows.data + at, present, rows.width, <const double *> x)
+    if present != NULL:
+        tiles_note_row(rows.is_float32, x, rows.width, present)
+    tiles_put(rows.is_float32, row_at(rows, t), present, rows.width, x)
 
 
 cdef inline void get_row(const Tiles *rows, int64_t t, void *x) noexcept nogil:
     """x = rows[t]"""
-    cdef int64_t lanes = lanes_of(rows), at = (t // lanes) * lanes * rows.width + t % lanes
-    cdef const uint64_t *present = present_in(rows, t)
-    if rows.is_float32:
-        tiles_get_f32(<const float *> rows.data + at, present, rows.width, <float *> x)
-    else:
-        tiles_get_f64(<const double *> rows.data + at, present, rows.width, <double *> x)
+    tiles_get(rows.is_float32, row_at(rows, t), present_in(rows, t), rows.width, x)
 
 
 cdef inline void swap_rows(const Tiles *rows, int64_t s, int64_t t) noexcept nogil:
     """rows[s], rows[t] = rows[t], rows[s]"""
     cdef int64_t d, lanes = lanes_of(rows)
-    cdef int64_t a = (s // lanes) * lanes * rows.width + s % lanes
-    cdef int64_t b = (t // lanes) * lanes * rows.width + t % lanes
-    cdef float *f = <float *> rows.data
-    cdef double *g = <double *> rows.data
+    cdef char *p = row_at(rows, s)
+    cdef char *q = row_at(rows, t)
     cdef uint64_t *present = present_in(rows, s)
+    cdef double v
     if present != NULL:
         share_present(rows, present, present_in(rows, t))
     d = tiles_next(present, rows.width, 0)
     while d < rows.width:
-        if rows.is_float32:
-            f[a + d * lanes], f[b + d * lanes] = f[b + d * lanes], f[a + d * lanes]
-        else:
-            g[a + d * lanes], g[b + d * lanes] = g[b + d * lanes], g[a + d * lanes]
+        v = entry(rows.is_float32, p, d * lanes)
+        put(rows.is_float32, p, d * lanes, entry(rows.is_float32, q, d * lanes))
+        put(rows.is_float32, q, d * lanes, v)
         d = tiles_next(present, rows.width, d + 1)
 
 
@@ -142,13 +108,9 @@ cdef inline void clear_rows(const Tiles *rows, int64_t n) noexcept nogil:
     """rows[:n] = 0, and so are the rest of their tiles"""
     cdef int64_t i, lanes = lanes_of(rows)
     cdef uint64_t *present
-    cdef char *tile
     for i in range((n + lanes - 1) // lanes):
-        present, tile = present_in(rows, i * lanes), rows.data + 64 * i * rows.width
-        if rows.is_float32:
-            tiles_wipe_f32(<float *> tile, present, rows.width)
-        else:
-            tiles_wipe_f64(<double *> tile, present, rows.width)
+        present = present_in(rows, i * lanes)
+        tiles_wipe(rows.is_float32, rows.data + 64 * i * rows.width, present, rows.width)
         if present != NULL:
             memset(present, 0, TILES_WORDS(rows.width) * sizeof(uint64_t))
 
@@ -160,17 +122,10 @@ cdef inline void kernel_row(
     to float32"""
     cdef int64_t lanes = lanes_of(rows)
     cdef int64_t tile = first // lanes, n_tiles = (last + lanes - 1) // lanes - tile
-    cdef int64_t at = tile * lanes * rows.width
-    if rows.is_float32:
-        tiles_kernel_f32(
-            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const float *> x,
-            <const float *> rows.data + at, present_in(rows, first), rows.width, n_tiles,
-            out + tile * lanes)
-    else:
-        tiles_kernel_f64(
-            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> x,
-            <const double *> rows.data + at, present_in(rows, first), rows.width, n_tiles,
-            out + tile * lanes)
+    tiles_kernel(
+        rows.is_float32, kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, x,
+        rows.data + 64 * tile * rows.width, present_in(rows, first), rows.width, n_tiles,
+        out + tile * lanes)
 
 
 cdef inline void kernel_rows(
@@ -180,16 +135,9 @@ cdef inline void kernel_rows(
     """`kernel_row` of each of the points, at most `TILES_ROWS`, from the first row on; both tiles
     are noted, or neither"""
     cdef int64_t n_tiles = (n + lanes_of(rows) - 1) // lanes_of(rows)
-    if rows.is_float32:
-        tiles_kernel_rows_f32(
-            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const float *> points.data,
-            points.present, n_points, <const float *> rows.data, rows.present, rows.width, n_tiles,
-            out)
-    else:
-        tiles_kernel_rows_f64(
-            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> points.data,
-            points.present, n_points, <const double *> rows.data, rows.present, rows.width,
-            n_tiles, out)
+    tiles_kernel_rows(
+        rows.is_float32, kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, points.data,
+        points.present, n_points, rows.data, rows.present, rows.width, n_tiles, out)
 
 
 cdef inline double weighted_kernel(
@@ -198,13 +146,9 @@ cdef inline double weighted_kernel(
     """sum_t weight[t] k(x, rows[t]) over the first n rows; weight must be zero from n to the end of
     the last tile"""
     cdef int64_t lanes = lanes_of(rows)
-    if rows.is_float32:
-        return tiles_weighted_f32(
-            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const float *> x,
-            <const float *> rows.data, rows.present, rows.width, (n + lanes - 1) // lanes, weight)
-    return tiles_weighted_f64(
-        kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> x,
-        <const double *> rows.data, rows.present, rows.width, (n + lanes - 1) // lanes, weight)
+    return tiles_weighted(
+        rows.is_float32, kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, x, rows.data,
+        rows.present, rows.width, (n + lanes - 1) // lanes, weight)
 
 
 cdef inline void weighted_kernels(
@@ -213,16 +157,9 @@ cdef inline void weighted_kernels(
 ) noexcept nogil:
     """out[i] = `weighted_kernel` of points[i], the same bits; both tiles are noted, or neither"""
     cdef int64_t n_tiles = (n + lanes_of(rows) - 1) // lanes_of(rows)
-    if rows.is_float32:
-        tiles_weighted_rows_f32(
-            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const float *> points.data,
-            points.present, n_points, <const float *> rows.data, rows.present, rows.width, n_tiles,
-            weight, out)
-    else:
-        tiles_weighted_rows_f64(
-            kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, <const double *> points.data,
-            points.present, n_points, <const double *> rows.data, rows.present, rows.width,
-            n_tiles, weight, out)
+    tiles_weighted_rows(
+        rows.is_float32, kernel.kind, kernel.gamma, kernel.coef0, kernel.degree, points.data,
+        points.present, n_points, rows.data, rows.present, rows.width, n_tiles, weight, out)
 
 
 cdef inline void kernel_of_sums(const Kernel *kernel, double *v, int64_t n) noexcept nogil:
@@ -250,16 +187,9 @@ cdef inline int64_t kernel_block(
     """out[t] = k(x, rows[first + t]) in float64, for rows before `last`, at most `BLOCK_ROWS`;
     return how many. `first` is a multiple of that."""
     cdef int64_t n = min(last - first, <int64_t> BLOCK_ROWS), lanes = lanes_of(rows)
-    cdef int64_t n_tiles = (n + lanes - 1) // lanes, at = first * rows.width
-    cdef bint squares = kernel.kind == RBF
-    if rows.is_float32:
-        tiles_sums_f32(
-            squares, <const float *> x, <const float *> rows.data + at, present_in(rows, first),
-            rows.width, n_tiles, out)
-    else:
-        tiles_sums_f64(
-            squares, <const double *> x, <const double *> rows.data + at, present_in(rows, first),
-            rows.width, n_tiles, out)
+    tiles_sums(
+        rows.is_float32, kernel.kind == RBF, x, row_at(rows, first), present_in(rows, first),
+        rows.width, (n + lanes - 1) // lanes, out)
     kernel_of_sums(kernel, out, n)
     return n
 

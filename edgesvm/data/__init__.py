@@ -10,7 +10,7 @@ file) is read once.
 
 from typing import TYPE_CHECKING
 
-from edgesvm.lazy import on_first_use
+from edgesvm.catalogue import on_first_use
 
 if TYPE_CHECKING:
     from edgesvm.contract.sparse import SparseRows

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.core.tiles import TilesView
+from edgesvm.core.views import TilesView
 from edgesvm.export.units import keeps_nonzeros, number
 from edgesvm.kernels import RBF, Kernel
 from edgesvm.learners.batch.batch import SmoLearner, StoreSVM

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.budget import MemoryPlan, PlannedArray, rule
+from edgesvm.budget import MemoryPlan, PlannedArray
 from edgesvm.contract.labels import Labels
 from edgesvm.export.costs import ahead_of, predicted
 from edgesvm.export.texts import WRITTEN
@@ -563,7 +563,7 @@ def check(array: PlannedArray, begin: int = 0) -> str:
     """The line of an array."""
     size = array.dtype.itemsize
     what = {"zero": "ZEROS", "count": "COUNTS", "finite": {4: "FLOATS", 8: "DOUBLES"}.get(size)}
-    kind = what.get(rule(array.name, array.dtype))
+    kind = what.get(array.rule)
     if kind is None or array.nbytes == 0:
         return ""
     n = array.nbytes // (1 if kind == "ZEROS" else size)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from edgesvm.catalogue import names_in
+from edgesvm.catalogue import names_in, on_first_use
 from edgesvm.contract import registry
-from edgesvm.lazy import on_first_use
 
 _MODULE_OF = names_in("learners")
 _import = on_first_use(__name__, _MODULE_OF)

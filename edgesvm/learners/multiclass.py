@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import PARTS, MemoryPlan
+from edgesvm.budget import PARTS, SCRATCH, MemoryPlan, Table
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_labels, as_weights, is_sparse, sparse_rows
 from edgesvm.contract.labels import MOST_CLASSES, Labels
@@ -62,12 +62,12 @@ class Multiclass(Wrapper):
         plan: MemoryPlan = self.inner.like_new().as_part().plan(n_features)
         return plan
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _arrays(self, n_features: int) -> Table:
         n = self.n_classes_planned
         return [
             ("n_left_out", "i8", ()),
-            ("scores", "f8", (n,)),
-            ("sums", "f8", (n,)),
+            ("scores", "f8", (n,), SCRATCH),
+            ("sums", "f8", (n,), SCRATCH),
             (PARTS, "u1", (self._n_parts, self._part(n_features).total)),
         ]
 

@@ -8,7 +8,7 @@ and lines), `SampleReceiver` and `SampleRing` (samples), `open_port`. `Recording
 
 from typing import TYPE_CHECKING
 
-from edgesvm.lazy import on_first_use
+from edgesvm.catalogue import on_first_use
 
 if TYPE_CHECKING:
     from edgesvm.link._frames import FrameDecoder

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from edgesvm.lazy import on_first_use
+from edgesvm.catalogue import on_first_use
 
 if TYPE_CHECKING:
     from edgesvm.link.control import (  # noqa: F401  (for those who import it from here)

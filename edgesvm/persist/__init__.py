@@ -4,7 +4,7 @@ file.
 
 from typing import TYPE_CHECKING
 
-from edgesvm.lazy import on_first_use
+from edgesvm.catalogue import on_first_use
 
 if TYPE_CHECKING:
     from edgesvm.persist.checkpoint import (

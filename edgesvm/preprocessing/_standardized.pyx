@@ -40,31 +40,19 @@ cdef double NEAR, FAR, WIDENING
 from edgesvm.core.constants import FAR, NEAR, WIDENING
 from edgesvm.preprocessing.constants import SEEN
 
-cdef extern from "moments.h" nogil:
-    bint moments_next_f32(
-        const float *x, const double *mean, const double *spread, double n, double bound,
-        double clip, float *out, int64_t width) noexcept
-    bint moments_next_f64(
-        const double *x, const double *mean, const double *spread, double n, double bound,
-        double clip, double *out, int64_t width) noexcept
-    bint moments_far_f32(
-        const float *x, const double *mean, const double *spread, double n, double bound,
+cdef extern from "lanes.h" nogil:      # f32: whether x is float32
+    bint moments_next(
+        bint f32, const void *x, const double *mean, const double *spread, double n, double bound,
+        double clip, void *out, int64_t width) noexcept
+    bint moments_far(
+        bint f32, const void *x, const double *mean, const double *spread, double n, double bound,
         int64_t width) noexcept
-    bint moments_far_f64(
-        const double *x, const double *mean, const double *spread, double n, double bound,
+    bint moments_keep(
+        bint f32, const void *x, double *mean, double *spread, double n, double bound,
         int64_t width) noexcept
-    bint moments_keep_f32(
-        const float *x, double *mean, double *spread, double n, double bound,
-        int64_t width) noexcept
-    bint moments_keep_f64(
-        const double *x, double *mean, double *spread, double n, double bound,
-        int64_t width) noexcept
-    void moments_map_f32(
-        const float *x, const double *mean, const double *spread, double n, double clip,
-        float *out, int64_t width) noexcept
-    void moments_map_f64(
-        const double *x, const double *mean, const double *spread, double n, double clip,
-        double *out, int64_t width) noexcept
+    void moments_map(
+        bint f32, const void *x, const double *mean, const double *spread, double n, double clip,
+        void *out, int64_t width) noexcept
 
 
 @cython.final
@@ -132,14 +120,9 @@ cdef class StandardizedCore(StageCore):
         if self.is_settled():
             self.map(x, n)
             return UNCHANGED
-        if self.is_float32:
-            is_finite = moments_next_f32(
-                <const float *> x, self.mean, self.spread, n_with_next, bound, self.clip,
-                <float *> self.mapped, self.n_features)
-        else:
-            is_finite = moments_next_f64(
-                <const double *> x, self.mean, self.spread, n_with_next, bound, self.clip,
-                <double *> self.mapped, self.n_features)
+        is_finite = moments_next(
+            self.is_float32, x, self.mean, self.spread, n_with_next, bound, self.clip, self.mapped,
+            self.n_features)
         return UNCHANGED if is_finite else NOT_FINITE
 
     cdef void keep(self, const void *x, double n) noexcept nogil:
@@ -154,32 +137,20 @@ cdef class StandardizedCore(StageCore):
     cdef bint is_far(self, const void *x) noexcept nogil:
         """Whether a value is far out of statistics that stay"""
         cdef double n = <double> self.n_scaled[0]
-        if self.is_float32:
-            return moments_far_f32(
-                <const float *> x, self.mean, self.spread, n, self.bound(n), self.n_features)
-        return moments_far_f64(
-            <const double *> x, self.mean, self.spread, n, self.bound(n), self.n_features)
+        return moments_far(
+            self.is_float32, x, self.mean, self.spread, n, self.bound(n), self.n_features)
 
     cdef bint take(self, const void *x, double n) noexcept nogil:
         """Take the n-th sample into the statistics; whether a value is far out of them"""
         if self.n_scaled != NULL:
             self.n_scaled[0] += 1
-        if self.is_float32:
-            return moments_keep_f32(
-                <const float *> x, self.mean, self.spread, n, self.bound(n), self.n_features)
-        return moments_keep_f64(
-            <const double *> x, self.mean, self.spread, n, self.bound(n), self.n_features)
+        return moments_keep(
+            self.is_float32, x, self.mean, self.spread, n, self.bound(n), self.n_features)
 
     cdef void map(self, const void *x, double n) noexcept nogil:
-        cdef double n_in = self.count_of(n)
-        if self.is_float32:
-            moments_map_f32(
-                <const float *> x, self.mean, self.spread, n_in, self.clip,
-                <float *> self.mapped, self.n_features)
-        else:
-            moments_map_f64(
-                <const double *> x, self.mean, self.spread, n_in, self.clip,
-                <double *> self.mapped, self.n_features)
+        moments_map(
+            self.is_float32, x, self.mean, self.spread, self.count_of(n), self.clip, self.mapped,
+            self.n_features)
 
     cdef const char *fault(self) noexcept nogil:
         cdef int64_t j

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from edgesvm.budget import SCRATCH
 from edgesvm.learner import Learner
 from edgesvm.preprocessing.stage import Arrays, Stage
 
@@ -35,7 +36,7 @@ class Scaler(Stage):
         return not isinstance(inner, Scaler)
 
     def _own_arrays(self, n_features: int) -> Arrays:
-        return [*self._statistics(n_features), ("scaled", self.dtype, (n_features,))]
+        return [*self._statistics(n_features), ("scaled", self.dtype, (n_features,), SCRATCH)]
 
     @property
     def _n_learned(self) -> int:

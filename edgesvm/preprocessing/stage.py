@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from edgesvm.budget import Table
 from edgesvm.learners.wrapper import Shell
 
-Arrays = list[tuple[str, str, tuple[int, ...]]]
+Arrays = Table
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

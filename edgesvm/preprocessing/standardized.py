@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from edgesvm.budget import SCRATCH, Table
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.contract.registry import registered
 from edgesvm.preprocessing._standardized import StandardizedCore
@@ -103,14 +104,18 @@ class Standardized(Scaler):
             "clip": math.inf if self.clip is None else float(self.clip),
         }
 
-    def _statistics(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _statistics(self, n_features: int) -> Table:
         fills = self.missing == "mean"
         counts = {"n_scaled": self.until, "far_out": self.clip}
         return [
             ("mean", "f8", (n_features,)),
             ("spread", "f8", (n_features,)),
             *((name, "i8", ()) for name, given in counts.items() if given is not None),
-            *([("n_missing", "i8", ()), ("complete", self.dtype, (n_features,))] if fills else []),
+            *(
+                [("n_missing", "i8", ()), ("complete", self.dtype, (n_features,), SCRATCH)]
+                if fills
+                else []
+            ),
         ]
 
     @property

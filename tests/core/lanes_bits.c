@@ -1,13 +1,11 @@
-/* Prints the bits of every sum of lanes.h over fixed pseudo-random vectors of lengths 0 to 200 and 784, normal
- * and subnormal, and those of tiles.h, rows.h, rows_block.h and lanes_block.h over rows of that width;
- * the waves of n directions, and a ball's pass over n core vectors. */
+/* Prints the bits of every sum of sums.h over fixed pseudo-random vectors of lengths 0 to 200 and 784, normal
+ * and subnormal, or over rows of that width; the waves of n directions, and a ball's pass over n core vectors. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "lanes.h"
 #include "../learners/papers/enclosing/ball_pass.h"
-#include "../learners/fourier/waves.h"
 
 #define LONGEST 784
 
@@ -131,10 +129,10 @@ static void show_f64(double sum) { uint64_t bits; memcpy(&bits, &sum, 8); printf
         for (int i = 0; i < 4 * 21; i++) x[i] = (T)next_number(); \
         for (int i = 0; i < 2 * n; i++) w[i] = (T)next_number(); \
         for (int rows = 1; rows <= 4; rows *= 2) {              \
-            waves_angles_rows_##NAME(x, rows, 21, 20080710, scale, 8, n, angle, n); \
+            waves_angles_##NAME(x, rows, 21, 20080710, scale, 8, n, angle, n); \
             for (int i = 0; i < rows * n; i += 3) printf(" %d", angle[i]); \
         }                                                       \
-        waves_angles_##NAME(x, 21, 20080710, scale, 8, n, angle); \
+        waves_angles_##NAME(x, 1, 21, 20080710, scale, 8, n, angle, 0); \
         if (n <= 128) waves_mixed_##NAME(x, 16, 20080710, scale, 128, 1, n / 2, v, angle); \
         waves_of_##NAME(angle, n, waves);                       \
         waves_weigh_##NAME(waves, n, scale);                    \
@@ -169,6 +167,28 @@ static void show_ball_pass(int n)
         show_##NAME(lanes_square_distance_##NAME(x, z, n));     \
     } while (0)
 
+/* A row by the moments of those before it, one of its values far out; and steps of weights */
+#define SHOW_STEPS(T, NAME)                                     \
+    do {                                                        \
+        static T x[LONGEST], out[LONGEST], w[LONGEST], mean[LONGEST]; \
+        static double mu[LONGEST], spread[LONGEST];             \
+        memset(mu, 0, sizeof mu), memset(spread, 0, sizeof spread); \
+        memset(w, 0, sizeof w), memset(mean, 0, sizeof mean);   \
+        for (int k = 1; k < 7; k++) {                           \
+            for (int i = 0; i < n; i++) x[i] = (T)next_number(); \
+            if (n) x[n / 2] *= k == 5 ? 1000 : 1;               \
+            if (k > 1) printf(" %d", moments_next_##NAME(x, mu, spread, k, 3.0, 4.0, out, n)); \
+            for (int i = 0; i < n && k > 1; i += 7) show_##NAME(out[i]); \
+            printf(" %d", moments_far_##NAME(x, mu, spread, k, 3.0, n)); \
+            printf(" %d", moments_keep_##NAME(x, mu, spread, k, 3.0, n)); \
+            step_both_##NAME(w, mean, x, (T)0.1, (T)0.2, n);    \
+            step_diagonal_##NAME(w, mean, x, (T)0.3, (T)0.7, n); \
+            bierman_column_##NAME(w, mean, (T)0.3, (T)0.01, n); \
+        }                                                       \
+        moments_map_##NAME(x, mu, spread, 7.0, 4.0, out, n);    \
+        for (int i = 0; i < n; i += 3) { show_##NAME(out[i]); show_f64(spread[i]); show_##NAME(w[i]); } \
+    } while (0)
+
 int main(void)
 {
     for (int n = 0; n <= LONGEST; n += (n == 200 ? LONGEST - 200 : 1)) {
@@ -178,6 +198,7 @@ int main(void)
         if (n) { SHOW_ROWS(float, f32); SHOW_ROWS(double, f64); }
         if (n) { SHOW_BLOCK(float, f32); SHOW_BLOCK(double, f64); }
         SHOW_WAVES(float, f32); SHOW_WAVES(double, f64);
+        SHOW_STEPS(float, f32); SHOW_STEPS(double, f64);
         show_ball_pass(n);
         if (n) { SHOW_TILES(float, f32, 16); SHOW_TILES(double, f64, 8); }
         scale = -74;  /* products below the least normal float */

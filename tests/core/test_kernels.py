@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm.core.kernels import (
-    KernelKind,
+from edgesvm.core.views import (
     block_kernel_values_view,
+    dot_view,
     exp_view,
     kernel_values_view,
     kernel_view,
     weighted_view,
 )
-from edgesvm.core.linalg import dot_view
+from edgesvm.kernels import RBF, Linear, Polynomial
 
 ULP = 2.0**-52
+KERNELS = [Linear(), RBF(0.2), Polynomial(3, 0.2, 1.0)]
 
 
 def test_exponential_is_within_two_units_in_the_last_place():
@@ -42,102 +43,96 @@ def test_exponential_is_monotone_around_the_seams_of_its_reduction():
         assert values == sorted(values)
 
 
+def k(kernel, x, z):
+    return kernel_view(kernel.code, x, z)
+
+
 @each("n", [1, 5, 8, 33])
 def test_values(n):
     x, z = np.random.default_rng(n).standard_normal((2, n))
-    linear = kernel_view(KernelKind.LINEAR, 0, 0, 1, x, z)
-    assert linear == pytest.approx(x @ z, rel=1e-12, abs=1e-12)
-    rbf = kernel_view(KernelKind.RBF, 0.3, 0, 1, x, z)
-    assert rbf == pytest.approx(math.exp(-0.3 * ((x - z) ** 2).sum()), rel=1e-13)
+    assert k(Linear(), x, z) == pytest.approx(x @ z, rel=1e-12, abs=1e-12)
+    rbf = math.exp(-0.3 * ((x - z) ** 2).sum())
+    assert k(RBF(0.3), x, z) == pytest.approx(rbf, rel=1e-13)
     for degree in (1, 2, 3, 7, 64):
-        value = kernel_view(KernelKind.POLYNOMIAL, 0.5, 1.5, degree, x, z)
+        value = k(Polynomial(degree, 0.5, 1.5), x, z)
         assert value == pytest.approx((0.5 * (x @ z) + 1.5) ** degree, rel=1e-11)
 
 
 def test_hand_worked_values():
     x, z = np.array([1.0, 2.0]), np.array([3.0, -1.0])
-    assert kernel_view(KernelKind.LINEAR, 0, 0, 1, x, z) == 1.0
-    assert kernel_view(KernelKind.POLYNOMIAL, 2.0, 1.0, 3, x, z) == 27.0
-    assert kernel_view(KernelKind.RBF, 1.0, 0, 1, x, x) == 1.0
+    assert k(Linear(), x, z) == 1.0
+    assert k(Polynomial(3, 2.0, 1.0), x, z) == 27.0
+    assert k(RBF(1.0), x, x) == 1.0
 
 
-@each("kind", list(KernelKind))
-def test_symmetric_bit_for_bit(kind):
+@each("kernel", KERNELS, ids=str)
+def test_symmetric_bit_for_bit(kernel):
     x, z = np.random.default_rng(0).standard_normal((2, 19))
-    assert kernel_view(kind, 0.2, 1.0, 3, x, z) == kernel_view(kind, 0.2, 1.0, 3, z, x)
+    assert k(kernel, x, z) == k(kernel, z, x)
 
 
-def test_lengths_must_agree():
-    with pytest.raises(ValueError, match="lengths 3 and 4"):
-        kernel_view(KernelKind.LINEAR, 0, 0, 1, np.zeros(3), np.zeros(4))
-
-
-def rows_of_values(kind, x, rows, in_dtype=False):
-    out = np.full(len(rows), np.nan)
-    kernel_values_view(kind, 0.2, 1.0, 3, x, rows, in_dtype, out)
-    return out
+def small_rows(n, width, dtype):
+    rng = np.random.default_rng(width)
+    return (rng.standard_normal((n, width)) / np.sqrt(width)).astype(dtype)
 
 
 @each("dtype", ["float32", "float64"])
 @each("width", [1, 2, 3, 7, 8, 9, 16, 31, 256])
-@each("kind", list(KernelKind))
-def test_values_of_many_rows(kind, width, dtype):
+@each("kernel", KERNELS, ids=str)
+def test_values_of_many_rows(kernel, width, dtype):
     """In float64 whatever the dtype, and a row's value is one to the bit: wherever the row is,
     however many there are, whichever of the two is the sample."""
-    rng = np.random.default_rng(width)
-    rows = (rng.standard_normal((29, width)) / np.sqrt(width)).astype(dtype)
-    found = np.array([rows_of_values(kind, x, rows) for x in rows])
+    rows = small_rows(29, width, dtype)
+    found = np.array([kernel_values_view(kernel.code, x, rows, False) for x in rows])
     exact = rows.astype(np.float64)
-    expected = [[kernel_view(kind, 0.2, 1.0, 3, x, z) for z in exact] for x in exact]
+    expected = [[k(kernel, x, z) for z in exact] for x in exact]
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
     np.testing.assert_array_equal(found, found.T)
     for n in (1, 3, 4, 7, 8, 12):
         np.testing.assert_array_equal(
-            rows_of_values(kind, rows[2], rows[5 : 5 + n]), found[2, 5 : 5 + n]
+            kernel_values_view(kernel.code, rows[2], rows[5 : 5 + n], False), found[2, 5 : 5 + n]
         )
 
 
 @each("dtype", ["float32", "float64"])
 @each("width", [1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 100, 256])
-@each("kind", list(KernelKind))
-def test_values_of_many_rows_in_their_dtype_are_those_of_each(kind, width, dtype):
-    rng = np.random.default_rng(width)
-    rows = (rng.standard_normal((29, width)) / np.sqrt(width)).astype(dtype)
-    expected = [kernel_view(kind, 0.2, 1.0, 3, rows[2], row) for row in rows]
+@each("kernel", KERNELS, ids=str)
+def test_values_of_many_rows_in_their_dtype_are_those_of_each(kernel, width, dtype):
+    rows = small_rows(29, width, dtype)
+    expected = [k(kernel, rows[2], row) for row in rows]
     for first in range(29):
-        found = rows_of_values(kind, rows[2], rows[first:], in_dtype=True)
+        found = kernel_values_view(kernel.code, rows[2], rows[first:], True)
         assert found.tolist() == expected[first:]
 
 
 @each("in_dtype", [False, True])
 def test_values_of_rows_far_apart_are_zero(in_dtype):
     far = np.array([[1e200, 0.0], [0.0, 1e3], [0.0, 0.0]])
-    assert rows_of_values(KernelKind.RBF, far[2], far, in_dtype).tolist() == [0.0, 0.0, 1.0]
+    assert kernel_values_view(RBF(0.2).code, far[2], far, in_dtype).tolist() == [0.0, 0.0, 1.0]
 
 
 @each("dtype", ["float32", "float64"])
 @each("in_dtype", [False, True])
 @each("width", [1, 2, 7, 8, 9, 16, 24, 39, 100, 1024])
-@each("kind", list(KernelKind))
-def test_values_of_eight_samples_are_those_of_each(kind, width, dtype, in_dtype):
-    rng = np.random.default_rng(width)
-    x, rows = ((rng.standard_normal((n, width)) / np.sqrt(width)).astype(dtype) for n in (8, 11))
-    expected = np.array([rows_of_values(kind, sample, rows, in_dtype) for sample in x]).T
+@each("kernel", KERNELS, ids=str)
+def test_values_of_eight_samples_are_those_of_each(kernel, width, dtype, in_dtype):
+    x, rows = small_rows(8, width, dtype), small_rows(19, width, dtype)[8:]
+    code = kernel.code
+    expected = np.array([kernel_values_view(code, sample, rows, in_dtype) for sample in x]).T
     for n in (1, 2, 4, 7, 11):
-        found = np.full((n, 8), np.nan)
-        block_kernel_values_view(kind, 0.2, 1.0, 3, x, rows[:n], in_dtype, found)
+        found = block_kernel_values_view(code, x, rows[:n], in_dtype)
         np.testing.assert_array_equal(found, expected[:n])
 
 
 @each("n", [1, 3, 7, 8, 9, 15, 16, 23, 24, 31, 32, 33, 100, 128])
 def test_weighted_sums_of_eight_columns_are_those_of_each(n):
     rng = np.random.default_rng(n)
-    weight, k, found = rng.standard_normal(n), rng.standard_normal((n, 8)), np.empty(8)
-    weighted_view(weight, k, True, found)
-    columns = np.ascontiguousarray(k.T)
-    assert found.tolist() == [dot_view(weight, column) for column in columns]
-    weighted_view(weight, k, False, found)
+    weight, values = rng.standard_normal(n), rng.standard_normal((n, 8))
+    columns = np.ascontiguousarray(values.T)
+    assert weighted_view(weight, values, True).tolist() == [
+        dot_view(weight, column) for column in columns
+    ]
     one_by_one = np.zeros(8)
-    for w, row in zip(weight, k, strict=True):
+    for w, row in zip(weight, values, strict=True):
         one_by_one += w * row
-    assert found.tolist() == one_by_one.tolist()
+    assert weighted_view(weight, values, False).tolist() == one_by_one.tolist()

@@ -1,4 +1,4 @@
-"""Every target gives the same bits: lanes.h compiled for several, one C program, one output."""
+"""Every target gives the same bits: sums.h compiled for several, one C program, one output."""
 
 import platform
 import subprocess
@@ -33,7 +33,9 @@ def cpu_flags() -> set[str]:
     return set(next((line for line in lines if line.startswith("flags")), "").split())
 
 
-def output(directory: Path, *flags: str, contract: str = "off", other: str = "") -> list[str]:
+def output(
+    directory: Path, *flags: str, contract: str = "off", other: str = "", linked: tuple = ()
+) -> list[str]:
     """What the program prints, compiled for this machine or one of `OTHERS`."""
     program = directory / "-".join(["lanes", *flags, contract]).replace("=", "")
     try:
@@ -45,7 +47,7 @@ def output(directory: Path, *flags: str, contract: str = "off", other: str = "")
             compiler, emulator = native.found(compiler), [native.found(EMULATORS[machine])]
         native.compile_c(
             HERE / "lanes_bits.c", program, f"-ffp-contract={contract}", f"-I{CORE}", "-Wno-psabi",
-            "-Wno-unused-function", *flags, "-lm", by=compiler,
+            "-Wno-unused-function", *flags, *map(str, linked), "-lm", by=compiler,
         )  # fmt: skip
     except native.Unavailable as why:
         pytest.skip(str(why))
@@ -82,8 +84,16 @@ def test_neon_is_refused_where_floats_would_go_through_it(tmp_path):
         output(tmp_path, other="armhf-clang-neon")
 
 
-def test_clones_chosen_at_load_give_the_baseline_bits(baseline, tmp_path):
-    assert output(tmp_path) == baseline
+@pytest.mark.skipif(not X86_64, reason="one width of vectors, with nothing to choose from")
+def test_the_width_chosen_at_load_gives_the_baseline_bits(baseline, tmp_path):
+    linked = [
+        native.compile_c(
+            CORE / "sums.c", tmp_path / f"{width}.o", "-c", "-ffp-contract=off", "-Wno-psabi",
+            f"-DSUMS_WIDTH={width}", *target,
+        )
+        for width, target in ((16, ()), (32, ("-mavx2",)), (64, ("-mavx512f",)))
+    ]  # fmt: skip
+    assert output(tmp_path, "-DSUMS_CHOSEN", linked=linked) == baseline
 
 
 def test_a_fused_build_would_be_noticed(baseline, tmp_path):

@@ -1,4 +1,4 @@
-"""Sums of edgesvm.core.linalg against the order that lanes.h states, bit for bit."""
+"""Sums of core/linalg.pxd against the order that sums_of.h states, bit for bit."""
 
 import signal
 import subprocess
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm.core.linalg import (
+from edgesvm.core.views import (
     dot_square_rows_view,
     dot_square_view,
     dot_view,
@@ -20,7 +20,7 @@ DTYPES = [np.float32, np.float64]
 
 
 def stated_sum(terms):
-    """The sum of `terms` in the order of lanes.h; NumPy adds lane to lane here, it never sums."""
+    """The sum of `terms` in the order of sums_of.h; NumPy adds lane to lane here, it never sums."""
     lanes = 64 // terms.itemsize
     n, rest = len(terms), len(terms) % lanes
     even, odd, tail = np.zeros((3, lanes), terms.dtype)
@@ -129,18 +129,12 @@ def test_read_only_vectors_off_the_lane_boundary(dtype):
     assert dot_view(shifted, z) == expected
 
 
-@each("view", [dot_view, dot_square_view, square_distance_view])
-def test_lengths_must_agree(view):
-    with pytest.raises(ValueError, match="lengths 3 and 4"):
-        view(np.zeros(3), np.zeros(4))
-
-
 # In a child, where a read outside dies alone; isolated (-I), so that it imports the installed
 # package. `x` and `z` each have a page of their own between two forbidden ones.
 GUARDED = """
 import ctypes, mmap, sys
 import numpy as np
-from edgesvm.core.linalg import (
+from edgesvm.core.views import (
     dot_square_rows_view, dot_square_view, dot_view, square_distance_view)
 
 page = mmap.PAGESIZE

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edgesvm.core.packed_factor import PackedFactorView
+from edgesvm.core.views import PackedFactorView
 
 
 def packed(order):

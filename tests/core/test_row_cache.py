@@ -3,7 +3,7 @@
 import numpy as np
 from each import each
 
-from edgesvm.core.row_cache import RowCacheView
+from edgesvm.core.views import RowCacheView
 
 
 def numbers(i, n):

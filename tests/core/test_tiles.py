@@ -5,7 +5,7 @@ import pytest
 from each import each
 
 from edgesvm import RBF, Linear, Polynomial
-from edgesvm.core.tiles import TilesView
+from edgesvm.core.views import TilesView
 
 KERNELS = [
     Linear(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.rng import below_view, seed_view
+from edgesvm.core.views import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal, too_long
 from edgesvm.learners.papers.enclosing.constants import (

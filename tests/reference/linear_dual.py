@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.rng import below_view, seed_view
+from edgesvm.core.views import below_view, seed_view
 from edgesvm.learners.batch.constants import SUM_SQUARE
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from edgesvm.core.rng import below_view, seed_view
+from edgesvm.core.views import below_view, seed_view
 from reference.nonzeros import NonzerosRef
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.core.rng import below_view, seed_view
+from edgesvm.core.views import below_view, seed_view
 from edgesvm.core.status import Status
 from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET, most_iterations
 from reference.linear_dual import LinearDualRef

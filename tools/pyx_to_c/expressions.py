@@ -215,6 +215,10 @@ class Expressions:
         return self.text(node, LOOSE if same else 0.6)
 
     def expr_PrimaryCmpNode(self, node):
+        asked = self.real_is(node)
+        if asked:  # `real is float`, as an argument
+            known = str(int(asked == self.real_type)) if self.real_type in SUFFIX else None
+            return known or f"{'' if asked == 'float' else '!'}ESVM_IS_FLOAT32", ATOM, "int"
         parts, left, at = [], node.operand1, node
         while at is not None:
             op = OPERATORS.get(at.operator, at.operator)

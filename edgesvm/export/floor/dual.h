@@ -1,4 +1,4 @@
-/* Decisions of a kernel machine, a sum over its vectors, to the bit: by ESVM_SUM as core/tiles.h, as
+/* Decisions of a kernel machine, a sum over its vectors, to the bit: by ESVM_SUM as core/sums_of.h, as
  * learners/twin/_adiabatic.pyx, or one after the other. Included by a NAME.c, which defines ESVM_NAME(f), the tables
  * NAME_rows and NAME_coef, and what export/dual.py names. */
 enum { ESVM_TILES, ESVM_TWINS, ESVM_IN_ROWS, ESVM_IN_LANES };

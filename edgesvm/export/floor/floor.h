@@ -1,5 +1,5 @@
-/* What the translated learners stand on: numbers, and the sums of core/lanes.h, core/rows.h and
- * core/tiles.h in scalars, in the same order, to the bit.
+/* What the translated learners stand on: numbers, and the sums of core/sums_of.h in
+ * scalars, in the same order, to the bit.
  *
  * Needs IEEE 754 float and double, rounded to nearest, subnormal numbers kept, and no fused
  * multiply-add. A compiler that does otherwise is refused here where it says so; where it does not,
@@ -54,5 +54,74 @@ typedef double esvm_real;
 #include "sums.h"
 #include "tiled.h"
 #include "waves.h"
+
+/* Of arrays of either type: the first argument says whether they are float32. */
+#define ESVM_EITHER(f32, stem, ...) ((f32) ? stem##_f32(__VA_ARGS__) : stem##_f64(__VA_ARGS__))
+#define ESVM_IN(p) ((const void *)(p))
+#define ESVM_OUT(p) ((void *)(p))
+#define lanes_dot(f32, x, z, n) ESVM_EITHER(f32, lanes_dot, ESVM_IN(x), ESVM_IN(z), n)
+#define lanes_square_distance(f32, x, z, n) \
+    ESVM_EITHER(f32, lanes_square_distance, ESVM_IN(x), ESVM_IN(z), n)
+#define lanes_sums(f32, apart, w, z, n, n_rows, out) \
+    ESVM_EITHER(f32, lanes_sums, apart, ESVM_IN(w), ESVM_IN(z), n, n_rows, out)
+#define lanes_dot_square(f32, x, w, n, dot, square) \
+    ESVM_EITHER(f32, lanes_dot_square, ESVM_IN(x), ESVM_IN(w), n, ESVM_OUT(dot), ESVM_OUT(square))
+#define rows_dot(f32, x, rows, width, n, out) \
+    ESVM_EITHER(f32, rows_dot, ESVM_IN(x), ESVM_IN(rows), width, n, out)
+#define rows_square_distance(f32, x, rows, width, n, out) \
+    ESVM_EITHER(f32, rows_square_distance, ESVM_IN(x), ESVM_IN(rows), width, n, out)
+#define moments_map(f32, x, mean, spread, n, clip, out, width) \
+    ESVM_EITHER(f32, moments_map, ESVM_IN(x), mean, spread, n, clip, ESVM_OUT(out), width)
+#define moments_next(f32, x, mean, spread, n, bound, clip, out, width) \
+    ESVM_EITHER(f32, moments_next, ESVM_IN(x), mean, spread, n, bound, clip, ESVM_OUT(out), width)
+#define moments_far(f32, x, mean, spread, n, bound, width) \
+    ESVM_EITHER(f32, moments_far, ESVM_IN(x), mean, spread, n, bound, width)
+#define moments_keep(f32, x, mean, spread, n, bound, width) \
+    ESVM_EITHER(f32, moments_keep, ESVM_IN(x), mean, spread, n, bound, width)
+#define tiles_put(f32, row, present, width, x) \
+    ESVM_EITHER(f32, tiles_put, ESVM_OUT(row), present, width, ESVM_IN(x))
+#define tiles_get(f32, row, present, width, x) \
+    ESVM_EITHER(f32, tiles_get, ESVM_IN(row), present, width, ESVM_OUT(x))
+#define tiles_wipe(f32, tile, present, width) \
+    ESVM_EITHER(f32, tiles_wipe, ESVM_OUT(tile), present, width)
+#define tiles_note_row(f32, x, width, present) (void)(present)
+#define tiles_kernel(f32, kind, gamma, coef0, degree, x, tile, present, width, n_tiles, out) \
+    ESVM_EITHER(f32, tiles_kernel, kind, gamma, coef0, degree, ESVM_IN(x), ESVM_IN(tile), present, \
+                width, n_tiles, out)
+#define tiles_weighted(f32, kind, gamma, coef0, degree, x, tile, present, width, n_tiles, weight) \
+    ESVM_EITHER(f32, tiles_weighted, kind, gamma, coef0, degree, ESVM_IN(x), ESVM_IN(tile), present, \
+                width, n_tiles, weight)
+#define waves_angles(f32, x, n_rows, width, key, scale, first, n, angle, apart) \
+    ESVM_EITHER(f32, waves_angles, ESVM_IN(x), n_rows, width, key, scale, first, n, angle, apart)
+#define waves_mixed(f32, x, width, key, scale, d, block, n, v, angle) \
+    ESVM_EITHER(f32, waves_mixed, ESVM_IN(x), width, key, scale, d, block, n, ESVM_OUT(v), angle)
+#define waves_of(f32, angle, n, wave) ESVM_EITHER(f32, waves_of, angle, n, ESVM_OUT(wave))
+#define waves_weigh(f32, wave, n, amplitude) \
+    ESVM_EITHER(f32, waves_weigh, ESVM_OUT(wave), n, amplitude)
+#define waves_dots(f32, w, wave, n, scale, dot) \
+    ESVM_EITHER(f32, waves_dots, ESVM_IN(w), ESVM_IN(wave), n, scale, dot)
+/* ... and with numbers, which are rounded to the type */
+#define ESVM_STEP(f32, call_f32, call_f64) \
+    do {                                   \
+        if (f32) call_f32;                 \
+        else call_f64;                     \
+    } while (0)
+#define lanes_axpby(f32, a, x, b, y, n)                                              \
+    ESVM_STEP(f32, lanes_axpby_f32((float)(a), ESVM_IN(x), (float)(b), ESVM_OUT(y), n), \
+              lanes_axpby_f64(a, ESVM_IN(x), b, ESVM_OUT(y), n))
+#define lanes_approach(f32, a, x, y, n)                                   \
+    ESVM_STEP(f32, lanes_approach_f32((float)(a), ESVM_IN(x), ESVM_OUT(y), n), \
+              lanes_approach_f64(a, ESVM_IN(x), ESVM_OUT(y), n))
+#define step_both(f32, w, mean, f, step, share, n)                                             \
+    ESVM_STEP(f32, step_both_f32(ESVM_OUT(w), ESVM_OUT(mean), ESVM_IN(f), (float)(step),       \
+                                 (float)(share), n),                                           \
+              step_both_f64(ESVM_OUT(w), ESVM_OUT(mean), ESVM_IN(f), step, share, n))
+#define step_diagonal(f32, w, squares, f, g, rate, n)                                          \
+    ESVM_STEP(f32, step_diagonal_f32(ESVM_OUT(w), ESVM_OUT(squares), ESVM_IN(f), (float)(g),   \
+                                     (float)(rate), n),                                        \
+              step_diagonal_f64(ESVM_OUT(w), ESVM_OUT(squares), ESVM_IN(f), g, rate, n))
+#define bierman_column(f32, u, b, less, more, n)                                               \
+    ESVM_STEP(f32, bierman_column_f32(ESVM_OUT(u), ESVM_OUT(b), (float)(less), (float)(more), n), \
+              bierman_column_f64(ESVM_OUT(u), ESVM_OUT(b), less, more, n))
 
 #endif

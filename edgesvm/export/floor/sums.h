@@ -1,5 +1,4 @@
-/* The sums of core/lanes.h, core/rows.h, core/codes.h, core/tiles.h and core/moments.h, a lane at a time. Included by
- * floor.h. */
+/* The sums of core/sums.h, a lane at a time. Included by floor.h. */
 #ifndef EDGESVM_SUMS_H
 #define EDGESVM_SUMS_H
 
@@ -91,7 +90,7 @@ ESVM_STATIC int esvm_near(double n, double bound) {
     return n == 3.0 ? -0x7ff : 2 * esvm_exponent(bound) - esvm_exponent(n - 1.0) - 4;
 }
 
-/* As core/moments.h has it. */
+/* As core/sums.c has it. */
 ESVM_STATIC int moments_take(
     double *x, double *mean, double *spread, double n, double share, double bound, double most) {
     double delta = *x - *mean, half = esvm_sqrt(*spread * 0.5);
@@ -210,7 +209,7 @@ ESVM_MOMENTS(double, f64)
 ESVM_ROWS(float, f32)
 ESVM_ROWS(double, f64)
 
-/* core/codes.h: a square of codes' difference is below 2^32, and their sum is exact. */
+/* A square of codes' difference is below 2^32, and their sum is exact. */
 ESVM_STATIC void codes_square_distances(
     const int16_t *x, const int16_t *rows, esvm_index width, esvm_index n, double unit,
     double *out) {

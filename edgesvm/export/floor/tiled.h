@@ -1,4 +1,4 @@
-/* Kernel values of rows in tiles, as core/tiles.h, a row at a time. Included by floor.h.
+/* Kernel values of rows in tiles, as core/sums_of.h, a row at a time. Included by floor.h.
  *
  * A tile is LANES rows, transposed. A row's sum runs over its features in order, in its own type;
  * what is zero in both adds +0, so that nothing need be known about where (`present` is NULL). */

@@ -20,7 +20,7 @@ typedef struct {
     uint8_t kind;
 } esvm_check;
 
-enum { ESVM_FLOATS, ESVM_DOUBLES, ESVM_COUNTS, ESVM_ZEROS }; /* as budget.rule says */
+enum { ESVM_FLOATS, ESVM_DOUBLES, ESVM_COUNTS, ESVM_ZEROS }; /* as PlannedArray.rule says */
 
 typedef struct {
     uint32_t at;

@@ -1,4 +1,4 @@
-/* learners/fourier/waves.h, learners/gradient/steps.h, and diagonal.h of learners/regression, a number at a time. Included by floor.h. */
+/* core/waves_of.h and the steps of core/sums_of.h, a number at a time. Included by floor.h. */
 #ifndef EDGESVM_WAVES_H
 #define EDGESVM_WAVES_H
 
@@ -25,19 +25,20 @@ ESVM_STATIC int16_t esvm_angle_f64(double turns) {
 
 #define ESVM_WAVES(T, L, SUFFIX)                                                                \
     ESVM_STATIC void waves_angles_##SUFFIX(                                                     \
-        const T *x, esvm_index width, uint32_t key, const double *scale, esvm_index first,      \
-        esvm_index n, int16_t *angle) {                                                         \
+        const T *x, int n_rows, esvm_index width, uint32_t key, const double *scale,            \
+        esvm_index first, esvm_index n, int16_t *angle, esvm_index apart) {                     \
         esvm_index p, d;                                                                        \
-        for (p = 0; p < n; p++) {                                                               \
-            uint32_t row = (uint32_t)(first + p) * 0x9E3779B1u + key;                           \
-            T sum = 0;                                                                          \
-            for (d = 0; d < width; d++) {                                                       \
-                uint32_t h = esvm_mixed(row + (uint32_t)d * 0x85EBCA6Bu);                       \
-                h = (h & 0x00FF00FFu) + (h >> 8 & 0x00FF00FFu);                                 \
-                sum += (T)((int32_t)((h & 0xFFFFu) + (h >> 16)) - 510) * x[d];                  \
+        for (; n_rows > 0; n_rows--, x += width, angle += apart)                                \
+            for (p = 0; p < n; p++) {                                                           \
+                uint32_t row = (uint32_t)(first + p) * 0x9E3779B1u + key;                       \
+                T sum = 0;                                                                      \
+                for (d = 0; d < width; d++) {                                                   \
+                    uint32_t h = esvm_mixed(row + (uint32_t)d * 0x85EBCA6Bu);                   \
+                    h = (h & 0x00FF00FFu) + (h >> 8 & 0x00FF00FFu);                             \
+                    sum += (T)((int32_t)((h & 0xFFFFu) + (h >> 16)) - 510) * x[d];              \
+                }                                                                               \
+                angle[p] = esvm_angle_##SUFFIX(sum * (T)scale[p % 4]);                          \
             }                                                                                   \
-            angle[p] = esvm_angle_##SUFFIX(sum * (T)scale[p % 4]);                              \
-        }                                                                                       \
     }                                                                                           \
     ESVM_STATIC void waves_mixed_##SUFFIX(                                                      \
         const T *x, esvm_index width, uint32_t key, const double *scale, esvm_index d,          \

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from edgesvm.budget import SCRATCH, Table
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import flag, one_of, whole
@@ -238,7 +239,7 @@ class ByteSVM(Probable):
     def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return self._least_bytes(n_features), MOST_BYTES
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _arrays(self, n_features: int) -> Table:
         if self.n_bytes < self._least_bytes(n_features):
             raise ValueError(
                 f"n_bytes={self.n_bytes}: {n_features} features need at least"
@@ -247,8 +248,8 @@ class ByteSVM(Probable):
         n_scores = 0 if self.n_classes in {None, 2} else self.n_classes_planned
         return [
             ("model", "u1", (int(self.n_bytes),)),
-            ("coded", "i1", (n_features,)),
-            *([("scores", "f8", (n_scores,))] if n_scores else []),
+            ("coded", "i1", (n_features,), SCRATCH),
+            *([("scores", "f8", (n_scores,), SCRATCH)] if n_scores else []),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Random directions, compiled: waves.h for either type of samples.
+"""Random directions, compiled: waves_of.h for either type of samples.
 
 Features lie block by block of `BLOCK` directions, the cosines of a block first. Independent
 directions are drawn one by one, wherever their angle is asked for. Orthogonal ones come `n_mixed`
@@ -11,38 +11,23 @@ from libc.stdint cimport int16_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from edgesvm.core.kernels cimport exp_
+from edgesvm.core.linalg cimport item_bytes
 from edgesvm.core.rng cimport splitmix64
 
 cdef double TILT_RATE, FADED, LARGEST_SQUARE
 from edgesvm.learners.fourier.constants import FADED, LARGEST_SQUARE, TILT_RATE
 
-cdef extern from "waves.h" nogil:
-    void waves_angles_f32(
-        const float *x, int64_t width, uint32_t key, const double *scale, int64_t first, int64_t n,
-        int16_t *angle) noexcept
-    void waves_angles_f64(
-        const double *x, int64_t width, uint32_t key, const double *scale, int64_t first, int64_t n,
-        int16_t *angle) noexcept
-    void waves_angles_rows_f32(
-        const float *x, int n_rows, int64_t width, uint32_t key, const double *scale,
+cdef extern from "lanes.h" nogil:      # f32: whether x, the scratch and the waves are float32
+    void waves_angles(
+        bint f32, const void *x, int n_rows, int64_t width, uint32_t key, const double *scale,
         int64_t first, int64_t n, int16_t *angle, int64_t apart) noexcept
-    void waves_angles_rows_f64(
-        const double *x, int n_rows, int64_t width, uint32_t key, const double *scale,
-        int64_t first, int64_t n, int16_t *angle, int64_t apart) noexcept
-    void waves_mixed_f32(
-        const float *x, int64_t width, uint32_t key, const double *scale, int64_t d, int64_t block,
-        int64_t n, float *v, int16_t *angle) noexcept
-    void waves_mixed_f64(
-        const double *x, int64_t width, uint32_t key, const double *scale, int64_t d, int64_t block,
-        int64_t n, double *v, int16_t *angle) noexcept
-    void waves_of_f32(const int16_t *angle, int64_t n, float *wave) noexcept
-    void waves_of_f64(const int16_t *angle, int64_t n, double *wave) noexcept
-    void waves_weigh_f32(float *wave, int64_t n, const double *amplitude) noexcept
-    void waves_weigh_f64(double *wave, int64_t n, const double *amplitude) noexcept
-    void waves_dots_f32(
-        const float *w, const float *wave, int64_t n, double scale, double *dot) noexcept
-    void waves_dots_f64(
-        const double *w, const double *wave, int64_t n, double scale, double *dot) noexcept
+    void waves_mixed(
+        bint f32, const void *x, int64_t width, uint32_t key, const double *scale, int64_t d,
+        int64_t block, int64_t n, void *v, int16_t *angle) noexcept
+    void waves_of(bint f32, const int16_t *angle, int64_t n, void *wave) noexcept
+    void waves_weigh(bint f32, void *wave, int64_t n, const double *amplitude) noexcept
+    void waves_dots(
+        bint f32, const void *w, const void *wave, int64_t n, double scale, double *dot) noexcept
 
 
 def key_of(seed):
@@ -68,18 +53,12 @@ cdef Directions directions_of(core, key, scales, n) except *:
 cdef void find_angles(const Directions *of, const void *x) noexcept nogil:
     cdef int64_t p = 0, n
     if of.n_mixed == 0:
-        draw(of, x, 0, of.n, of.angle)
+        draw_rows(of, x, 1, 0, of.n, of.angle, 0)
         return
     while p < of.n:
         n = min(of.n_mixed, of.n - p)
-        if of.is_float32:
-            waves_mixed_f32(
-                <const float *> x, of.n_features, of.key, of.scales, of.n_mixed, p // of.n_mixed, n,
-                <float *> of.mixed, of.angle + p)
-        else:
-            waves_mixed_f64(
-                <const double *> x, of.n_features, of.key, of.scales, of.n_mixed, p // of.n_mixed,
-                n, <double *> of.mixed, of.angle + p)
+        waves_mixed(of.is_float32, x, of.n_features, of.key, of.scales, of.n_mixed,
+                    p // of.n_mixed, n, of.mixed, of.angle + p)
         p += n
 
 
@@ -87,32 +66,18 @@ cdef const int16_t *angles_from(
     const Directions *of, const void *x, int64_t p, int64_t n, int16_t *place
 ) noexcept nogil:
     if of.n_mixed == 0:
-        draw(of, x, p, n, place)
+        draw_rows(of, x, 1, p, n, place, 0)
         return place
     if p == 0:
         find_angles(of, x)
     return of.angle + p
 
 
-cdef void draw(
-    const Directions *of, const void *x, int64_t first, int64_t n, int16_t *angle
-) noexcept nogil:
-    if of.is_float32:
-        waves_angles_f32(<const float *> x, of.n_features, of.key, of.scales, first, n, angle)
-    else:
-        waves_angles_f64(<const double *> x, of.n_features, of.key, of.scales, first, n, angle)
-
-
 cdef void draw_rows(
     const Directions *of, const void *x, int n_rows, int64_t p, int64_t n, int16_t *place,
     int64_t apart
 ) noexcept nogil:
-    if of.is_float32:
-        waves_angles_rows_f32(
-            <const float *> x, n_rows, of.n_features, of.key, of.scales, p, n, place, apart)
-    else:
-        waves_angles_rows_f64(
-            <const double *> x, n_rows, of.n_features, of.key, of.scales, p, n, place, apart)
+    waves_angles(of.is_float32, x, n_rows, of.n_features, of.key, of.scales, p, n, place, apart)
 
 
 cdef void forget_angles(const Directions *of) noexcept nogil:
@@ -123,32 +88,23 @@ cdef void forget_angles(const Directions *of) noexcept nogil:
 cdef void find_waves(
     const Directions *of, const int16_t *angle, int64_t n, void *wave
 ) noexcept nogil:
-    if of.is_float32:
-        waves_of_f32(angle, n, <float *> wave)
-    else:
-        waves_of_f64(angle, n, <double *> wave)
+    waves_of(of.is_float32, angle, n, wave)
 
 
 cdef void weigh_waves(
     const Directions *of, void *wave, int64_t n, const double *amplitude
 ) noexcept nogil:
-    if of.is_float32:
-        waves_weigh_f32(<float *> wave, n, amplitude)
-        waves_weigh_f32(<float *> wave + n, n, amplitude)
-    else:
-        waves_weigh_f64(<double *> wave, n, amplitude)
-        waves_weigh_f64(<double *> wave + n, n, amplitude)
+    cdef int64_t half = n * item_bytes(of.is_float32)
+    waves_weigh(of.is_float32, wave, n, amplitude)
+    waves_weigh(of.is_float32, <char *> wave + half, n, amplitude)
 
 
 cdef void add_dots_of_widths(
     const Directions *of, const void *w, const void *wave, int64_t n, double scale, double *dot
 ) noexcept nogil:
-    if of.is_float32:
-        waves_dots_f32(<const float *> w, <const float *> wave, n, scale, dot)
-        waves_dots_f32(<const float *> w + n, <const float *> wave + n, n, scale, dot)
-    else:
-        waves_dots_f64(<const double *> w, <const double *> wave, n, scale, dot)
-        waves_dots_f64(<const double *> w + n, <const double *> wave + n, n, scale, dot)
+    cdef int64_t half = n * item_bytes(of.is_float32)
+    waves_dots(of.is_float32, w, wave, n, scale, dot)
+    waves_dots(of.is_float32, <const char *> w + half, <const char *> wave + half, n, scale, dot)
 
 
 # -- amplitudes ------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from edgesvm.budget import SCRATCH, Table
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.fourier._directions import key_of
@@ -75,14 +76,14 @@ class DirectedLearner(Learner):
         """Number of orthogonal directions in a block: a power of two, at least n_features."""
         return max(LEAST_MIXED, 1 << (n_features - 1).bit_length())
 
-    def _angles(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        return [("angle", "i2", (int(self.n_directions),))]
+    def _angles(self) -> Table:
+        return [("angle", "i2", (int(self.n_directions),), SCRATCH)]
 
-    def _mixed(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _mixed(self, n_features: int) -> Table:
         """Scratch of orthogonal directions."""
         if not self._is_orthogonal(n_features):
             return []
-        return [("mixed", self.dtype, (self._n_mixed(n_features),))]
+        return [("mixed", self.dtype, (self._n_mixed(n_features),), SCRATCH)]
 
     def _drawn_by(self, n_features: int) -> dict[str, Any]:
         """What a core draws its directions by: the key, and the factors that make them turns."""
@@ -115,7 +116,7 @@ class WeighedLearner(DirectedLearner):
     def _widths(self) -> tuple[float, ...]:
         return WEIGHED if self._is_weighed else super()._widths
 
-    def _beside(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _beside(self, n_features: int) -> Table:
         amplitudes = [("tilt", "f8", (5,)), ("tilt_squares", "f8", ())] if self._is_weighed else []
         return [*self._angles(), *self._mixed(n_features), *amplitudes]
 

@@ -24,11 +24,10 @@ from edgesvm.core.linalg cimport item_bytes, square_rows
 from edgesvm.core.logistic cimport sigmoid
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 
-cdef extern from "steps.h" nogil:
-    void step_both_f32(
-        float *w, float *mean, const float *f, float step, float share, int64_t n) noexcept
-    void step_both_f64(
-        double *w, double *mean, const double *f, double step, double share, int64_t n) noexcept
+cdef extern from "lanes.h" nogil:      # f32: whether the arrays are float32
+    void step_both(
+        bint f32, void *w, void *mean, const void *f, double step, double share, int64_t n
+    ) noexcept
 
 cdef int64_t RECENT
 cdef double MOST_WEIGHT
@@ -157,14 +156,7 @@ cdef class AdaGradSVMCore(LearnerCore):
         cdef int v
         for v in range(self.n_vectors):
             first = self.bytes_of(v * self.width + at)
-            if self.is_float32:
-                step_both_f32(
-                    <float *> (self.w + first), <float *> (self.mean + first), <const float *> f,
-                    <float> step[v], <float> share, n)
-            else:
-                step_both_f64(
-                    <double *> (self.w + first), <double *> (self.mean + first),
-                    <const double *> f, step[v], share, n)
+            step_both(self.is_float32, self.w + first, self.mean + first, f, step[v], share, n)
 
     cdef void wipe(self) noexcept nogil:
         pass

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from edgesvm.budget import SCRATCH, Table
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import one_of, positive, whole
 from edgesvm.learner import Learner
@@ -51,11 +52,11 @@ class GradientLearner(Learner):
         """Number of features ahead of x."""
         return 0
 
-    def _beside(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _beside(self, n_features: int) -> Table:
         """Arrays of the learner beside the weights."""
         return []
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _arrays(self, n_features: int) -> Table:
         n = self.n_classes_planned
         several = n > 2
         n_vectors = n if several else 1
@@ -66,7 +67,7 @@ class GradientLearner(Learner):
             ("w", self.dtype, shape),
             ("w_mean", self.dtype, shape),
             *self._beside(n_features),
-            *([("scores", "f8", (n,))] if several else []),
+            *([("scores", "f8", (n,), SCRATCH)] if several else []),
         ]
 
     def _core_params(self, n_features: int) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from edgesvm.budget import SCRATCH, Table
+
 SETTLED = "settled"  # the value of `alarm` that they do not have
 N_STUCK = 1  # of their array `lately`
 IN_ALARM = 9  # of today's array `alarm`
 
-Arrays = list[tuple[str, str, tuple[int, ...]]]
+Arrays = Table
 
 
 def arrays(dtype: str, n_features: int, sensors: bool) -> Arrays:
@@ -32,7 +34,7 @@ def arrays(dtype: str, n_features: int, sensors: bool) -> Arrays:
         ("tail", "f8", (7,)),
         ("mean", "f8", (n_features,)),
         ("spread", "f8", (n_features,)),
-        ("scaled", dtype, (n_features,)),
+        ("scaled", dtype, (n_features,), SCRATCH),
         *(looks_back if sensors else []),
     ]
 

@@ -15,11 +15,10 @@ from edgesvm.core.linalg cimport any_dot, entry, item_bytes
 from edgesvm.core.status cimport NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners.regression._regressor cimport RegressorCore
 
-cdef extern from "diagonal.h" nogil:
-    void step_diagonal_f32(
-        float *w, float *squares, const float *f, float g, float rate, int64_t n) noexcept
-    void step_diagonal_f64(
-        double *w, double *squares, const double *f, double g, double rate, int64_t n) noexcept
+cdef extern from "lanes.h" nogil:      # f32: whether the arrays are float32
+    void step_diagonal(
+        bint f32, void *w, void *squares, const void *f, double g, double rate, int64_t n
+    ) noexcept
 
 cdef double MOST_WEIGHT, MOST_SLOPE, LARGEST_SQUARE
 from edgesvm.learners.regression.constants import LARGEST_SQUARE, MOST_SLOPE, MOST_WEIGHT
@@ -62,14 +61,8 @@ cdef class AdaGradSVRCore(RegressorCore):
     cdef void move_along(self, int64_t at, const void *f, int64_t n, double g) noexcept nogil:
         """Move the weights of n features from `at` on"""
         cdef int64_t first = self.bytes_of(at)
-        if self.is_float32:
-            step_diagonal_f32(
-                <float *> (self.w + first), <float *> (self.squares + first), <const float *> f,
-                <float> g, <float> self.rate, n)
-        else:
-            step_diagonal_f64(
-                <double *> (self.w + first), <double *> (self.squares + first),
-                <const double *> f, g, self.rate, n)
+        step_diagonal(
+            self.is_float32, self.w + first, self.squares + first, f, g, self.rate, n)
 
     cdef void move_linear(self, const void *x, double g) noexcept nogil:
         cdef double one = 1.0

@@ -22,9 +22,8 @@ from edgesvm.learners.fourier._directions cimport (
     BLOCK, WIDTHS, Directions, angles_from, directions_of, find_waves, forget_angles)
 from edgesvm.learners.regression._regressor cimport RegressorCore
 
-cdef extern from "bierman.h" nogil:
-    void bierman_column_f32(float *u, float *b, float less, float more, int64_t n) noexcept
-    void bierman_column_f64(double *u, double *b, double less, double more, int64_t n) noexcept
+cdef extern from "lanes.h" nogil:      # f32: whether u and b are float32
+    void bierman_column(bint f32, void *u, void *b, double less, double more, int64_t n) noexcept
 
 cdef double LARGEST_SQUARE, LEAST_VARIANCE, MOST_COVARIANCE, MOST_SLOPE, MOST_WEIGHT
 from edgesvm.learners.regression.constants import (
@@ -139,11 +138,7 @@ cdef class FourierRLSCore(RegressorCore):
                 + g / all * entry(self.is_float32, self.gain, c))
 
     cdef void update_column(self, char *u, double less, double more, int64_t n) noexcept nogil:
-        if self.is_float32:
-            bierman_column_f32(
-                <float *> u, <float *> self.gain, <float> less, <float> more, n)
-        else:
-            bierman_column_f64(<double *> u, <double *> self.gain, less, more, n)
+        bierman_column(self.is_float32, u, self.gain, less, more, n)
 
     cdef void wipe(self) noexcept nogil:
         cdef int64_t size = self.width * item_bytes(self.is_float32)

@@ -29,7 +29,7 @@ from edgesvm.core.status cimport (
 cdef double LARGEST_SPREAD, MOST_COEFFICIENT    # of an arena that was read
 from edgesvm.learners.regression.constants import LARGEST_SPREAD, MOST_COEFFICIENT
 
-cdef extern from "moments.h" nogil:
+cdef extern from "lanes.h" nogil:
     bint moments_take(
         double *x, double *mean, double *spread, double n, double share, double bound,
         double most) noexcept

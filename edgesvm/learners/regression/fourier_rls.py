@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from edgesvm.budget import SCRATCH
 from edgesvm.contract.params import one_of, positive
 from edgesvm.contract.registry import registered
 from edgesvm.learners.fourier.directed_learner import WEIGHED, DirectedLearner
@@ -90,8 +91,8 @@ class FourierRLS(DirectedLearner, StreamRegressor):
             ("w", self.dtype, (width,)),
             ("upper", self.dtype, (width * (width - 1) // 2,)),
             ("variance", self.dtype, (width,)),
-            ("features", self.dtype, (width,)),
-            ("scratch", self.dtype, (width,)),
+            ("features", self.dtype, (width,), SCRATCH),
+            ("scratch", self.dtype, (width,), SCRATCH),
             *self._angles(),
             *self._mixed(n_features),
         ]

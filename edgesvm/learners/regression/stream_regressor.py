@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from edgesvm.budget import Table
 from edgesvm.contract.params import one_of, positive, share, whole
 from edgesvm.learners.kinds import Forecasting, Regressor
 from edgesvm.learners.regression._regressor import Loss
@@ -13,7 +14,7 @@ from edgesvm.learners.regression.constants import MOST_RATE
 
 MOST_DELAY = 1 << 20
 
-Arrays = list[tuple[str, str, tuple[int, ...]]]
+Arrays = Table
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,4 +1,8 @@
+"""Result of a core's step, as status.pxd has it. errors.py has the one table from status to
+exception."""
+
 from enum import IntEnum
+
 
 class Status(IntEnum):
     UNCHANGED = 0

@@ -1,1 +1,0 @@
-"""Result of a core's step, for C and Python; defined in status.pxd."""

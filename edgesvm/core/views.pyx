@@ -1,0 +1,406 @@
+"""Access to the C level from Python: for tests, and of tiles for exports."""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+import numpy as np
+
+from edgesvm.core.kernels cimport Kernel, any_kernel_value, exp_, kernel_of
+from edgesvm.core.linalg cimport (
+    BLOCK, lanes_dot, lanes_dot_rows, lanes_dot_square, lanes_dot_square_rows,
+    lanes_square_distance, lanes_square_rows)
+from edgesvm.core.packed_factor cimport (
+    PackedFactor, factor_add_outer, factor_append, factor_backward, factor_complement,
+    factor_drop_column, factor_forward, factor_has_room, factor_remove, factor_row, factor_rows,
+    factor_solve, packed)
+from edgesvm.core.rng cimport rng_below, rng_next, rng_seed
+from edgesvm.core.row_cache cimport (
+    RowCache, cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns,
+    cache_wipe)
+from edgesvm.core.rows cimport (
+    ROWS_BLOCK, ROWS_WIDEST, any_kernel_values, block_kernel_values, lanes_block_kernel_values,
+    lanes_block_turn, lanes_kernel_values, rows_block_dot, rows_block_turn, rows_block_weigh)
+from edgesvm.core.tiles cimport (
+    TILES_ROWS, TILES_WORDS, Tiles, clear_rows, get_row, kernel_noise, kernel_row, kernel_rows,
+    lanes_of, put_row, swap_rows, tiles_note, weighted_kernel, weighted_kernel_f64,
+    weighted_kernels)
+
+cnp.import_array()
+
+
+cdef bint is_float32(cnp.ndarray x) noexcept:
+    return cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
+
+
+cdef void *data(cnp.ndarray x, int64_t n, int64_t width=0) except? NULL:
+    """The first number of a contiguous array of shape (n,) or (n, width)"""
+    cdef tuple shape = (n,)
+    if width:
+        shape = (n, width)
+    if not cnp.PyArray_IS_C_CONTIGUOUS(x) or (<object> x).shape != shape:
+        raise ValueError(f"an array of shape {(<object> x).shape}, not {shape}")
+    return cnp.PyArray_DATA(x)
+
+
+# -- sums of vectors -------------------------------------------------------------------------------
+
+def dot_view(cnp.ndarray x, cnp.ndarray z):
+    """x @ z"""
+    return lanes_dot(is_float32(x), data(x, len(z)), data(z, len(z)), len(z))
+
+
+def square_distance_view(cnp.ndarray x, cnp.ndarray z):
+    """((x - z) ** 2).sum()"""
+    return lanes_square_distance(is_float32(x), data(x, len(z)), data(z, len(z)), len(z))
+
+
+def dot_square_view(cnp.ndarray x, cnp.ndarray w):
+    """(x @ w, x @ x)"""
+    cdef cnp.ndarray xw = np.empty(1, x.dtype), xx = np.empty(1, x.dtype)
+    lanes_dot_square(is_float32(x), data(x, len(w)), data(w, len(w)), len(w), data(xw, 1),
+                     data(xx, 1))
+    return xw[0], xx[0]
+
+
+def dot_square_rows_view(cnp.ndarray X, cnp.ndarray w, bint apart=False):
+    """(X @ w)[:4] and (X * X).sum(axis=1)[:4]; with `apart`, each found by itself"""
+    cdef cnp.ndarray xw = np.empty(BLOCK, X.dtype), xx = np.empty(BLOCK, X.dtype)
+    cdef bint f32 = is_float32(X)
+    cdef int64_t n = len(w), rows = len(X)
+    cdef void *x = data(X, max(rows, BLOCK), n)
+    if apart:
+        lanes_dot_rows(f32, x, data(w, n), n, rows, data(xw, BLOCK))
+        lanes_square_rows(f32, x, n, rows, data(xx, BLOCK))
+    else:
+        lanes_dot_square_rows(f32, x, data(w, n), n, rows, data(xw, BLOCK), data(xx, BLOCK))
+    return list(xw), list(xx)
+
+
+# -- kernel values ---------------------------------------------------------------------------------
+
+def exp_view(double x):
+    """exp(x) for x <= 0"""
+    return exp_(x)
+
+
+def kernel_view(code, cnp.ndarray x, cnp.ndarray z):
+    """One kernel value of two vectors of equal, positive length."""
+    cdef Kernel kernel = kernel_of(code)
+    return any_kernel_value(&kernel, is_float32(x), data(x, len(z)), data(z, len(z)), len(z))
+
+
+def kernel_values_view(code, cnp.ndarray x, cnp.ndarray rows, bint in_dtype):
+    """k(x, rows), summed in their dtype or in float64"""
+    cdef Kernel kernel = kernel_of(code)
+    cdef int64_t n = len(rows), width = len(x)
+    cdef cnp.ndarray out = np.full(n, np.nan)
+    if in_dtype:
+        lanes_kernel_values(&kernel, is_float32(x), data(x, width), data(rows, n, width), width, n,
+                            <double *> data(out, n))
+    else:
+        any_kernel_values(&kernel, is_float32(x), data(x, width), data(rows, n, width), width, n,
+                          <double *> data(out, n))
+    return out
+
+
+def block_kernel_values_view(code, cnp.ndarray x, cnp.ndarray rows, bint in_dtype):
+    """k(rows, x) of the eight samples x, summed in their dtype or in float64"""
+    cdef Kernel kernel = kernel_of(code)
+    cdef double[ROWS_BLOCK * ROWS_WIDEST] turned
+    cdef int64_t n = len(rows), width = min(rows.shape[1], ROWS_WIDEST)
+    cdef bint f32 = is_float32(x)
+    cdef cnp.ndarray out = np.full((n, ROWS_BLOCK), np.nan)
+    cdef double *values = <double *> data(out, n, ROWS_BLOCK)
+    if in_dtype:
+        lanes_block_turn(f32, data(x, ROWS_BLOCK, width), width, turned)
+        lanes_block_kernel_values(&kernel, f32, turned, data(rows, n, width), width, n, values)
+    else:
+        rows_block_turn(f32, data(x, ROWS_BLOCK, width), width, turned)
+        block_kernel_values(&kernel, f32, turned, data(rows, n, width), width, n, values)
+    return out
+
+
+def weighted_view(cnp.ndarray weight, cnp.ndarray k, bint by_lanes):
+    """weight @ k, of eight columns; one by one or in the order of `dot`"""
+    cdef cnp.ndarray out = np.zeros(ROWS_BLOCK)
+    cdef int64_t n = len(weight)
+    cdef double *w = <double *> data(weight, n)
+    cdef double *values = <double *> data(k, n, ROWS_BLOCK)
+    if by_lanes:
+        rows_block_dot(w, values, n, <double *> data(out, ROWS_BLOCK))
+    else:
+        rows_block_weigh(w, values, n, <double *> data(out, ROWS_BLOCK))
+    return out
+
+
+# -- random numbers: `state` is an ndarray of shape (4,), uint64, and advances in place ------------
+
+def seed_view(uint64_t seed):
+    """The state after seeding."""
+    cdef cnp.ndarray state = np.zeros(4, np.uint64)
+    rng_seed(<uint64_t *> data(state, 4), seed)
+    return state
+
+
+def next_view(cnp.ndarray state):
+    """The next 64 bits."""
+    return rng_next(<uint64_t *> data(state, 4))
+
+
+def below_view(cnp.ndarray state, int64_t n):
+    """A number below n, n >= 1."""
+    return rng_below(<uint64_t *> data(state, 4), n)
+
+
+# -- tiles -----------------------------------------------------------------------------------------
+
+cdef class TilesView:
+    """Rows of X (n, width), float32 or float64, in tiles; rows after the n-th are zero."""
+    cdef Tiles rows
+    cdef object memory
+    cdef object present
+    cdef int64_t n
+    cdef object dtype
+
+    def __init__(self, X):
+        self.n, self.dtype = len(X), X.dtype
+        self.rows.width, self.rows.is_float32 = X.shape[1], X.dtype == np.float32
+        lanes = lanes_of(&self.rows)
+        self.memory = np.zeros((-(-self.n // lanes), X.shape[1], lanes), X.dtype)
+        self.rows.data = <char *> cnp.PyArray_DATA(self.memory)
+        for t in range(self.n):
+            self.put(t, X[t])
+
+    def note(self):
+        """Note from now on in which features the tiles are zero. Returns the notes, (tiles, words)
+        """
+        present = np.empty((len(self.memory), TILES_WORDS(self.rows.width)), np.uint64)
+        self.rows.present = <uint64_t *> cnp.PyArray_DATA(present)
+        tiles_note(self.rows.data, self.rows.width, len(present), self.rows.present)
+        self.present = present
+        return present
+
+    def put(self, int64_t t, x):
+        cdef cnp.ndarray row = self.row(x)
+        put_row(&self.rows, self.place(t), cnp.PyArray_DATA(row))
+
+    def get(self, int64_t t):
+        cdef cnp.ndarray row = np.empty(self.rows.width, self.dtype)
+        get_row(&self.rows, self.place(t), cnp.PyArray_DATA(row))
+        return row
+
+    def swap(self, int64_t s, int64_t t):
+        swap_rows(&self.rows, self.place(s), self.place(t))
+
+    def clear(self, int64_t n):
+        if n:
+            clear_rows(&self.rows, self.place(n - 1) + 1)
+
+    def kernel_row(self, code, x, int64_t first, int64_t last):
+        """k(x, row t), float32, for first <= t < last and all other rows of their tiles; else NaN
+        """
+        cdef cnp.ndarray row = self.row(x)
+        cdef cnp.ndarray out = np.full(self.memory.size // self.rows.width, np.nan, np.float32)
+        cdef Kernel kernel = kernel_of(code)
+        if not 0 <= first <= last <= self.n:
+            raise IndexError(f"rows {first} to {last} of {self.n}")
+        kernel_row(&self.rows, &kernel, cnp.PyArray_DATA(row), first, last,
+                   <float *> cnp.PyArray_DATA(out))
+        return out
+
+    def weighted_kernel(self, code, x, weights, in_float64=False):
+        """sum_t weights[t] k(x, row t) over the first len(weights) rows"""
+        cdef cnp.ndarray row = self.row(x)
+        cdef cnp.ndarray padded = np.zeros(self.memory.size // self.rows.width)
+        cdef Kernel kernel = kernel_of(code)
+        padded[:len(weights)] = weights
+        if in_float64:
+            return weighted_kernel_f64(&self.rows, &kernel, cnp.PyArray_DATA(row), len(weights),
+                                       <double *> cnp.PyArray_DATA(padded))
+        return weighted_kernel(&self.rows, &kernel, cnp.PyArray_DATA(row), len(weights),
+                               <double *> cnp.PyArray_DATA(padded))
+
+    def weighted_kernels(self, code, TilesView points, weights):
+        """`weighted_kernel` of each row of `points`"""
+        cdef cnp.ndarray padded = np.zeros(self.memory.size // self.rows.width)
+        cdef cnp.ndarray out = np.full(points.n, np.nan)
+        cdef Kernel kernel = kernel_of(code)
+        padded[:len(weights)] = weights
+        weighted_kernels(&self.rows, &kernel, &points.rows, points.n, len(weights),
+                         <double *> cnp.PyArray_DATA(padded), <double *> cnp.PyArray_DATA(out))
+        return out
+
+    def kernel_rows(self, code, TilesView points, n):
+        """k of each of the points, a row each, with the first n rows and the rest of their tile"""
+        cdef cnp.ndarray out = np.full(
+            (points.n, self.memory.size // self.rows.width), np.nan, np.float32)
+        cdef float *row[TILES_ROWS]
+        cdef int64_t j
+        cdef Kernel kernel = kernel_of(code)
+        if points.n > TILES_ROWS:
+            raise ValueError(f"{points.n} points, at most {TILES_ROWS}")
+        for j in range(points.n):
+            row[j] = <float *> cnp.PyArray_DATA(out) + j * out.shape[1]
+        kernel_rows(&self.rows, &kernel, &points.rows, points.n, n, row)
+        return out
+
+    def kernel_noise(self, code, weights):
+        """The noise of `weighted_kernel`, divided by sqrt(k(x, x))"""
+        cdef cnp.ndarray point = np.empty(self.rows.width, self.dtype)
+        cdef cnp.ndarray values = np.array(weights, np.float64)
+        cdef Kernel kernel = kernel_of(code)
+        return kernel_noise(&self.rows, &kernel, len(values), <double *> cnp.PyArray_DATA(values),
+                            cnp.PyArray_DATA(point))
+
+    cdef int64_t place(self, int64_t t) except -1:
+        if not 0 <= t < self.n:
+            raise IndexError(f"row {t} of {self.n}")
+        return t
+
+    cdef cnp.ndarray row(self, x):
+        row = np.ascontiguousarray(x, self.dtype)
+        if row.shape != (self.rows.width,):
+            raise ValueError(f"a row of shape {row.shape}")
+        return row
+
+
+# -- rows in a cache, and a factor that grows and shrinks -----------------------------------------
+
+cdef class RowCacheView:
+    """A cache of `n_floats` numbers for samples 0 <= i < n, in its own memory."""
+    cdef RowCache c
+    cdef int64_t capacity
+    cdef readonly dict arrays
+
+    def __init__(self, n_floats, n, length):
+        self.arrays = {
+            "block": np.zeros(n_floats, np.float32), "used": np.zeros(n, np.int64),
+            **{name: np.zeros(n, np.int32) for name in ("slot", "owner", "filled")}}
+        self.capacity, self.c.n_floats = n, n_floats
+        self.c.block = <float *> cnp.PyArray_DATA(self.arrays["block"])
+        self.c.slot = <int32_t *> cnp.PyArray_DATA(self.arrays["slot"])
+        self.c.owner = <int32_t *> cnp.PyArray_DATA(self.arrays["owner"])
+        self.c.filled = <int32_t *> cnp.PyArray_DATA(self.arrays["filled"])
+        self.c.used = <int64_t *> cnp.PyArray_DATA(self.arrays["used"])
+        cache_begin(&self.c, n, n)
+        cache_cut(&self.c, length, n)
+
+    @property
+    def counts(self):
+        """(stride, n_slots, n_used, n_missed)"""
+        return self.c.stride, self.c.n_slots, self.c.n_used, self.c.n_missed
+
+    def cut(self, length):
+        cache_cut(&self.c, length, self.capacity)
+
+    def ask(self, int64_t i, values):
+        """Request sample i's row and fill it with `values`. Returns how many numbers were valid."""
+        cdef int64_t t, k
+        self.place(i)
+        k = cache_slot(&self.c, i)
+        cdef int64_t was = self.c.filled[k]
+        if len(values) > self.c.stride:
+            raise ValueError(f"{len(values)} numbers in a slot of {self.c.stride}")
+        for t in range(was, len(values)):
+            cache_row(&self.c, k)[t] = values[t]
+        self.c.filled[k] = max(self.c.filled[k], len(values))
+        return was
+
+    def rows(self):
+        """{sample: the valid numbers of its row}"""
+        slot, found = self.arrays["slot"], {}
+        for i in np.flatnonzero(slot):
+            at = (slot[i] - 1) * self.c.stride
+            filled = self.arrays["filled"][slot[i] - 1]
+            found[int(i)] = self.arrays["block"][at:at + filled].tolist()
+        return found
+
+    def swap(self, int64_t a, int64_t b):
+        cdef int32_t pair[2]
+        pair[0], pair[1] = <int32_t> self.place(min(a, b)), <int32_t> self.place(max(a, b))
+        cache_swap(&self.c, a, b)
+        cache_swap_columns(&self.c, pair, 1)
+
+    def wipe(self):
+        cache_wipe(&self.c, self.capacity)
+
+    cdef int64_t place(self, int64_t i) except -1:
+        if not 0 <= i < self.capacity:
+            raise IndexError(f"sample {i} of {self.capacity}")
+        return i
+
+
+cdef class PackedFactorView:
+    """The factor of some rows of K (n, n), float64, in its own memory of `length` numbers."""
+    cdef PackedFactor f
+    cdef int64_t order
+    cdef double lift
+    cdef readonly dict arrays
+    cdef readonly object K
+    cdef readonly list S        # rows of K, in the order of `append`
+
+    def __init__(self, K, length, lift):
+        n = len(K)
+        self.K, self.S, self.lift = np.array(K, np.float64), [], lift
+        self.arrays = {
+            "pool": np.zeros(length), "ones": np.zeros(n),
+            "border": np.zeros(n + 1), "solution": np.zeros(n + 1)}
+        self.f.length, self.f.width = length, n
+        self.f.order, self.f.lift = &self.order, &self.lift
+        self.f.pool = <double *> cnp.PyArray_DATA(self.arrays["pool"])
+        self.f.ones = <double *> cnp.PyArray_DATA(self.arrays["ones"])
+        self.f.border = <double *> cnp.PyArray_DATA(self.arrays["border"])
+        self.f.solution = <double *> cnp.PyArray_DATA(self.arrays["solution"])
+
+    def append(self, int64_t i):
+        """Append row i of K. Returns its Schur complement, or None if there is no room."""
+        cdef cnp.ndarray row = np.ascontiguousarray(self.K[i])
+        cdef double delta
+        if not factor_has_room(&self.f):
+            return None
+        self.arrays["border"][1:1 + self.order] = row[self.S] + self.lift
+        delta = factor_complement(&self.f, row[i])
+        factor_append(&self.f, delta, <double *> cnp.PyArray_DATA(row), len(row))
+        self.S.append(i)
+        return delta
+
+    def remove(self, int64_t p):
+        """Remove the p-th row of S. Returns how many rows of K are still stored."""
+        del self.S[p]
+        return factor_remove(&self.f, p)
+
+    def drop_column(self, int64_t i):
+        """Remove row and column i of K; i is not in S."""
+        factor_drop_column(&self.f, i, len(self.K))
+        self.K = np.delete(np.delete(self.K, i, 0), i, 1)
+        self.S = [j - (j > i) for j in self.S]
+
+    def add_outer(self, rho, v):
+        """L L^T += rho v v^T; returns L^-T L^-1 v, from before."""
+        self.arrays["border"][1:1 + self.order] = v
+        factor_forward(&self.f)
+        cdef cnp.ndarray x = self.arrays["solution"][1:1 + self.order].copy()
+        factor_backward(&self.f, <double *> cnp.PyArray_DATA(x))
+        factor_add_outer(&self.f, rho)
+        return x
+
+    def solve(self, total, values):
+        """(b, x):  sum(x) = total,  K_SS x + b = values"""
+        self.arrays["border"][:1 + self.order] = [total, *values]
+        factor_solve(&self.f)
+        solution = self.arrays["solution"][:1 + self.order]
+        return solution[0], solution[1:].copy()
+
+    @property
+    def L(self):
+        """ndarray of shape (m, m)"""
+        L = np.zeros((self.order, self.order))
+        L[np.tril_indices(self.order)] = self.arrays["pool"][:packed(self.order)]
+        return L
+
+    def row(self, int64_t p):
+        """The stored row p of K, or None if there is no room for it."""
+        if not 0 <= p < factor_rows(&self.f, self.order):
+            return None
+        at = factor_row(&self.f, p) - self.f.pool
+        return self.arrays["pool"][at:at + len(self.K)].copy()
