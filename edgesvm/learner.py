@@ -25,9 +25,11 @@ import numpy as np
 
 from edgesvm.budget import (
     PARTS,
+    SCRATCH,
     BeyondAnyMachine,
     MemoryBudgetError,
     MemoryPlan,
+    Table,
     format_bytes,
     parse_bytes,
 )
@@ -65,22 +67,6 @@ Self = TypeVar("Self", bound="Learner")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 DTYPES = ("float32", "float64")
-# Names of arrays that a core may write while it decides. They are zero between samples, which
-# tests/conformance/test_scratch.py checks.
-DECISION_SCRATCH = frozenset(
-    (
-        "angle",
-        "coded",
-        "complete",
-        "features",
-        "mixed",
-        "point",
-        "scaled",
-        "scores",
-        "scratch",
-        "sums",
-    )
-)
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
 MOST_SAMPLES = 50_000  # that several passes of `fit` make, if the caller says no number
@@ -132,13 +118,12 @@ class Place(NamedTuple):
 class ReadingPlan(NamedTuple):
     """The arrays of a core that only decides: those of another core, but for its own scratch."""
 
-    views: dict[str, np.ndarray]
+    core: Any
 
     def cut(self, _: np.ndarray) -> dict[str, np.ndarray]:
-        return {
-            name: np.zeros_like(view) if name in DECISION_SCRATCH else view
-            for name, view in self.views.items()
-        }
+        views: dict[str, np.ndarray] = self.core.views
+        own = {array.name for array in self.core.plan.arrays if array.role == SCRATCH}
+        return {name: np.zeros_like(v) if name in own else v for name, v in views.items()}
 
 
 class State(NamedTuple):
@@ -193,8 +178,8 @@ class Learner(Estimator, Saved):
         """The parameters that are fields with a check, as it returns them."""
         return checked(self)
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        """The learner's own arrays, (name, dtype, shape)."""
+    def _arrays(self, n_features: int) -> Table:
+        """The table of the learner's own arrays."""
         raise NotImplementedError
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
@@ -658,27 +643,26 @@ class Learner(Estimator, Saved):
             Names the first refused row, for a weight the bound too. The rows before it are learned;
             it and later rows are not.
         """
-        with self._guard as guard:
+        with self._guard as guard, self._first_samples():
             rows, labels, weights = guard.call(self._rows, X, y, sample_weight)
             if self._state is None:
-                with self._first_samples():
-                    self.allocate(rows.shape[1], classes)
-                    self._learn_rows(rows, labels, weights)
-                return self
-            core = self._state.core
-            if classes is not None and not core.labels.in_slots:
-                named = guard.call(Labels, classes, self._most_classes(core.n_features))
-                with self._first_samples():
-                    self._adopt(self.plan(core.n_features), core.arena, named, core.n_features)
-                    self._learn_rows(rows, labels, weights)
-                return self
-            if classes is not None and not guard.call(core.labels.names, classes):
-                raise ValueError(
-                    f"classes={list(classes)!r} differ from the labels so far,"
-                    f" {list(core.labels.in_slots)!r}"
-                )
+                self.allocate(rows.shape[1], classes)
+            elif classes is not None:
+                guard.call(self._name_classes, classes)
             self._learn_rows(rows, labels, weights)
         return self
+
+    def _name_classes(self, classes: Sequence[Any]) -> None:
+        """Take up the classes, if there are none yet; ValueError if they are others."""
+        core = self.core
+        if not core.labels.in_slots:
+            named = Labels(classes, self._most_classes(core.n_features))
+            self._adopt(self.plan(core.n_features), core.arena, named, core.n_features)
+        elif not core.labels.names(classes):
+            raise ValueError(
+                f"classes={list(classes)!r} differ from the labels so far,"
+                f" {list(core.labels.in_slots)!r}"
+            )
 
     def _rows(
         self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None
@@ -903,27 +887,25 @@ class Learner(Estimator, Saved):
         TypeError
             `out` is not an ndarray.
         """
-        core = self._fitted
-        out, row, status = core.decide_many(self._matrix(X), out, self._team(n_jobs))
-        self._check_decided(core, row, status)
-        return out
+        return self._answers("decide_many", X, n_jobs, out)
 
     def predict(self, X: Matrix, n_jobs: int | None = None) -> np.ndarray:
         """Predicted labels or targets, ndarray of shape (n_samples,); `n_jobs` as in
         `decision_function`."""
-        core = self._fitted
         if self.regresses:
-            values, row, status = core.decide_many(self._matrix(X), None, self._team(n_jobs))
-            self._check_decided(core, row, status)
-            return cast(np.ndarray, values)
-        predicted, row, status = core.predict_many(self._matrix(X), self._team(n_jobs))
-        self._check_decided(core, row, status)
-        return predicted
+            return self._answers("decide_many", X, n_jobs, None)
+        return self._answers("predict_many", X, n_jobs)
 
-    def _team(self, n_jobs: int | None) -> Team | None:
-        """The threads of a call; None: the caller's alone."""
-        n = n_threads(n_jobs)
-        return None if n == 1 else Team(n, self._reader_of)
+    def _answers(self, method: str, X: Matrix, n_jobs: int | None, *out: Any) -> np.ndarray:
+        """What the core's method of this name says of all rows, or the error for one of them."""
+        core, n = self._fitted, n_threads(n_jobs)
+        team = None if n == 1 else Team(n, self._reader_of)  # else the caller's thread alone
+        found, row, status = getattr(core, method)(self._matrix(X), *out, team)
+        if status > Status.CHANGED:
+            raise refusal(
+                status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots
+            )
+        return cast(np.ndarray, found)
 
     def _reader_of(self, core: Any) -> Any:
         state = self._state
@@ -936,7 +918,7 @@ class Learner(Estimator, Saved):
         if not core.has_scratch:
             return core
         place = Place(
-            cast(MemoryPlan, ReadingPlan(core.views)),
+            cast(MemoryPlan, ReadingPlan(core)),
             core.arena,
             core.labels,
             core.n_features,
@@ -950,13 +932,6 @@ class Learner(Estimator, Saved):
     def _inner_readers(self, core: Any) -> dict[str, Any]:
         """The core's own parameters that are cores."""
         return {}
-
-    def _check_decided(self, core: Any, row: int, status: Status) -> None:
-        """Raise for the row that was refused."""
-        if status > Status.CHANGED:
-            raise refusal(
-                status, f"{type(self).__name__}: row {row}", self.dtype, core.labels.in_slots
-            )
 
     def score(
         self,

@@ -167,13 +167,13 @@ cdef class LearnerCore:
     cdef void end_deciding(self, bint alone) noexcept
 
     @cython.final
-    cdef object ask(self, Question question, x, out)
+    cdef object respond(self, Question question, x, out)
 
     @cython.final
     cdef cnp.ndarray room_for(self, out, int64_t n)
 
     @cython.final
-    cdef object ask_many(self, Question question, X, out, Team team)
+    cdef object respond_many(self, Question question, X, out, Team team)
 
     @cython.final
     cdef Status decide_all(

@@ -387,34 +387,34 @@ cdef class LearnerCore:
         except (TypeError, OverflowError) as error:
             raise TypeError(f"{self.owner}: the target {y!r} is not a number") from error
 
-    # -- one sample: each of these is `ask` for something else -------------------------------------
+    # -- one sample: each of these is `respond` for something else -------------------------------------
 
     def decision_one(self, x, out=None):
         """The decision value, a float; with more than two labels an ndarray, `out` if given."""
-        return self.ask(DECISION, x, out)
+        return self.respond(DECISION, x, out)
 
     def predict_one(self, x):
-        return self.ask(LABEL, x, None)
+        return self.respond(LABEL, x, None)
 
     def predict_with_score(self, x):
         """Label of one sample and its decision value, from one decision."""
         if self.regresses:
             raise AttributeError(f"{self.owner} predicts numbers; there is no label with a score")
-        return self.ask(LABEL_AND_SCORE, x, None)
+        return self.respond(LABEL_AND_SCORE, x, None)
 
     def probabilities_one(self, x, out=None):
         """Probabilities of one sample's labels, ndarray of shape (n_labels,); `out` if given."""
-        return self.ask(PROBABILITIES, x, out)
+        return self.respond(PROBABILITIES, x, out)
 
     def interval_one(self, x):
         """Both ends of the interval of one sample's target."""
-        return self.ask(INTERVAL, x, None)
+        return self.respond(INTERVAL, x, None)
 
     def forecast_one(self, x):
         """Value, and both ends of its interval, of the sample that follows the last one learned."""
-        return self.ask(FORECAST, x, None)
+        return self.respond(FORECAST, x, None)
 
-    cdef object ask(self, Question question, x, out):
+    cdef object respond(self, Question question, x, out):
         """The answer for one sample, by this core or the one that took over its memory."""
         cdef double[MAX_CLASSES] place
         cdef double *values = place
@@ -423,7 +423,7 @@ cdef class LearnerCore:
         cdef cnp.ndarray row = self.row_to_decide(x)
         cdef int n = self.n_answers()
         if self.successor is not None:
-            return self.successor.ask(question, x, out)
+            return self.successor.respond(question, x, out)
         self.check_fitted()
         if question == PROBABILITIES or (question == DECISION and n > 1):
             out = self.room_for(out, self.labels.n if question == PROBABILITIES else n)
@@ -573,27 +573,29 @@ cdef class LearnerCore:
         row : int, the number of the refused row, or n
         status : Status of the refused row
         """
-        return self.ask_many(DECISION, X, out, team)
+        return self.respond_many(DECISION, X, out, team)
 
     def probabilities_many(self, X not None, out=None, Team team=None):
         """As `decide_many`, of the labels' probabilities; `out` has shape (n, n_labels). Of a
         regressor the ends of the intervals, (n, 2)."""
-        return self.ask_many(PROBABILITIES, X, out, team)
+        return self.respond_many(PROBABILITIES, X, out, team)
 
     def predict_many(self, X not None, Team team=None):
         """Labels of rows of X, ndarray of shape (n,); and row and status as in `decide_many`."""
-        return self.ask_many(LABEL, X, None, team)
+        return self.respond_many(LABEL, X, None, team)
 
-    cdef object ask_many(self, Question question, X, out, Team team):
-        cdef int64_t n = len(X), i = 0, n_values = self.n_values(question)
+    cdef object respond_many(self, Question question, X, out, Team team):
+        cdef int64_t n = len(X), i = 0, n_values
+        cdef tuple shape = (n,)
         cdef Status status
         cdef bint alone = self.begin_deciding()
         try:
             if self.successor is not None:
-                return self.successor.ask_many(question, X, out, team)
+                return self.successor.respond_many(question, X, out, team)
             self.check_fitted()
             n_values = self.n_values(question)
-            shape = (n, n_values) if question == PROBABILITIES or n_values > 1 else (n,)
+            if question == PROBABILITIES or n_values > 1:
+                shape = (n, n_values)
             if question == LABEL:
                 out = np.zeros(n, np.int8)
             elif out is None:

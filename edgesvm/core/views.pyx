@@ -1,7 +1,7 @@
 """Access to the C level from Python: for tests, and of tiles for exports."""
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
 
@@ -9,14 +9,7 @@ from edgesvm.core.kernels cimport Kernel, any_kernel_value, exp_, kernel_of
 from edgesvm.core.linalg cimport (
     BLOCK, lanes_dot, lanes_dot_rows, lanes_dot_square, lanes_dot_square_rows,
     lanes_square_distance, lanes_square_rows)
-from edgesvm.core.packed_factor cimport (
-    PackedFactor, factor_add_outer, factor_append, factor_backward, factor_complement,
-    factor_drop_column, factor_forward, factor_has_room, factor_remove, factor_row, factor_rows,
-    factor_solve, packed)
 from edgesvm.core.rng cimport rng_below, rng_next, rng_seed
-from edgesvm.core.row_cache cimport (
-    RowCache, cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns,
-    cache_wipe)
 from edgesvm.core.rows cimport (
     ROWS_BLOCK, ROWS_WIDEST, any_kernel_values, block_kernel_values, lanes_block_kernel_values,
     lanes_block_turn, lanes_kernel_values, rows_block_dot, rows_block_turn, rows_block_weigh)
@@ -262,145 +255,3 @@ cdef class TilesView:
         if row.shape != (self.rows.width,):
             raise ValueError(f"a row of shape {row.shape}")
         return row
-
-
-# -- rows in a cache, and a factor that grows and shrinks -----------------------------------------
-
-cdef class RowCacheView:
-    """A cache of `n_floats` numbers for samples 0 <= i < n, in its own memory."""
-    cdef RowCache c
-    cdef int64_t capacity
-    cdef readonly dict arrays
-
-    def __init__(self, n_floats, n, length):
-        self.arrays = {
-            "block": np.zeros(n_floats, np.float32), "used": np.zeros(n, np.int64),
-            **{name: np.zeros(n, np.int32) for name in ("slot", "owner", "filled")}}
-        self.capacity, self.c.n_floats = n, n_floats
-        self.c.block = <float *> cnp.PyArray_DATA(self.arrays["block"])
-        self.c.slot = <int32_t *> cnp.PyArray_DATA(self.arrays["slot"])
-        self.c.owner = <int32_t *> cnp.PyArray_DATA(self.arrays["owner"])
-        self.c.filled = <int32_t *> cnp.PyArray_DATA(self.arrays["filled"])
-        self.c.used = <int64_t *> cnp.PyArray_DATA(self.arrays["used"])
-        cache_begin(&self.c, n, n)
-        cache_cut(&self.c, length, n)
-
-    @property
-    def counts(self):
-        """(stride, n_slots, n_used, n_missed)"""
-        return self.c.stride, self.c.n_slots, self.c.n_used, self.c.n_missed
-
-    def cut(self, length):
-        cache_cut(&self.c, length, self.capacity)
-
-    def ask(self, int64_t i, values):
-        """Request sample i's row and fill it with `values`. Returns how many numbers were valid."""
-        cdef int64_t t, k
-        self.place(i)
-        k = cache_slot(&self.c, i)
-        cdef int64_t was = self.c.filled[k]
-        if len(values) > self.c.stride:
-            raise ValueError(f"{len(values)} numbers in a slot of {self.c.stride}")
-        for t in range(was, len(values)):
-            cache_row(&self.c, k)[t] = values[t]
-        self.c.filled[k] = max(self.c.filled[k], len(values))
-        return was
-
-    def rows(self):
-        """{sample: the valid numbers of its row}"""
-        slot, found = self.arrays["slot"], {}
-        for i in np.flatnonzero(slot):
-            at = (slot[i] - 1) * self.c.stride
-            filled = self.arrays["filled"][slot[i] - 1]
-            found[int(i)] = self.arrays["block"][at:at + filled].tolist()
-        return found
-
-    def swap(self, int64_t a, int64_t b):
-        cdef int32_t pair[2]
-        pair[0], pair[1] = <int32_t> self.place(min(a, b)), <int32_t> self.place(max(a, b))
-        cache_swap(&self.c, a, b)
-        cache_swap_columns(&self.c, pair, 1)
-
-    def wipe(self):
-        cache_wipe(&self.c, self.capacity)
-
-    cdef int64_t place(self, int64_t i) except -1:
-        if not 0 <= i < self.capacity:
-            raise IndexError(f"sample {i} of {self.capacity}")
-        return i
-
-
-cdef class PackedFactorView:
-    """The factor of some rows of K (n, n), float64, in its own memory of `length` numbers."""
-    cdef PackedFactor f
-    cdef int64_t order
-    cdef double lift
-    cdef readonly dict arrays
-    cdef readonly object K
-    cdef readonly list S        # rows of K, in the order of `append`
-
-    def __init__(self, K, length, lift):
-        n = len(K)
-        self.K, self.S, self.lift = np.array(K, np.float64), [], lift
-        self.arrays = {
-            "pool": np.zeros(length), "ones": np.zeros(n),
-            "border": np.zeros(n + 1), "solution": np.zeros(n + 1)}
-        self.f.length, self.f.width = length, n
-        self.f.order, self.f.lift = &self.order, &self.lift
-        self.f.pool = <double *> cnp.PyArray_DATA(self.arrays["pool"])
-        self.f.ones = <double *> cnp.PyArray_DATA(self.arrays["ones"])
-        self.f.border = <double *> cnp.PyArray_DATA(self.arrays["border"])
-        self.f.solution = <double *> cnp.PyArray_DATA(self.arrays["solution"])
-
-    def append(self, int64_t i):
-        """Append row i of K. Returns its Schur complement, or None if there is no room."""
-        cdef cnp.ndarray row = np.ascontiguousarray(self.K[i])
-        cdef double delta
-        if not factor_has_room(&self.f):
-            return None
-        self.arrays["border"][1:1 + self.order] = row[self.S] + self.lift
-        delta = factor_complement(&self.f, row[i])
-        factor_append(&self.f, delta, <double *> cnp.PyArray_DATA(row), len(row))
-        self.S.append(i)
-        return delta
-
-    def remove(self, int64_t p):
-        """Remove the p-th row of S. Returns how many rows of K are still stored."""
-        del self.S[p]
-        return factor_remove(&self.f, p)
-
-    def drop_column(self, int64_t i):
-        """Remove row and column i of K; i is not in S."""
-        factor_drop_column(&self.f, i, len(self.K))
-        self.K = np.delete(np.delete(self.K, i, 0), i, 1)
-        self.S = [j - (j > i) for j in self.S]
-
-    def add_outer(self, rho, v):
-        """L L^T += rho v v^T; returns L^-T L^-1 v, from before."""
-        self.arrays["border"][1:1 + self.order] = v
-        factor_forward(&self.f)
-        cdef cnp.ndarray x = self.arrays["solution"][1:1 + self.order].copy()
-        factor_backward(&self.f, <double *> cnp.PyArray_DATA(x))
-        factor_add_outer(&self.f, rho)
-        return x
-
-    def solve(self, total, values):
-        """(b, x):  sum(x) = total,  K_SS x + b = values"""
-        self.arrays["border"][:1 + self.order] = [total, *values]
-        factor_solve(&self.f)
-        solution = self.arrays["solution"][:1 + self.order]
-        return solution[0], solution[1:].copy()
-
-    @property
-    def L(self):
-        """ndarray of shape (m, m)"""
-        L = np.zeros((self.order, self.order))
-        L[np.tril_indices(self.order)] = self.arrays["pool"][:packed(self.order)]
-        return L
-
-    def row(self, int64_t p):
-        """The stored row p of K, or None if there is no room for it."""
-        if not 0 <= p < factor_rows(&self.f, self.order):
-            return None
-        at = factor_row(&self.f, p) - self.f.pool
-        return self.arrays["pool"][at:at + len(self.K)].copy()

@@ -4,14 +4,16 @@ those that `pytest.mark.raw` says also hold where raw samples are taken, over th
 
 `make test` takes every entry in float32, and in float64 the first of a kind.
 `pytest.mark.entries(*names)` narrows that to the entries named, the first of them in both dtypes;
-`dtype="float64"` exchanges the two. The long run takes the rest. What `make test` takes is one
-item; elsewhere, and with `-k`, each learner is one.
+`dtype="float64"` exchanges the two. The long run takes the rest, and all values of `Subject.some`.
+What `make test` takes is one item; elsewhere, and with `-k`, each learner is one.
 """
 
 import sys
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -27,6 +29,13 @@ class Subject:
 
     entry: Registered | RegisteredRaw
     dtype: str
+    samples: ClassVar[bool] = False  # whether `some` leaves values out
+
+    def some(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The values that a slow check tries: `make test` takes one of them for each learner, so
+        that the learners share them; the long run all."""
+        at = zlib.crc32(str(self).encode()) % len(values)
+        return values[at : at + 1] if self.samples else values
 
     @property
     def n_features(self) -> int:
@@ -86,6 +95,7 @@ def pytest_generate_tests(metafunc):
     if "every_subject" not in metafunc.fixturenames:
         return
     quick = metafunc.config.option.markexpr == "not long"  # what is long need not be made
+    Subject.samples = quick
     subjects = [Subject(entry, dtype) for entry in entries for dtype in entry.dtypes]
     usual = [subject for subject in subjects if not is_long(subject)]
     if quick and not metafunc.config.option.keyword:

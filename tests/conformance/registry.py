@@ -40,6 +40,7 @@ from edgesvm import (
     FourierSVR,
     GaussianNovelty,
     IncrementalDecrementalSVM,
+    IncrementalDecrementalSVR,
     IncrementalSVM,
     KernelNovelty,
     KernelPerceptron,
@@ -322,13 +323,6 @@ class RegisteredRaw:
         for x in np.resize(X, (len(X), n_channels)):
             with contextlib.suppress(SampleRefused):
                 model.push(x)
-
-
-# The regressors without intervals, which test_regressors.py tries, with small parameters: what is
-# full, or overflows, happens on a short stream.
-REGRESSORS: dict[str, dict[str, Any]] = {
-    "IncrementalDecrementalSVR": {"max_vectors": 18, "gamma": 0.2},
-}
 
 
 def on(engine: str, kind: type[Any]) -> type[Any]:
@@ -625,6 +619,12 @@ REGISTERED = [
     Registered(
         "IncrementalDecrementalSVM",
         IncrementalDecrementalSVM,
+        {"max_vectors": 18, "gamma": 0.2},
+        unread=("degree",),
+    ),
+    Registered(
+        "IncrementalDecrementalSVR",
+        IncrementalDecrementalSVR,
         {"max_vectors": 18, "gamma": 0.2},
         unread=("degree",),
     ),

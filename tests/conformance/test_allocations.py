@@ -23,9 +23,9 @@ import numpy as np
 from registry import BY_NAME, one_sample_methods
 
 cases = {{}}
-for name in {names}:
+for name, dtypes in {names}.items():
     entry = BY_NAME[name]
-    for dtype in entry.dtypes:
+    for dtype in dtypes:
         X, y = entry.stream(600, dtype)
         rows, labels = list(X), y.tolist()
         learned = entry.make(dtype).partial_fit(X, y)
@@ -60,27 +60,28 @@ cases = {name: case for name, case in cases.items() if name.endswith("predict, t
 NAMES = [entry.name for entry in REGISTERED]
 # Each core once; for C, where core/ holds that no module imports an allocator, the methods alone.
 CORES = {*OWN_METHODS, *CHECKS}
-FEWER_SAMPLES = 5_000
+FEWER_SAMPLES = 1_000
 LARGEST_CONTROL = 100
 
 
 def together(usual):
-    """The usual names as one value, each other as one of the long run."""
-    others = [name for name in NAMES if name not in usual]
+    """The usual names as one value, each in one dtype; each name in all as one of the long run."""
+    dtypes = {name: BY_NAME[name].dtypes for name in NAMES}
+    one = {name: dtypes[name][-(i % 2) :][:1] for i, name in enumerate(sorted(usual))}
     return [
-        pytest.param(sorted(usual), id="usual"),
-        *(pytest.param([name], id=name, marks=pytest.mark.long) for name in others),
+        pytest.param(one, id="usual"),
+        *(pytest.param({n: dtypes[n]}, id=n, marks=pytest.mark.long) for n in NAMES),
     ]
 
 
 def n_cases(names):
     """Of each learner what answers one sample, and what learns one."""
-    entries = [BY_NAME[name] for name in names]
-    methods = [one_sample_methods(entry.make().partial_fit(*entry.stream(40))) for entry in entries]
-    return sum(
-        (4 + entry.forecasts + len(of)) * len(entry.dtypes)
-        for entry, of in zip(entries, methods, strict=True)
-    )
+    total = 0
+    for name, dtypes in names.items():
+        entry = BY_NAME[name]
+        methods = one_sample_methods(entry.make().partial_fit(*entry.stream(40)))
+        total += (4 + entry.forecasts + len(methods)) * len(dtypes)
+    return total
 
 
 @pytest.mark.parametrize("names", together(CORES))
@@ -112,13 +113,15 @@ def test_no_c_allocator_call_per_sample(names, through_malloc, alloc_preload, n=
 @pytest.mark.long
 @each("through_malloc", [True, False])
 def test_no_c_allocator_call_in_a_million_samples(through_malloc, alloc_preload):
-    test_no_c_allocator_call_per_sample(NAMES[:1], through_malloc, alloc_preload, SAMPLES)
+    names = {NAMES[0]: BY_NAME[NAMES[0]].dtypes}
+    test_no_c_allocator_call_per_sample(names, through_malloc, alloc_preload, SAMPLES)
 
 
 @pytest.mark.parametrize("name", first_of(NAMES))
 def test_no_python_allocator_call_in_a_million_samples(name):
-    measured = hook_calls(SETUP.format(names=[name]) + ALTERNATE)
-    assert len(measured) == len(BY_NAME[name].dtypes)
+    dtypes = BY_NAME[name].dtypes
+    measured = hook_calls(SETUP.format(names={name: dtypes}) + ALTERNATE)
+    assert len(measured) == len(dtypes)
     assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
 
 

@@ -130,28 +130,6 @@ def test_only_the_callers_buffer_is_written(subject, kind):
     assert (every_byte[:GUARD] == FILL).all() and (every_byte[-GUARD:] == FILL).all()
 
 
-@also_raw
-@own_methods
-@each_of("subject")
-def test_a_larger_buffer_is_used_up_to_the_plan(subject):
-    total = subject.make().plan(subject.n_features).total
-    buffer = aligned(total + 100)
-    buffer[:] = FILL
-    learner = subject.make().allocate(subject.n_features, buffer=buffer)
-    subject.entry.taught(learner, *subject.stream(100))
-    assert learner.nbytes == total
-    assert (buffer[total:] == FILL).all()
-
-
-@also_raw
-@own_methods
-@each_of("subject")
-def test_misaligned_buffer_is_refused(subject):
-    total = subject.make().plan(subject.n_features).total
-    with pytest.raises(ValueError, match="multiple of 8"):
-        subject.make().allocate(subject.n_features, buffer=aligned(total + 8)[1 : total + 1])
-
-
 @each_of("subject")
 def test_within_its_own_total_and_not_in_one_byte_less(subject):
     entry = subject.entry
@@ -181,19 +159,6 @@ def test_within_is_maximal(subject, budget):
     if larger > learner._capacity_range(subject.n_features)[1]:
         return  # all that is worth having fits
     assert subject.make(**{entry.capacity: larger}).plan(subject.n_features).total > n_bytes
-
-
-@each_of("subject")
-def test_the_error_names_a_budget_that_does(subject):
-    entry = subject.entry
-    with pytest.raises(MemoryBudgetError) as caught:
-        entry.within(10, subject.dtype)
-    required = caught.value.required
-    learner = entry.within(required, subject.dtype)
-    assert learner.plan(subject.n_features).total == required
-    with pytest.raises(MemoryBudgetError) as again:
-        entry.within(required - 1, subject.dtype)
-    assert again.value.required == required
 
 
 @own_methods

@@ -7,15 +7,15 @@ from registry import answer, answers, every_array
 from test_stream import settle
 
 from edgesvm import Perceptron
-from edgesvm.learner import DECISION_SCRATCH
+from edgesvm.budget import SCRATCH
 from reference.online import PerceptronCoreRef
 
 
 def dirty(learner):
     """Names of the scratch arrays that are not zero."""
-    arrays = every_array(learner).items()
-    scratch = [(n, array) for n, array in arrays if n.rpartition("/")[2] in DECISION_SCRATCH]
-    return [name for name, array in scratch if array.any()]
+    leaves = learner.plan(learner.n_features_in_).leaves()
+    scratch = {planned.name for planned in leaves if planned.role == SCRATCH}
+    return [name for name, array in every_array(learner).items() if name in scratch and array.any()]
 
 
 def check(learner, X, y):
@@ -55,7 +55,7 @@ class Untidy(Perceptron):
     tried = PerceptronCoreRef
 
     def _arrays(self, n_features):
-        return [*super()._arrays(n_features), ("scratch", "f8", (2,))]
+        return [*super()._arrays(n_features), ("scratch", "f8", (2,), SCRATCH)]
 
     def _build(self, engine, place):
         return self.tried(*place, **self._core_params(place.n_features))

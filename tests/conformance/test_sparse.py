@@ -24,6 +24,7 @@ from edgesvm import (
 )
 from edgesvm.data import Rows, Source, SparseRows
 from edgesvm.serve.taught import predict_then_learn
+from rig.threads import Nosy
 
 N = 150
 # Each way by which rows are read; the other entries in the long run.
@@ -258,21 +259,6 @@ def test_many_rows_give_the_bits_of_one_at_a_time(name, dtype):
     for rows in (X, Matrix(X)):
         assert many.decision_function(rows).tolist() == values.tolist()
     assert state(many) == state(single)
-
-
-class Nosy(int):
-    """A label that has something done when it is compared."""
-
-    def __new__(cls, value, act):
-        label = super().__new__(cls, value)
-        label.act = act
-        return label
-
-    def __eq__(self, other):
-        self.act()
-        return int(self) == other
-
-    __hash__ = int.__hash__
 
 
 @each("name", ["indptr", "indices", "data"])

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
@@ -38,11 +37,8 @@ def in_chunks(learner, X, y, cuts, weights=None):
     return learner
 
 
-def one_at_a_time(learner, X, y):
-    learner.allocate(X.shape[1])
-    for row, label in zip(X, y, strict=True):
-        learner.learn_one(row, label)
-    return learner
+def some_weights(rng, n):
+    return rng.choice([0.0, 0.25, 1.0, 3.0], n)
 
 
 def random_cuts(rng, n):
@@ -52,32 +48,27 @@ def random_cuts(rng, n):
 @each_of("subject")
 def test_one_at_a_time_equals_batch(subject):
     X, y = subject.stream(N)
-    whole = subject.make().partial_fit(X, y)
-    assert state(one_at_a_time(subject.make(), X, y)) == state(whole)
-    assert whole.n_seen_ == N
-    assert 0 < whole.n_updates_ <= N
+    weights = some_weights(np.random.default_rng(5), N)
+    for given in (np.ones(N), weights):
+        single = subject.make().allocate(subject.n_features)
+        for row, label, weight in zip(X, y, given.tolist(), strict=True):
+            single.learn_one(row, label, weight)
+        whole = subject.make().partial_fit(X, y, sample_weight=given)
+        assert state(single) == state(whole)
+        assert whole.n_seen_ == N
+        assert 0 < whole.n_updates_ <= N
 
 
 @each_of("subject")
 @each("weighted", [False, True])
-@each("seed", range(5))
-def test_any_cutting_equals_batch(subject, seed, weighted):
-    rng = np.random.default_rng(seed)
-    X, y = subject.stream(N, seed)
-    weights = rng.choice([0.0, 0.25, 1.0, 3.0], N) if weighted else None
-    whole = subject.make().partial_fit(X, y, sample_weight=weights)
-    cut = in_chunks(subject.make(), X, y, random_cuts(rng, N), weights)
-    assert state(cut) == state(whole)
-
-
-@each_of("subject")
-def test_weights_one_at_a_time_equal_a_batch(subject):
-    X, y = subject.stream(N)
-    weights = np.random.default_rng(5).choice([0.0, 0.25, 1.0, 3.0], N)
-    single = subject.make().allocate(subject.n_features)
-    for row, label, weight in zip(X, y, weights.tolist(), strict=True):
-        single.learn_one(row, label, weight)
-    assert state(single) == state(subject.make().partial_fit(X, y, sample_weight=weights))
+def test_any_cutting_equals_batch(subject, weighted):
+    for seed in subject.some(range(5)):
+        rng = np.random.default_rng(seed)
+        X, y = subject.stream(N, seed)
+        weights = some_weights(rng, N) if weighted else None
+        whole = subject.make().partial_fit(X, y, sample_weight=weights)
+        cut = in_chunks(subject.make(), X, y, random_cuts(rng, N), weights)
+        assert state(cut) == state(whole)
 
 
 def counted(function, calls):
@@ -99,16 +90,6 @@ def test_label_and_score_come_from_one_decision(subject, monkeypatch):
         found = [learner.predict_with_score(row) for row in X]
         assert found == expected and all(type(score) is float for _, score in found)
     assert len(decided) == 20
-
-
-@each_of("subject")
-def test_batch_with_single_samples_between(subject):
-    X, y = subject.stream(N)
-    mixed = subject.make().partial_fit(X[:100], y[:100])
-    for i in range(100, 140):
-        mixed.learn_one(X[i], y[i])
-    mixed.partial_fit(X[140:], y[140:])
-    assert state(mixed) == state(subject.make().partial_fit(X, y))
 
 
 @own_methods
@@ -254,20 +235,6 @@ def test_pickled_and_continued_equals_never_stopped(subject, k, copier):
     assert state(twin.partial_fit(X[k:], y[k:])) == state(subject.make().partial_fit(X, y))
     if before is not None:
         assert bytes(learner.arena) == before, "the copy shares memory with the original"
-
-
-@own_methods
-@each_of("subject")
-def test_a_refused_sample_does_not_spoil_what_is_saved_next(subject, tmp_path):
-    X, y = subject.stream(N)
-    learner = subject.make().partial_fit(X[:99], y[:99])
-    for use in (lambda x: learner.learn_one(x, 1), partial(answer, learner), learner.predict_one):
-        with pytest.raises(ValueError, match="infinite"):
-            use(np.full(subject.n_features, np.inf, subject.dtype))
-    learner.predict(X)
-    learner.save(tmp_path / "model.esvm")
-    loaded = edgesvm.load(tmp_path / "model.esvm")
-    assert state(loaded.partial_fit(X[99:], y[99:])) == state(subject.make().partial_fit(X, y))
 
 
 @own_methods

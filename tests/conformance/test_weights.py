@@ -5,7 +5,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from each import each, each_of
+from each import each_of
 from test_refusals import refuses
 from test_stream import state
 
@@ -23,32 +23,38 @@ def weighted(subject, weights):
     return learner.partial_fit(*subject.stream(len(weights)), sample_weight=weights)
 
 
+WEIGHTS = [257.0, 1e6, 1e13, 1e30, 1e50, 1e-13, 1e-20, 1e-300]
+SCALES = [2.0**-40, 1e-6, 1 / N, 1e4, 2.0**40]
+FIRST = [[2.0**-40], [2.0**40], [0.0, 1e-9], [1e-6] * 4, [1e6] * 4]
+
+
 @each_of("subject")
-@each("weight", [257.0, 1e6, 1e13, 1e30, 1e50, 1e-13, 1e-20, 1e-300])
-def test_one_row_far_from_the_weights_so_far(subject, weight):
+def test_one_row_far_from_the_weights_so_far(subject):
     learner = weighted(subject, np.ones(N))
     X, y = subject.stream(2)
-    said = "more than 256 times the mean" if 1 < weight < 2**40 else "from 9.1e-13 to 1.1e"
-    refuses(learner, lambda: learner.learn_one(X[0], y[0], weight), f"{weight:g}", said)
-    refuses(learner, lambda: learner.partial_fit(X, y, sample_weight=[weight, 1.0]), "row 0", said)
+    for weight in subject.some(WEIGHTS):
+        rows = [weight, 1.0]
+        said = "more than 256 times the mean" if 1 < weight < 2**40 else "from 9.1e-13 to 1.1e"
+        refuses(learner, lambda w=weight: learner.learn_one(X[0], y[0], w), f"{weight:g}", said)
+        refuses(learner, lambda w=rows: learner.partial_fit(X, y, sample_weight=w), "row 0", said)
     learner.learn_one(X[0], y[0], 255.0)
     learner.learn_one(X[1], y[1], 1e-11)
 
 
 @each_of("subject")
-@each("scale", [2.0**-40, 1e-6, 1 / N, 1e4, 2.0**40])
-def test_any_scale_of_all_weights(subject, scale):
-    learner = weighted(subject, np.full(N, scale))
-    assert learner.n_seen_ == N
+def test_any_scale_of_all_weights(subject):
     X, y = subject.stream(1)
-    refuses(learner, lambda: learner.learn_one(X[0], y[0], 300 * scale), "weight")
+    for scale in subject.some(SCALES):
+        learner = weighted(subject, np.full(N, scale))
+        assert learner.n_seen_ == N
+        refuses(learner, lambda: learner.learn_one(X[0], y[0], 300 * scale), "weight")  # noqa: B023
 
 
 @each_of("subject")
-@each("first", [[2.0**-40], [2.0**40], [0.0, 1e-9], [1e-6] * 4, [1e6] * 4])
-def test_odd_first_weights_lock_nobody_out(subject, first):
-    learner = weighted(subject, np.concatenate([first, np.ones(N)]))
-    assert learner.n_seen_ == N + len(first)
+def test_odd_first_weights_lock_nobody_out(subject):
+    for first in subject.some(FIRST):
+        learner = weighted(subject, np.concatenate([first, np.ones(N)]))
+        assert learner.n_seen_ == N + len(first)
 
 
 @each_of("subject")
@@ -68,20 +74,19 @@ FAR = [1.0, 1e3, 1e8, 1e15, 1e30, 1e37, 1e100, 1e150]
 
 
 @each_of("subject")
-@each("scale", [2.0**-40, 1.0, 2.0**40])
-@each("seed", range(2))
-def test_whatever_is_learned_can_be_loaded(subject, scale, seed, tmp_path):
+def test_whatever_is_learned_can_be_loaded(subject, tmp_path):
     """Weights as far from each other as may be, features as large as are taken."""
-    rng = np.random.default_rng(seed)
-    X, y = subject.stream(2 * N)
-    learner = subject.make()
-    for i, row in enumerate(X):
-        far = FAR[: 1 + i // 10] if seed else [1.0, FAR[i % len(FAR)]]
-        weight = min(max(scale * 255.0 ** rng.choice([-4, -1, 0, 1]), 2.0**-40), 2.0**40)
-        with contextlib.suppress(ValueError), np.errstate(over="ignore"):
-            x = (row * rng.choice(far)).astype(subject.dtype)
-            weights = (weight,) if learner.takes_labels else ()
-            learner.learn_one(x, *((y[i], *weights) if learner.takes_labels else ()))
-        if i % 20 == 19:
-            learner.save(tmp_path / "model")
-            assert state(edgesvm.load(tmp_path / "model")) == state(learner)
+    for scale, seed in subject.some([(s, k) for s in (2.0**-40, 1.0, 2.0**40) for k in (0, 1)]):
+        rng = np.random.default_rng(seed)
+        X, y = subject.stream(2 * N)
+        learner = subject.make()
+        for i, row in enumerate(X):
+            far = FAR[: 1 + i // 10] if seed else [1.0, FAR[i % len(FAR)]]
+            weight = min(max(scale * 255.0 ** rng.choice([-4, -1, 0, 1]), 2.0**-40), 2.0**40)
+            with contextlib.suppress(ValueError), np.errstate(over="ignore"):
+                x = (row * rng.choice(far)).astype(subject.dtype)
+                weights = (weight,) if learner.takes_labels else ()
+                learner.learn_one(x, *((y[i], *weights) if learner.takes_labels else ()))
+            if i % 40 == 39:
+                learner.save(tmp_path / "model")
+                assert state(edgesvm.load(tmp_path / "model")) == state(learner)

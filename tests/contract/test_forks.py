@@ -1,10 +1,6 @@
 """A process that forks while threads are at work: its child goes on with what is whole."""
 
-import json
 import os
-import signal
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -116,90 +112,3 @@ def test_a_callback_that_forks_goes_on_in_both():
     model.fit(X, y, progress=progress)
     assert "a callback" in told[0][0] and told[0][1] == "forked"
     assert forked(lambda: len(model.predict(X, n_jobs=2))) == len(X)
-
-
-WAYS = """
-import json, multiprocessing, sys, threading
-import numpy as np
-from edgesvm import RBF, FourierSVM, KernelStreamSVM
-from edgesvm.errors import LearnerBusy
-
-rng = np.random.default_rng(0)
-X = rng.normal(size=(3000, 20)).astype(np.float32)
-y = X[:, 0] * X[:, 1] > 0.0
-model, busy = FourierSVM().partial_fit(X, y), KernelStreamSVM(kernel=RBF(0.1))
-
-
-def touched(_):
-    try:
-        return float(busy.partial_fit(X, y).n_seen_ > 0)
-    except LearnerBusy:
-        return 1.0
-
-
-def learned(seed):
-    return model.predict(X).sum() + FourierSVM(seed=seed).partial_fit(X, y).predict(X).sum()
-
-
-def given(other):
-    return other.predict(X).sum() + other.partial_fit(X, y).predict(X).sum()
-
-
-def totals(ways):
-    ending = threading.Event()
-
-    def learn():
-        while not ending.is_set():
-            busy.partial_fit(X, y)
-
-    thread = threading.Thread(target=learn)
-    thread.start()
-    try:
-        for way in ways:
-            print(json.dumps([way, *map(float, of(way))]), flush=True)
-    finally:
-        ending.set()
-        thread.join()
-
-
-def of(way):
-    if way == "loky":
-        from joblib import Parallel, delayed
-
-        run = Parallel(n_jobs=2, backend="loky")
-        return run([delayed(f)(x) for f, x in ((touched, 0), (learned, 3), (given, model))
-                    for _ in range(2)])
-    with multiprocessing.get_context(way).Pool(2) as pool:
-        return [w for f, of in ((touched, [0, 0]), (learned, [3, 3]), (given, [model] * 2))
-                for w in pool.map(f, of)]
-
-
-if __name__ == "__main__":
-    totals(sys.argv[1:])
-"""
-
-
-def test_pools_of_every_kind_come_back_while_a_thread_learns(tmp_path):
-    ways = ["fork", "forkserver", "spawn"]
-    try:
-        import joblib  # noqa: F401 (scikit-learn brings it)
-    except ImportError:
-        pass
-    else:
-        ways.append("loky")
-    script = tmp_path / "ways.py"
-    script.write_text(WAYS)
-    argv = [sys.executable, str(script), *ways]
-    process = subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        out, errors = process.communicate(timeout=300)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        out, errors = process.communicate()
-        raise AssertionError(f"a pool hangs after {out!r}") from None
-    assert process.returncode == 0, errors
-    told = [json.loads(line) for line in out.splitlines()]
-    assert [way for way, *_ in told] == ways
-    assert all(values == told[0][1:] for _, *values in told)

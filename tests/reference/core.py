@@ -25,7 +25,7 @@ class ReferenceCore:
         self.guard, self.successor = guard, None
         self.arena, self.labels, self.n_features = arena, labels, n_features
         self.dtype, self.owner = np.dtype(dtype), owner
-        self.views = plan.cut(arena.memory)
+        self.plan, self.views = plan, plan.cut(arena.memory)
         self.balanced = False
 
     def step(self, x: np.ndarray, y: float, weight: float) -> Status:

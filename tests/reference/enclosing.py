@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.views import below_view, seed_view
 from edgesvm.core.status import Status
+from edgesvm.core.views import below_view, seed_view
 from edgesvm.errors import refusal, too_long
 from edgesvm.learners.papers.enclosing.constants import (
     FAR,

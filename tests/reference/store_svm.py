@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.core.views import below_view, seed_view
 from edgesvm.core.status import Status
+from edgesvm.core.views import below_view, seed_view
 from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET, most_iterations
 from reference.linear_dual import LinearDualRef
 from reference.nonzeros import NonzerosRef

@@ -97,7 +97,6 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
 import numpy as np
 
-from edgesvm.contract.inputs import as_out
 
 cnp.import_array()
 
@@ -557,10 +556,7 @@ cdef class NoveltyCore(LearnerCore):
         if self.successor is not None:
             return self.successor.shares_one(x, out)
         self.check_fitted()
-        if out is None:
-            out = np.empty(self.n_features)
-        elif not self.is_out(out, 1, self.n_features):
-            as_out(out, (self.n_features,))
+        out = self.room_for(out, self.n_features)
         self.refuse(self.shares(
             cnp.PyArray_DATA(row), <double *> cnp.PyArray_DATA(<cnp.ndarray> out)))
         return out
