@@ -64,7 +64,7 @@ from edgesvm.core.status cimport NOT_FINITE, UNKNOWN_LABEL, Status
 
 import numpy as np
 
-from edgesvm.budget import check_numbers
+from edgesvm.budget import PlannedArray, check_numbers
 from edgesvm.contract.inputs import as_floats
 from edgesvm.errors import CorruptModelError, refusal
 
@@ -81,6 +81,7 @@ cdef class RawFeaturesCore:
     """State and step, on `arena` as laid out by `plan`."""
     cdef readonly Arena arena
     cdef readonly Guard guard
+    cdef readonly object plan
     cdef readonly dict views
     cdef readonly object dtype
     cdef readonly str owner
@@ -97,7 +98,7 @@ cdef class RawFeaturesCore:
         self, plan, Arena arena, *, n_channels, window, hop, dtype, owner, Guard guard not None
     ):
         self.arena, self.guard, self.owner = arena, guard, owner
-        self.views = plan.cut(arena.memory)
+        self.plan, self.views = plan, plan.cut(arena.memory)
         self.dtype = np.dtype(dtype)
         self.typenum = self.dtype.num
         self.is_float32 = self.typenum == cnp.NPY_FLOAT32
@@ -202,7 +203,7 @@ cdef class RawFeaturesCore:
 
     def check(self):
         """CorruptModelError if no stream of samples can have left these bytes."""
-        check_numbers(self.views)
+        check_numbers(self.plan.arrays, self.views)
         cdef const char *fault = self.fault()
         if fault != NULL:
             raise CorruptModelError(fault.decode())
@@ -1068,7 +1069,8 @@ cdef class ChainCore:
 
     def check(self):
         """CorruptModelError if no stream of samples can have left these votes."""
-        check_numbers({"votes": self.array})
+        votes = PlannedArray("votes", self.array.dtype, self.array.shape, 0)
+        check_numbers([votes], {"votes": self.array})
         self.windows.check()
         cdef const char *fault = self.windows.votes_fault(
             self.votes, self.n_classes, self.labels.n)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgesvm.budget import SCRATCH, SIGNED, WORK, Line, Table
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.params import among, between, optional, param, positive, within
 from edgesvm.contract.registry import registered
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 Self = TypeVar("Self", bound="NoveltyLearner")
-Arrays = Sequence[tuple[str, str, tuple[int, ...]]]
+Arrays = Sequence[Line]
 
 LEAST_RATE, MOST_RATE = 1e-9, 0.05  # of alarms; the tail of the scores begins at 0.1
 LEAST_UNTIL, MOST_WARM_UP = 20, 1 << 30
@@ -117,8 +118,8 @@ class NoveltyLearner(Unlabelled):
             ("alarm", "f8", (len(ALARM),)),
             *(sensors if self.stuck == "skip" else []),
             *whole_model,
-            *((f"former_{name}", dtype, shape) for name, dtype, shape in whole_model),
-            ("scaled", self.dtype, (n_features,)),
+            *((f"former_{name}", *rest) for name, *rest in whole_model),
+            ("scaled", self.dtype, (n_features,), SCRATCH),
             *scratch,
         ]
 
@@ -415,11 +416,11 @@ class GaussianNovelty(NoveltyLearner):
     def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 0, 0
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _arrays(self, n_features: int) -> Table:
         if self.covariance == "diagonal":
             return self._scales(n_features)
         own = [("factor", "f8", (packed_length(n_features),))]
-        return self._scales(n_features, own, [("scratch", "f8", (3 * n_features + 2,))])
+        return self._scales(n_features, own, [("scratch", "f8", (3 * n_features + 2,), SCRATCH)])
 
 
 @registered
@@ -523,7 +524,7 @@ class KernelNovelty(NoveltyLearner):
     def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 2, MAX_CAPACITY
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _arrays(self, n_features: int) -> Table:
         m = int(self.max_vectors)
         stored = "i2" if self._is_compact else self.dtype
         own = [
@@ -531,16 +532,16 @@ class KernelNovelty(NoveltyLearner):
             ("centres", stored, (m, n_features)),
             ("counts", "f8", (m,)),
             ("cost", "f8", (m,)),
-            ("partner", "i8", (m,)),
+            ("partner", "i8", (m,), SIGNED),
             ("factor", "f4" if self._is_compact else "f8", (packed_length(m),)),
         ]
         return self._scales(
             n_features,
             own,
             [
-                *([("coded", stored, (n_features,))] if self._is_compact else []),
-                ("merged", stored, (n_features,)),
-                ("scratch", "f8", (3 * m if self._is_compact else 4 * m + 2,)),
+                *([("coded", stored, (n_features,), SCRATCH)] if self._is_compact else []),
+                ("merged", stored, (n_features,), WORK),
+                ("scratch", "f8", (3 * m if self._is_compact else 4 * m + 2,), SCRATCH),
             ],
         )
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from edgesvm.budget import SCRATCH
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import among, flag, not_negative, param, positive, size, within
@@ -263,7 +264,7 @@ class SharedTwinSVM(KernelMethod):
             ("pool", "f8", (packed_length(M),)),
             ("twin_class", "i1", (M,)),
             ("vectors", self.dtype, (M, n_features)),
-            *([("scores", "f8", (K,))] if several else []),
+            *([("scores", "f8", (K,), SCRATCH)] if several else []),
         ]
 
     # -- what was learned --------------------------------------------------------------------------
