@@ -461,30 +461,6 @@ cdef class LearnerCore:
         return (cnp.PyArray_ISCARRAY(array) and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT64
                 and cnp.PyArray_NDIM(array) == ndim and cnp.PyArray_SIZE(array) == size)
 
-    def predict_one(self, x):
-        cdef double[MAX_CLASSES] answers
-        cdef double score
-        cdef cnp.ndarray row = self.row_to_decide(x)
-        if self.successor is not None:
-            return self.successor.predict_one(x)
-        self.answer_row(row, answers)
-        if self.regresses:
-            return answers[0]
-        return self.labels.values[self.winner(answers, &score)]
-
-    def predict_with_score(self, x):
-        """Label of one sample and its decision value, from one decision."""
-        cdef double[MAX_CLASSES] answers
-        cdef double score
-        cdef cnp.ndarray row = self.row_to_decide(x)
-        if self.successor is not None:
-            return self.successor.predict_with_score(x)
-        if self.regresses:
-            raise AttributeError(f"{self.owner} predicts numbers; there is no label with a score")
-        self.answer_row(row, answers)
-        label = self.labels.values[self.winner(answers, &score)]
-        return label, score
-
     def learn_many(
         self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None, newcomers=()
     ):

@@ -89,10 +89,9 @@ class Registered:
     one_pass: bool = True  # `fit` is `reset` and `partial_fit`
     tuned: str = "C"  # a parameter that is a number > 0; "" if it has none
     dtypes: tuple[str, ...] = DTYPES  # that the learner has
-    unread: tuple[str, ...] = ()  # parameters that do not matter in this setting
     # counts of the way to a solution, which the last bit of float32 decides where steps leave two
     # values level
-    by_rounding: tuple[str, ...] = ()
+    by_rounding: tuple[str, ...] = ("n_iter",)
     by_rounding_in: tuple[str, ...] = ("float32",)
     # relative, of decision values; the twin sums in another order
     twin_rtol: Mapping[str, float] = field(
@@ -146,6 +145,12 @@ class Registered:
             and self.wrapper not in {OneVsOne, OneVsRest}
             and "n_classes" not in self.params
         )
+
+    @property
+    def unread(self) -> set[str]:
+        """Parameters that do not matter in this setting, or are given."""
+        degree = set() if self.params.get("kernel") == "poly" else {"degree"}
+        return degree | {"n_classes"} & self.params.keys()
 
     @property
     def grows(self) -> bool:
@@ -405,8 +410,6 @@ MANY: dict[tuple[type[Learner], int], dict[str, Any]] = {
 }
 STORE: dict[str, Any] = {
     "params": {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
-    "unread": ("degree",),
-    "by_rounding": ("n_iter",),
 }
 
 # as many non-zeros as so many rows of 37 features can have: none is refused
@@ -414,7 +417,6 @@ STORE_NONZEROS = {"max_samples": 16, "when_full": "oldest", "max_nonzeros": 592}
 
 # Kernel rows are float32 in either dtype, and a point is taken or not by their last bit.
 ENCLOSING: dict[str, Any] = {
-    "by_rounding": ("n_iter",),
     "by_rounding_in": ("float32", "float64"),
     "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
     "one_pass": False,
@@ -433,7 +435,7 @@ WAVES: dict[str, Any] = {
 }
 
 # Its loss is Huber's.
-REGRESSION: dict[str, Any] = {"tuned": "learning_rate", "unread": ("epsilon", "quantile")}
+REGRESSION: dict[str, Any] = {"tuned": "learning_rate"}
 
 # Integers only: the twin has the same bytes, and samples are float32.
 BYTES: dict[str, Any] = {"tuned": "", "dtypes": ("float32",), "twin_rtol": {"float32": 0.0}}
@@ -456,82 +458,58 @@ REGISTERED = [
     Registered("StreamSVM-balls-lower", StreamSVM, {"n_balls": 4, "bound": "lower"}),
     Registered("StreamSVM-lookahead", StreamSVM, {"bound": "upper", "lookahead": 4}),
     Registered("StreamSVM-lookahead-lower", StreamSVM, {"lookahead": 5, "bound": "lower"}),
-    Registered(
-        "KernelStreamSVM", KernelStreamSVM, {"max_vectors": 12, "gamma": 0.5}, unread=("degree",)
-    ),
+    Registered("KernelStreamSVM", KernelStreamSVM, {"max_vectors": 12, "gamma": 0.5}),
     Registered(
         "KernelStreamSVM-upper",
         KernelStreamSVM,
         {"max_vectors": 12, "gamma": 0.5, "bound": "upper", "when_full": "share"},
-        unread=("degree",),
     ),
     Registered(
         "KernelStreamSVM-lower",
         KernelStreamSVM,
         {"max_vectors": 7, "kernel": RBF(0.3), "when_full": "share"},
-        unread=("degree",),
     ),
     Registered(
         "KernelStreamSVM-poly",
         KernelStreamSVM,
         {"max_vectors": 6, "kernel": "poly", "degree": 2, "forgetting": 5},
     ),
-    Registered(
-        "KernelStreamSVM-linear",
-        KernelStreamSVM,
-        {"max_vectors": 4, "kernel": Linear()},
-        unread=("degree",),
-    ),
+    Registered("KernelStreamSVM-linear", KernelStreamSVM, {"max_vectors": 4, "kernel": Linear()}),
     Registered(
         "BatchSVM",
         BatchSVM,
         {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
-        unread=("degree",),
-        by_rounding=("n_iter",),
     ),
     Registered(
         "BatchSVR",
         BatchSVR,
         {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
-        unread=("degree",),
-        by_rounding=("n_iter",),
     ),
     Registered(
         "BatchSVM-linear",
         BatchSVM,
         {"max_samples": 13, "when_full": "oldest", "cache": "1KiB", "kernel": Linear()},
         3,
-        unread=("degree",),
-        by_rounding=("n_iter",),
     ),
     Registered(
-        "BatchSVM-nonzeros",
-        BatchSVM,
-        {**STORE_NONZEROS, "cache": 128, "gamma": 0.3, "C": 3.0},
-        unread=("degree",),
-        by_rounding=("n_iter",),
+        "BatchSVM-nonzeros", BatchSVM, {**STORE_NONZEROS, "cache": 128, "gamma": 0.3, "C": 3.0}
     ),
     Registered(
         "BatchSVM-nonzeros-linear",
         BatchSVM,
         {**STORE_NONZEROS, "kernel": Linear(), "tol": 1e-6, "max_iter": 20_000},
-        unread=("degree", "cache"),
-        by_rounding=("n_iter",),
     ),
     Registered(
         "ReservoirSVM",
         ReservoirSVM,
         {"max_samples": 16, "cache": 128, "kernel": "poly", "degree": 2, "gamma": 0.2, "seed": 3},
         3,
-        by_rounding=("n_iter",),
     ),
     Registered(
         "IncrementalSVM",
         IncrementalSVM,
         {"max_vectors": 12, "batch_size": 9, "gamma": 0.3, "tol": 1e-7, "cache": 256},
         3,
-        unread=("degree",),
-        by_rounding=("n_iter",),
         **RETRAINED,
     ),
     Registered(
@@ -547,8 +525,6 @@ REGISTERED = [
             "cache": 256,
         },
         3,
-        unread=("degree",),
-        by_rounding=("n_iter",),
         **RETRAINED,
     ),
     Registered(
@@ -559,8 +535,6 @@ REGISTERED = [
             **{"max_vectors": 14, "batch_size": 6, "kernel": RBF(0.5), "tol": 1e-7, "cache": 256},
         },
         3,
-        unread=("degree",),
-        by_rounding=("n_iter",),
         **RETRAINED,
     ),
     Registered(
@@ -576,21 +550,16 @@ REGISTERED = [
             "cache": 256,
         },
         3,
-        unread=("degree",),
-        by_rounding=("n_iter",),
         **RETRAINED,
     ),
-    Registered(
-        "TwinVectorMachine", TwinVectorMachine, {"max_twins": 9, "gamma": 0.3}, unread=("degree",)
-    ),
-    Registered("SharedTwinSVM", SharedTwinSVM, SETTLES, tuned="r", unread=("degree",)),
+    Registered("TwinVectorMachine", TwinVectorMachine, {"max_twins": 9, "gamma": 0.3}),
+    Registered("SharedTwinSVM", SharedTwinSVM, SETTLES, tuned="r"),
     Registered(
         "SharedTwinSVM-classes",
         SharedTwinSVM,
         {**SETTLES, "n_classes": 4, "kernel": "poly", "degree": 2},
         n_classes=4,
         tuned="r",
-        unread=("n_classes",),
     ),
     Registered(
         "TwinVectorMachine-feature",
@@ -599,7 +568,6 @@ REGISTERED = [
             **{"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global"},
             **{"C": 5.0, "forgetting": 8},
         },
-        unread=("degree",),
     ),
     Registered(
         "TwinVectorMachine-narrow",
@@ -612,42 +580,27 @@ REGISTERED = [
         # not by coefficients, which are not unique
         {"max_twins": 10, "kernel": Linear(), "C": 10.0, "rejection": False},
         3,
-        unread=("degree",),
         by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
         by_rounding_in=("float32", "float64"),
     ),
     Registered(
-        "IncrementalDecrementalSVM",
-        IncrementalDecrementalSVM,
-        {"max_vectors": 18, "gamma": 0.2},
-        unread=("degree",),
+        "IncrementalDecrementalSVM", IncrementalDecrementalSVM, {"max_vectors": 18, "gamma": 0.2}
     ),
     Registered(
-        "IncrementalDecrementalSVR",
-        IncrementalDecrementalSVR,
-        {"max_vectors": 18, "gamma": 0.2},
-        unread=("degree",),
+        "IncrementalDecrementalSVR", IncrementalDecrementalSVR, {"max_vectors": 18, "gamma": 0.2}
     ),
     Registered(
         "IncrementalDecrementalSVM-ignore",
         IncrementalDecrementalSVM,
         {"max_vectors": 20, "kernel": RBF(0.1), "when_full": "ignore", "max_margin": 4},
-        unread=("degree",),
     ),
-    Registered(
-        "SimpleSVM",
-        SimpleSVM,
-        {"max_vectors": 24, "gamma": 0.2},
-        unread=("degree",),
-        one_pass=False,
-    ),
+    Registered("SimpleSVM", SimpleSVM, {"max_vectors": 24, "gamma": 0.2}, one_pass=False),
     Registered(
         "SimpleSVM-linear",
         SimpleSVM,
         # not by coefficients, which are not unique
         {"max_vectors": 60, "kernel": Linear(), "C": 0.5, "when_full": "ignore"},
         3,
-        unread=("degree",),
         by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
         by_rounding_in=("float32", "float64"),
         one_pass=False,
@@ -656,8 +609,6 @@ REGISTERED = [
         "RandSVM",
         BatchSVM,
         {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
-        unread=("degree",),
-        by_rounding=("n_iter",),
         wrapper=RandSVM,
         around={"max_passes": 3, "seed": 5},
         one_pass=False,
@@ -666,8 +617,6 @@ REGISTERED = [
         "RandSVM-nonzeros",
         BatchSVM,
         {**STORE_NONZEROS, "kernel": Linear(), "max_iter": 20_000},
-        unread=("degree", "cache"),
-        by_rounding=("n_iter",),
         wrapper=RandSVM,
         around={"k": 12, "max_passes": 3, "seed": 5},
         one_pass=False,
@@ -677,8 +626,6 @@ REGISTERED = [
         ReservoirSVM,
         {"max_samples": 10, "cache": 128, "kernel": Linear(), "seed": 3, "max_iter": 20_000},
         3,
-        unread=("degree",),
-        by_rounding=("n_iter",),
         wrapper=RandSVM,
         around={"k": 12, "c": 1.0, "max_passes": 2},
         one_pass=False,
@@ -687,7 +634,6 @@ REGISTERED = [
         "BallVectorMachine",
         BallVectorMachine,
         {"n_probes": 3, "max_core": 14, "gamma": 0.3, "epsilon": 1e-3, "C": 3.0},
-        unread=("degree",),
         **ENCLOSING,
     ),
     Registered(
@@ -709,7 +655,6 @@ REGISTERED = [
         "CoreVectorMachine",
         CoreVectorMachine,
         {"n_probes": 3, "max_core": 14, "gamma": 0.3, "epsilon": 1e-6, "C": 3.0},
-        unread=("degree",),
         **SOLVED_TO_EPSILON,
     ),
     Registered(
@@ -717,7 +662,6 @@ REGISTERED = [
         CoreVectorMachine,
         {"n_probes": 3, "max_core": 10, "kernel": Linear(), "normalize": True, "epsilon": 1e-6},
         3,
-        unread=("degree",),
         **SOLVED_TO_EPSILON,
     ),
     Registered(
@@ -737,14 +681,12 @@ REGISTERED = [
         "BallVectorMachine-nonzeros",
         BallVectorMachine,
         {**ENCLOSING_NONZEROS, "gamma": 0.3, "epsilon": 1e-3},
-        unread=("degree",),
         **ENCLOSING,
     ),
     Registered(
         "CoreVectorMachine-nonzeros",
         CoreVectorMachine,
         {**ENCLOSING_NONZEROS, "kernel": Linear(), "normalize": True, "epsilon": 1e-6},
-        unread=("degree",),
         **SOLVED_TO_EPSILON,
     ),
     Registered("Perceptron", Perceptron, tuned=""),
@@ -767,7 +709,6 @@ REGISTERED = [
         KernelPerceptron,
         {"max_vectors": 12, "gamma": 0.3, "when_full": "random", "seed": 3},
         tuned="gamma",
-        unread=("degree",),
     ),
     Registered(
         "KernelPerceptron-oldest",
@@ -775,20 +716,10 @@ REGISTERED = [
         {"max_vectors": 9, "kernel": "poly", "degree": 2, "gamma": 0.2, "when_full": "oldest"},
         tuned="gamma",
     ),
+    Registered("Forgetron", Forgetron, {"max_vectors": 12, "gamma": 0.3}, tuned="gamma"),
+    Registered("LASVM", LASVM, {"max_vectors": 30, "gamma": 0.3, "C": 1.0}),
     Registered(
-        "Forgetron",
-        Forgetron,
-        {"max_vectors": 12, "gamma": 0.3},
-        tuned="gamma",
-        unread=("degree",),
-    ),
-    Registered("LASVM", LASVM, {"max_vectors": 30, "gamma": 0.3, "C": 1.0}, unread=("degree",)),
-    Registered(
-        "LASVM-linear",
-        LASVM,
-        {"max_vectors": 60, "kernel": Linear(), "C": 0.5, "tau": 1e-6},
-        3,
-        unread=("degree",),
+        "LASVM-linear", LASVM, {"max_vectors": 60, "kernel": Linear(), "C": 0.5, "tau": 1e-6}, 3
     ),
     Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, wrapper=Standardized),
     Registered(
@@ -804,14 +735,12 @@ REGISTERED = [
         KernelStreamSVM,
         {"max_vectors": 12, "gamma": 0.1, "bound": "lower"},
         wrapper=Standardized,
-        unread=("degree",),
     ),
     Registered(
         "Standardized-TwinVectorMachine",
         TwinVectorMachine,
         {"max_twins": 8, "gamma": 0.1},
         wrapper=Standardized,
-        unread=("degree",),
     ),
     Registered(
         "RobustStandardized",
@@ -825,7 +754,6 @@ REGISTERED = [
         TwinVectorMachine,
         {"max_twins": 8, "gamma": 0.1},
         wrapper=RobustStandardized,
-        unread=("degree",),
     ),
     Registered("FourierSVM", FourierSVM, {"n_directions": 70}, **WAVES),
     Registered(
@@ -836,7 +764,6 @@ REGISTERED = [
         FourierSVM,
         {"n_directions": 12, "n_classes": 4, "gamma": 0.2},
         n_classes=4,
-        unread=("n_classes",),
         **WAVES,
     ),
     Registered(
@@ -874,7 +801,6 @@ REGISTERED = [
         FourierSVR,
         {"n_directions": 9, "loss": "pinball", "quantile": 0.8, "gamma": 0.5},
         3,
-        unread=("epsilon",),
         **WAVES,
     ),
     Registered(
@@ -882,7 +808,6 @@ REGISTERED = [
         FourierSVR,
         {"n_directions": 20, "loss": "epsilon", "directions": "orthogonal", "label_delay": 3},
         17,
-        unread=("quantile",),
         **WAVES,
     ),
     Registered("FourierRLS", FourierRLS, {"n_directions": 9}, **WAVES | {"tuned": "forgetting"}),
@@ -907,7 +832,6 @@ REGISTERED = [
         {"n_classes": 4, "loss": "logistic"},
         n_classes=4,
         tuned="learning_rate",
-        unread=("n_classes",),
     ),
     Registered("Calibrated", StreamSVM, {"C": 10.0}, wrapper=Calibrated),
     Registered(
@@ -925,7 +849,6 @@ REGISTERED = [
         wrapper=Calibrated,
         around={"min_recall": {1: 0.9}},
         by_label=True,
-        unread=("degree",),
     ),
     Registered(
         "Calibrated-sets", StreamSVM, {"C": 10.0}, wrapper=Calibrated, around={"coverage": 0.8}
@@ -938,7 +861,6 @@ REGISTERED = [
         wrapper=Calibrated,
         around={"min_recall": {4: 0.9}},
         by_label=True,
-        unread=("n_classes",),
         **WAVES,
     ),
     Registered(
@@ -981,7 +903,6 @@ def of_class(name: str) -> Registered:
         name,
         kind,
         params | ({"gamma": 0.5} if "gamma" in default else {}),
-        unread=("degree",) if "degree" in default else (),
         one_pass=kind.fit is Learner.fit,
         tuned=next((k for k in ("C", *numbers) if k in default), ""),
     )

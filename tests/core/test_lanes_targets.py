@@ -47,7 +47,7 @@ def output(
             compiler, emulator = native.found(compiler), [native.found(EMULATORS[machine])]
         native.compile_c(
             HERE / "lanes_bits.c", program, f"-ffp-contract={contract}", f"-I{CORE}", "-Wno-psabi",
-            "-Wno-unused-function", *flags, *map(str, linked), "-lm", by=compiler,
+            "-Wno-unused-function", *flags, *map(str, linked), by=compiler,
         )  # fmt: skip
     except native.Unavailable as why:
         pytest.skip(str(why))

@@ -37,14 +37,6 @@ def test_what_is_put_is_got(n, width, dtype):
         np.testing.assert_array_equal(tiles.get(t), X[t])
 
 
-def test_a_row_put_anew_changes_no_other(dtype):
-    X = rows_of(40, 5, dtype)
-    tiles = TilesView(X)
-    tiles.put(17, np.full(5, 9))
-    X[17] = 9
-    np.testing.assert_array_equal([tiles.get(t) for t in range(40)], X)
-
-
 def test_swaps_are_those_of_the_array(dtype):
     X = rows_of(50, 3, dtype)
     tiles = TilesView(X)
@@ -211,35 +203,6 @@ def test_what_is_noted(lanes, dtype):
     assert present.tolist() == 2 * [[1 | 1 << 9 | 1 << 63, 1 | 1 << 5]]
     tiles.clear(1)
     assert present.tolist() == [[0, 0], [1 | 1 << 9 | 1 << 63, 1 | 1 << 5]]
-
-
-@each("n", [1, 16, 17, 40])
-def test_cleared_tiles_are_zero(n, dtype):
-    X = rows_of(40, 70, dtype)
-    plain, noted = TilesView(X), TilesView(X)
-    noted.note()
-    for tiles in (plain, noted):
-        tiles.clear(n)
-        rows = np.array([tiles.get(t).any() for t in range(40)])
-        lanes = 16 if dtype == "float32" else 8
-        assert rows.tolist() == [t >= -(-n // lanes) * lanes for t in range(40)]
-
-
-def test_rows_without_a_weight_do_not_count(dtype):
-    X = rows_of(90, 3, dtype)
-    weights = np.ones(37)
-    whole = TilesView(X).weighted_kernel(Linear().code, X[0], weights)
-    assert whole == TilesView(X[:37]).weighted_kernel(Linear().code, X[0], weights)
-    assert TilesView(X).weighted_kernel(Linear().code, X[0], np.zeros(0)) == 0.0
-
-
-def test_the_door_checks_its_places():
-    tiles = TilesView(rows_of(5, 2))
-    for use in (lambda: tiles.get(5), lambda: tiles.swap(0, -1), lambda: tiles.put(9, [0, 0])):
-        with pytest.raises(IndexError):
-            use()
-    with pytest.raises(ValueError):
-        tiles.put(0, [1, 2, 3])
 
 
 @each("kernel", KERNELS, ids=str)

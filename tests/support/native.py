@@ -39,7 +39,7 @@ def emulator() -> list[str]:
 def compile_c(source: Path, output: Path, *flags: str, by: str = "") -> Path:
     """Compile one C file; a compiler error fails the test, with its text."""
     run = subprocess.run(
-        [by or compiler(), "-O2", "-Wall", *flags, str(source), "-o", str(output)],
+        [by or compiler(), "-O2", "-Wall", *flags, str(source), "-o", str(output), "-lm"],
         capture_output=True,
         text=True,
         check=False,

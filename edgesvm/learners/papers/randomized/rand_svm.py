@@ -406,7 +406,7 @@ class RandSVM(Wrapper):
     def _solve(self, working: Any, alpha: np.ndarray | None) -> None:
         """Line 6: solve the working set, starting from the coefficients of its first rows."""
         core, m = self.core, working.n_rows
-        solvers = [name for name, _, _ in (*COMMON_ARRAYS, *self.inner._arrays(core.n_features))]
+        solvers = [name for name, *_ in (*COMMON_ARRAYS, *self.inner._arrays(core.n_features))]
         for name in solvers:
             if core.views[name].any():
                 core.views[name][...] = 0
