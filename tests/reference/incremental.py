@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.rng import below_view, seed_view
 from edgesvm.core.status import Status
+from edgesvm.core.views import below_view, seed_view
 from reference.smo import SMORef
 from reference.smo_core import SmoCoreRef
 

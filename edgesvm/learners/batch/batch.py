@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import parse_bytes
+from edgesvm.budget import SCRATCH, WORK, Table, parse_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import Matrix, is_sparse, sparse_rows
 from edgesvm.contract.labels import Labels
@@ -42,7 +42,7 @@ LANES = {"float32": 16, "float64": 8}  # rows of a tile: 64 bytes of each featur
 MOST_NONZEROS = (1 << 31) - 1 - 2 * MAX_CAPACITY  # entries are counted in 32 bits
 ROW_MULTIPLE = 16  # numbers of a cached kernel row: whole tiles, in either dtype
 
-Arrays = list[tuple[str, str, tuple[int, ...]]]
+Arrays = Table
 Progress = Callable[[int, float], Any]
 Self = TypeVar("Self", bound="StoreSVM")
 
@@ -80,16 +80,16 @@ def smo_arrays(
         ("order", "i4", (n,)),
         ("gradient", "f8", (n,)),
         *((name, "f4", (wide,)) for name in ("diagonal", "state", "spare")),
-        *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
-        ("used", "i8", (n,)),
-        ("point", dtype, (n_features,)),
-        ("cache", "f4", (min(parse_bytes(cache) // 8 * 2, max(n, 2) * wide),)),
+        *((name, "i4", (n,), WORK) for name in ("slot", "owner", "filled")),
+        ("used", "i8", (n,), WORK),
+        ("point", dtype, (n_features,), SCRATCH),
+        ("cache", "f4", (min(parse_bytes(cache) // 8 * 2, max(n, 2) * wide),), WORK),
     ]
 
 
 def nonzero_arrays(n: int, dtype: str, nonzeros: int, prefix: str = "") -> Arrays:
     """The arrays of at most `n` rows with as many `nonzeros`, see core/nonzeros.pyx."""
-    shapes: list[tuple[str, str, tuple[int, ...]]] = [
+    shapes: Table = [
         ("starts", "i8", (n,)),
         ("lengths", "i4", (n,)),
         ("columns", "i4", (nonzeros + n,)),

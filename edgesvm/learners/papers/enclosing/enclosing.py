@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import parse_bytes
+from edgesvm.budget import SCRATCH, WORK, parse_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.params import flag, optional, param, positive, share, size, within
@@ -138,7 +138,9 @@ class EnclosingMachine(KernelLearner):
         width = self._width(n_features)
         cache = CACHED_ROWS * wide if self.cache is None else parse_bytes(self.cache) // 8 * 2
         rows: Arrays = [("rows", self.dtype, (wide // lanes, width, lanes))]
-        block: Arrays = [("block_rows", self.dtype, (padded(n_probes) // lanes, width, lanes))]
+        block: Arrays = [
+            ("block_rows", self.dtype, (padded(n_probes) // lanes, width, lanes), WORK)
+        ]
         if self.max_nonzeros is not None:
             rows, block = nonzero_arrays(n + n_probes, self.dtype, int(self.max_nonzeros)), []
             if isinstance(self.kernel_for(1), Linear):
@@ -152,15 +154,15 @@ class EnclosingMachine(KernelLearner):
             *((name, "f8", (n,)) for name in ("sign", "own")),
             ("number", "i8", (n,)),
             *block,
-            *((f"block_{name}", "f8", (n_probes,)) for name in ("f", "sign", "own")),
-            ("block_number", "i8", (n_probes,)),
-            ("block_row", "f4", (padded(n_probes),)),
-            ("near_margin", "f8", (NEAR * n_probes,)),
-            ("near_number", "i8", (NEAR * n_probes,)),
-            *((name, "i4", (n,)) for name in ("slot", "owner", "filled")),
-            ("used", "i8", (n,)),
-            ("point", self.dtype, (width,)),
-            ("cache", "f4", (min(cache, max(n, 2) * wide),)),  # the whole matrix is enough
+            *((f"block_{name}", "f8", (n_probes,), WORK) for name in ("f", "sign", "own")),
+            ("block_number", "i8", (n_probes,), WORK),
+            ("block_row", "f4", (padded(n_probes),), WORK),
+            ("near_margin", "f8", (NEAR * n_probes,), WORK),
+            ("near_number", "i8", (NEAR * n_probes,), WORK),
+            *((name, "i4", (n,), WORK) for name in ("slot", "owner", "filled")),
+            ("used", "i8", (n,), WORK),
+            ("point", self.dtype, (width,), SCRATCH),
+            ("cache", "f4", (min(cache, max(n, 2) * wide),), WORK),  # the whole matrix is enough
         ]
 
     def _own_arrays(self, n: int) -> Arrays:
