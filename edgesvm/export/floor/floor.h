@@ -57,11 +57,29 @@ typedef double esvm_real;
 
 /* Of arrays of either type: the first argument says whether they are float32. */
 #define ESVM_EITHER(f32, stem, ...) ((f32) ? stem##_f32(__VA_ARGS__) : stem##_f64(__VA_ARGS__))
+#ifdef __cplusplus /* which makes no float * of a void * by itself */
+struct esvm_in {
+    const void *p;
+    explicit esvm_in(const void *of) : p(of) {}
+    template <class T> operator const T *() const { return (const T *)p; }
+};
+struct esvm_out {
+    void *p;
+    explicit esvm_out(void *of) : p(of) {}
+    template <class T> operator T *() const { return (T *)p; }
+};
+#define ESVM_IN(p) (esvm_in(p))
+#define ESVM_OUT(p) (esvm_out(p))
+#else
 #define ESVM_IN(p) ((const void *)(p))
 #define ESVM_OUT(p) ((void *)(p))
-#define lanes_dot(f32, x, z, n) ESVM_EITHER(f32, lanes_dot, ESVM_IN(x), ESVM_IN(z), n)
-#define lanes_square_distance(f32, x, z, n) \
-    ESVM_EITHER(f32, lanes_square_distance, ESVM_IN(x), ESVM_IN(z), n)
+#endif
+#define lanes_dot(f32, x, z, n)                                                          \
+    ((f32) ? (double)lanes_dot_f32(ESVM_IN(x), ESVM_IN(z), n)                            \
+           : lanes_dot_f64(ESVM_IN(x), ESVM_IN(z), n))
+#define lanes_square_distance(f32, x, z, n)                                              \
+    ((f32) ? (double)lanes_square_distance_f32(ESVM_IN(x), ESVM_IN(z), n)                \
+           : lanes_square_distance_f64(ESVM_IN(x), ESVM_IN(z), n))
 #define lanes_sums(f32, apart, w, z, n, n_rows, out) \
     ESVM_EITHER(f32, lanes_sums, apart, ESVM_IN(w), ESVM_IN(z), n, n_rows, out)
 #define lanes_dot_square(f32, x, w, n, dot, square) \
