@@ -46,10 +46,7 @@ class Probable(Learner):
         ------
         As `decision_function`.
         """
-        core = self._fitted
-        out, row, status = core.probabilities_many(self._matrix(X), out, self._team(n_jobs))
-        self._check_decided(core, row, status)
-        return out
+        return self._answers("probabilities_many", X, n_jobs, out)
 
     def predict_proba_one(self, x: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
         """Probabilities of one sample's labels, in the order of ``classes_``.
@@ -113,17 +110,13 @@ class Forecasting(Learner):
         ValueError
             `coverage` is another than the learner's. Otherwise as `predict`.
         """
-        core = self._fitted
         asked = self.coverage_asked
         if coverage is not None and not math.isclose(coverage, asked, abs_tol=1e-12):
             raise ValueError(
                 f"coverage={coverage!r}: this learner has tracked {asked} since its first sample;"
                 f" make it with coverage={coverage!r}"
             )
-        ends, row, status = core.probabilities_many(self._matrix(X), None, self._team(n_jobs))
-        self._check_decided(core, row, status)
-        found: np.ndarray = ends
-        return found
+        return self._answers("probabilities_many", X, n_jobs, None)
 
     @of_streams
     def predict_interval_one(self, x: ArrayLike) -> tuple[float, float]:
