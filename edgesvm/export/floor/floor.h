@@ -96,16 +96,6 @@ struct esvm_out {
     ESVM_EITHER(f32, moments_far, ESVM_IN(x), mean, spread, n, bound, width)
 #define moments_keep(f32, x, mean, spread, n, bound, width) \
     ESVM_EITHER(f32, moments_keep, ESVM_IN(x), mean, spread, n, bound, width)
-#define tiles_put(f32, row, present, width, x) \
-    ESVM_EITHER(f32, tiles_put, ESVM_OUT(row), present, width, ESVM_IN(x))
-#define tiles_get(f32, row, present, width, x) \
-    ESVM_EITHER(f32, tiles_get, ESVM_IN(row), present, width, ESVM_OUT(x))
-#define tiles_wipe(f32, tile, present, width) \
-    ESVM_EITHER(f32, tiles_wipe, ESVM_OUT(tile), present, width)
-#define tiles_note_row(f32, x, width, present) (void)(present)
-#define tiles_kernel(f32, kind, gamma, coef0, degree, x, tile, present, width, n_tiles, out) \
-    ESVM_EITHER(f32, tiles_kernel, kind, gamma, coef0, degree, ESVM_IN(x), ESVM_IN(tile), present, \
-                width, n_tiles, out)
 #define tiles_weighted(f32, kind, gamma, coef0, degree, x, tile, present, width, n_tiles, weight) \
     ESVM_EITHER(f32, tiles_weighted, kind, gamma, coef0, degree, ESVM_IN(x), ESVM_IN(tile), present, \
                 width, n_tiles, weight)
@@ -138,8 +128,5 @@ struct esvm_out {
     ESVM_STEP(f32, step_diagonal_f32(ESVM_OUT(w), ESVM_OUT(squares), ESVM_IN(f), (float)(g),   \
                                      (float)(rate), n),                                        \
               step_diagonal_f64(ESVM_OUT(w), ESVM_OUT(squares), ESVM_IN(f), g, rate, n))
-#define bierman_column(f32, u, b, less, more, n)                                               \
-    ESVM_STEP(f32, bierman_column_f32(ESVM_OUT(u), ESVM_OUT(b), (float)(less), (float)(more), n), \
-              bierman_column_f64(ESVM_OUT(u), ESVM_OUT(b), less, more, n))
 
 #endif
