@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -192,7 +192,15 @@ class RunSession(server.Session):
                 drift = settings.drift.watch(learner_in(model), self.status.say, saver)
                 learned = model, saver, drift, one.saving
             model, saver, drift, saving = learned
-            job = job_for(settings, link, model, drift=drift)
+            job = taught(
+                link,
+                model,
+                answers=settings.link.answers or link.binary,
+                journal=settings.out.journal(model),
+                max_labels_per_second=settings.link.max_labels_per_second,
+                drift=drift,
+                season=0 if link.schema is None else season_of_day(link.schema.nominal_us),
+            )
             self._ports.append(
                 Served(
                     job,
@@ -230,29 +238,22 @@ class RunSession(server.Session):
 
     def _news(self, job: Job) -> Callable[[], None]:
         """What is said after each step of a port."""
-        tell_samples = server.samples_told(job.link, self.status.say)
-        lines = _notes(job, f"{job.link.name}: " if len(self._settings.ports) > 1 else "")
-        checked = False
+        say, pupil = self.status.say, job.pupil
+        tell_samples = server.samples_told(job.link, say)
+        where = f"{job.link.name}: " if len(self._settings.ports) > 1 else ""
+        checked = doubted = False
 
         def after() -> None:
-            nonlocal checked
+            nonlocal checked, doubted
             tell_samples()
-            checked = checked or (job.pupil.learned > 0 and check_labels(job.pupil.learner))
-            for line in next(lines):
-                self.status.say(line)
+            checked = checked or (pupil.learned > 0 and check_labels(pupil.learner))
+            if not doubted and (doubt := job.link.doubt()):
+                doubted = True
+                say(f"note: {doubt}")
+            for line in pupil.remarks.news():
+                say(f"{where}note: {line}")
 
         return after
-
-
-def _notes(job: Job, where: str) -> Iterator[list[str]]:
-    """At each turn the notes that are new."""
-    doubt: str | None = None
-    while True:
-        told = []
-        if doubt is None and (doubt := job.link.doubt()):
-            told.append(f"note: {doubt}")
-        told += [f"{where}note: {line}" for line in job.pupil.remarks.news()]
-        yield told
 
 
 def _introduction(model: Learner | Chain, source: str | None) -> str:
@@ -292,16 +293,3 @@ def model_for(
             raise ValueError(f"{source}: {error}; use --fresh to start over") from None
     saved_model.check_inputs(model, n_features, source)
     return model, source
-
-
-def job_for(settings: Settings, link: Link, model: Learner | Chain, *, drift: Any = None) -> Job:
-    """The job of a port."""
-    return taught(
-        link,
-        model,
-        answers=settings.link.answers or link.binary,
-        journal=settings.out.journal(model),
-        max_labels_per_second=settings.link.max_labels_per_second,
-        drift=drift,
-        season=0 if link.schema is None else season_of_day(link.schema.nominal_us),
-    )

@@ -17,7 +17,7 @@ from simulated_node import node
 
 FLOW = Path(__file__).parents[2] / "examples" / "node-red" / "flow.json"
 TOPIC = "edgesvm/machine"
-CORE = {"tab", "mqtt-broker", "mqtt in", "mqtt out", "json", "function", "inject", "debug"}
+CORE = {"tab", "mqtt-broker", "mqtt in", "json", "function", "debug"}
 
 
 def flow():
