@@ -91,17 +91,6 @@ def test_a_cache_with_a_slot_for_each_row_is_wiped():
 
 @pytest.mark.parametrize("engine", ENGINES)
 @each("kind", MACHINES)
-def test_equal_rows_of_either_label(kind, engine):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (150, 2)).astype(float)
-    y = rng.random(150) < 0.5
-    model = machine(kind, engine).fit(X, y)
-    assert model.converged_
-    assert_enclosed(model, X, y)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@each("kind", MACHINES)
 def test_weights_are_penalties(kind, engine):
     """C weight in the place of C; a row of weight zero is as if it were not there."""
     X, y = clouds(120)
@@ -254,14 +243,6 @@ def test_proposition_3(engine, epsilon):
     scales = range(2, round(-np.log2(epsilon)) + 1)
     bound = 4 + sum((1.0 + np.sqrt(2.0)) * 2.0 ** (m + 1) for m in scales)
     assert 0 < model.n_iter_ - 1 <= bound
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_epsilon_finer_than_kernel_rows_ends(engine):
-    X, y = clouds(60)
-    model = machine(CoreVectorMachine, engine, epsilon=1e-12).fit(X, y)
-    _, square = minimum_ball(transformed_kernel(model, X, y))
-    assert abs(model.radius_ / np.sqrt(square) - 1.0) < 1e-6
 
 
 def test_algorithm_4_comes_to_the_minimum_enclosing_ball():

@@ -444,15 +444,3 @@ def test_it_follows_a_stream_that_turns_over():
     assert learner.score(X[:1500], y[:1500]) > 0.95
     learner.partial_fit(X[1500:1800], y[1500:1800])
     assert learner.score(X[1800:], y[1800:]) > 0.95
-
-
-@each("dtype", ["float32", "float64"])
-@each("V, b, w, D", [(100, 50, 3, 20), (8, 6, 2, 4), (500, 500, 1, 128)])
-def test_bytes_are_those_of_the_formulas(V, b, w, D, dtype):
-    s = np.dtype(dtype).itemsize
-    A, B = -(-(V + b) // 16) * 16, -(-V // (64 // s)) * (64 // s)
-    workspace = A * (D * s + 20) + 40 * (V + b) + D * s + 4 * A * min(16, V + b)
-    params = {"batch_size": b, "max_vectors": V, "dtype": dtype}
-    assert incremental(**params).plan(D).total == 96 + workspace
-    models = w * (B * (D * s + 16) + 16) + b * (D * s + 8)
-    assert windowed(window=w, **params).plan(D).total == 88 + models + workspace

@@ -1,6 +1,5 @@
 """Algorithm 1: what is kept, what is drawn, when it stops, and out of what."""
 
-import itertools
 import math
 import re
 import tracemalloc
@@ -271,17 +270,6 @@ def test_samples_that_come_later_take_the_verdict_back():
 # -- the way there ---------------------------------------------------------------------------------
 
 
-def test_the_objective_never_rises():
-    """Each sample holds the support vectors of the last, so the dual optimum can only grow."""
-    X, y = board(4000)
-    objectives = []
-    model = rand_svm(400, kernel=RBF(2.0), C=100.0, tol=1e-4)
-    model.fit(X, y, progress=lambda *_: objectives.append(model.objective_))
-    assert len(objectives) > 3
-    for before, after in itertools.pairwise(objectives):
-        assert after <= before + 1e-4 * abs(before)
-
-
 def test_violators_are_counted_as_defined():
     X, y = board(3000)
     model = rand_svm(300, kernel=RBF(2.0))
@@ -343,18 +331,6 @@ def test_a_rare_class_that_the_first_sample_misses():
     model.fit(X, y, progress=lambda *now: told.append(now))
     assert told[0][1:] == (0, 60), "the first sample is of one class, and all of the other violate"
     assert model.score(X, y) > 0.999
-
-
-def test_a_sample_of_one_row_ends():
-    X, y = clouds(50)
-    model = rand_svm(1, max_passes=4).fit(X, y)
-    assert model.stop_ == "max_passes" and model.sample_size_ == 1
-
-
-def test_one_class():
-    X, _ = clouds(300)
-    model = rand_svm(50).fit(X, ["only"] * 300)
-    assert model.converged_ and model.n_passes_ == 1 and model.predict(X).tolist() == ["only"] * 300
 
 
 # -- the working set -------------------------------------------------------------------------------
@@ -446,25 +422,6 @@ def test_the_loss_is_rounded_once():
         working.keep(np.empty(0, np.int64), 4)
         working.offer(0, np.zeros((n, 2), np.float32), np.zeros(n, np.int8), weights, f, 1.0)
         assert working.loss == (math.inf if weights[0] == largest else math.fsum(weights))
-
-
-@each("kind", WORKING_SETS)
-def test_rows_are_had_back_by_their_numbers(kind):
-    X = np.arange(40, dtype=np.float32).reshape(20, 2)
-    slots, weights = np.arange(20, dtype=np.int8) % 2, 1.0 + np.arange(20)
-    arrays = views(5)
-    working = kind(arrays, 0)
-    working.keep(np.empty(0, np.int64), 5)
-    working.offer(0, X, slots, weights)
-    working.recall(np.array([2, 9, 10, 19]))
-    working.offer(0, X[:10], slots[:10], weights[:10])
-    working.offer(10, X[10:], slots[10:], weights[10:])
-    assert working.n_rows == 4
-    numbers = arrays["drawn_numbers"][:4].tolist()
-    assert numbers == [2, 9, 10, 19]
-    assert arrays["drawn_rows"][:4].tolist() == X[numbers].tolist()
-    assert arrays["drawn_slots"][:4].tolist() == slots[numbers].tolist()
-    assert arrays["drawn_weights"][:4].tolist() == weights[numbers].tolist()
 
 
 def test_both_working_sets_draw_the_same():
