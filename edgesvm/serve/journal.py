@@ -141,21 +141,12 @@ class Journal:
         return max(0, self.written - self.capacity) <= place < self.written
 
     def since(self, place: int) -> tuple[np.ndarray, int]:
-        """Entries from `place` on, oldest first, and how many more were lost.
+        """Entries from `place` on, oldest first, as a copy, and how many more were overwritten
+        before they were read.
 
-        Parameters
-        ----------
-        place : int
-            Value of `written` when the reader looked last; 0 at the beginning. The next place is
-            ``place + lost + len(entries)``.
-
-        Returns
-        -------
-        entries : structured ndarray
-            A copy, with the fields time, sequence, has_prediction, predicted, score, flags,
-            has_label, label and x; of targets also low and high.
-        lost : int
-            Entries that were overwritten before they were read.
+        `place` is `written` when the reader looked last; 0 at the beginning. The next place is
+        ``place + lost + len(entries)``. Entries have the fields time, sequence, has_prediction,
+        predicted, score, flags, has_label, label and x; of targets also low and high.
         """
         end = self.written
         begin = max(place, end - self.capacity)

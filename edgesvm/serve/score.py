@@ -212,14 +212,7 @@ def percent(share: float | None) -> str:
 
 
 class Errors:
-    """Sums of errors.
-
-    Attributes
-    ----------
-    n : int
-    squared : float
-        Sum of the squared errors.
-    """
+    """Sums of errors."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -254,13 +247,6 @@ class RegressionScore:
         Samples from one season, such as a day, to the next; takes 8 bytes each. 0: none.
     coverage : float, optional
         Share of the targets that is asked to lie within the intervals.
-
-    Attributes
-    ----------
-    n : int
-        Number of predictions scored.
-    mean_so_far, value_before, season_before : Errors
-        Of the answers without a learner, from the second target on, or from the second season on.
 
     Examples
     --------

@@ -389,15 +389,8 @@ def predict_then_learn(
         Allocated or not.
     at_most : int, optional
         Rows to read.
-    listeners : iterable of callable
-        As of `Taught`.
-    **options : Any
-        Those of `Taught`.
-
-    Returns
-    -------
-    Taught
-        With its score and counts.
+    listeners, **options
+        As of `Taught`, which is returned with its score and counts.
 
     Examples
     --------

@@ -59,7 +59,7 @@ class Before:
 class Teaching:
     """What somebody may ask of a run, as work for its loop. A request that has taught something can
     be undone until the next one: the learner is then as it was before it, so that what was learned
-    since is forgotten too.
+    since is forgotten too. `taught` counts the rows taught, but for those undone.
 
     Parameters
     ----------
@@ -67,11 +67,6 @@ class Teaching:
         Of a `Taught`, with a journal.
     before : Before, optional
         Shared by the ports that teach one learner.
-
-    Attributes
-    ----------
-    taught : int
-        Rows taught, but for those undone.
     """
 
     def __init__(self, job: Job, before: Before | None = None) -> None:
@@ -164,15 +159,7 @@ class Teaching:
 
     def teach(self, sequence: int, label: Any) -> None:
         """Learn an earlier row with a label that did not come over the wire, and score the
-        prediction made when it arrived.
-
-        The row is the newest of this number in the journal. It counts as learned from now on.
-
-        Parameters
-        ----------
-        sequence : int
-            The sample's sequence number; of a window, that of its last sample.
-        label : int or str, or float for a regressor
+        prediction made when it arrived. It is the newest of this number in the journal.
 
         Raises
         ------

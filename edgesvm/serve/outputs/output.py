@@ -39,9 +39,10 @@ class Output:
 
     Who writes the journals never waits for it. What a sink does not take waits in the journals,
     whose oldest entries are overwritten: these are lost, and counted. A sink that fails is opened
-    again after a pause, and goes on with the line that failed.
+    again after a pause, and goes on with the line that failed; `failed` counts that.
 
-    Every answer is accounted for after `stop`: ``answers = sent + skipped + lost``.
+    Every answer is accounted for after `stop`: ``answers = sent + skipped + lost``: taken by the
+    sink; not wanted; overwritten before the sink took them, or left at the end.
 
     Parameters
     ----------
@@ -52,14 +53,6 @@ class Output:
         Which answers are wanted.
     report : callable
         Is told, in a line, that the sink failed or is back; from the thread.
-
-    Attributes
-    ----------
-    sent, skipped, lost : int
-        Answers that the sink took; that were not wanted; and that were overwritten before it took
-        them, or were left at the end.
-    failed : int
-        How often the sink failed, or could not be opened.
     """
 
     def __init__(

@@ -27,12 +27,8 @@ class Line(NamedTuple):
 class Sink(ABC):
     """A place for lines. One thread uses it; each failure is an OSError.
 
-    Attributes
-    ----------
-    name : str
-        As the user gave it, without a password.
-    samples : mapping of str to Freshness
-        Whether samples come, by port, for a sink that tells it. Set before `open`.
+    name : as the user gave it, without a password; samples : whether samples come, by port, for a
+    sink that tells it
     """
 
     name: str

@@ -30,13 +30,6 @@ class History:
     every : float, default 1.0
         Seconds between two points, at first; it doubles each time the room is full.
 
-    Attributes
-    ----------
-    n : int
-        Points held.
-    nbytes : int
-        Bytes of all points.
-
     Examples
     --------
     >>> history = History(["score"], capacity=4)
