@@ -174,8 +174,7 @@ def moving(how, n):
 
 
 @each("learner", KINDS)
-@each("learn", ["normal", "all", "until 1000"])
-@each("alarm", ["1/1", "3/5"])
+@each("learn, alarm", [("normal", "1/1"), ("all", "3/5"), ("until 1000", "1/1")])
 @each("how", ["slow walk", "a day", "heavy tails", "restless", "jumps"])
 def test_the_alarm_rate_is_kept_whatever_moves(learner, learn, alarm, how):
     """At most twice the alarms asked for, and none that never ends."""
