@@ -31,10 +31,9 @@ from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.errors import ConvergenceWarning
 from edgesvm.learner import Learner
 from edgesvm.learners.batch.batch import BatchSVM
-from edgesvm.learners.fourier._directions import BLOCK, WIDTHS
+from edgesvm.learners.fourier._fourier import BLOCK, WIDTHS
 from edgesvm.learners.fourier.constants import FADED, FIRST_TILT
-from edgesvm.learners.fourier.fourier_svm import FourierSVM
-from edgesvm.learners.gradient.adagrad_svm import AdaGradSVM
+from edgesvm.learners.fourier.fourier import AdaGradSVM, FourierSVM
 from edgesvm.learners.papers.enclosing.enclosing import EnclosingMachine
 from edgesvm.learners.stream.stream import StreamSVM
 from edgesvm.learners.twin.twins import TwinVectorMachine

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from edgesvm.learner import Learner
 from edgesvm.learners.calibrated import Calibrated
 from edgesvm.learners.wrapper import innermost
-from edgesvm.preprocessing.scaler import Scaler
+from edgesvm.preprocessing.standardized import Scaler
 
 if TYPE_CHECKING:
     from matplotlib.lines import Line2D

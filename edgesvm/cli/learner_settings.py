@@ -16,10 +16,9 @@ from edgesvm.cli.options import option
 from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
-from edgesvm.learners.gradient.gradient_learner import GradientLearner
+from edgesvm.learners.fourier.fourier import GradientLearner
 from edgesvm.learners.wrapper import innermost
-from edgesvm.preprocessing.scaler import Scaler
-from edgesvm.preprocessing.stage import Stage
+from edgesvm.preprocessing.standardized import Scaler
 
 if TYPE_CHECKING:
     from edgesvm.learners.drift import Drift, DriftWatch
@@ -377,7 +376,7 @@ def of_kind(kind: str, given: Mapping[str, object]) -> Learner:
 
 def _many_kind(learner: Learner) -> str | None:
     """The name of ``--multiclass`` that stands for this learner's class, if there is one."""
-    while isinstance(learner, Stage):
+    while isinstance(learner, Scaler):
         learner = learner.inner
     return next((name for name, of in OF_MANY.items() if is_a(learner, of)), None)
 

@@ -15,8 +15,8 @@ from river import base, metrics
 from edgesvm.contract.params import whole
 from edgesvm.learner import MAX_FEATURES, Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
+from edgesvm.learners.fourier.regression import FourierSVR
 from edgesvm.learners.novelty.novelty import GaussianNovelty
-from edgesvm.learners.regression.fourier_svr import FourierSVR
 from edgesvm.preprocessing.standardized import Standardized
 from edgesvm.serve.score import as_shares
 

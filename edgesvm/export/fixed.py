@@ -17,10 +17,9 @@ from edgesvm.export.sources import SIZES, Model, comment, named, rows, sorted_la
 from edgesvm.export.units import Unit, number
 from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
+from edgesvm.learners.fourier.constants import SETTLED
 from edgesvm.learners.kinds import tracked_in
-from edgesvm.learners.regression.constants import SETTLED
-from edgesvm.preprocessing.scaler import Scaler
-from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.preprocessing.standardized import Scaler, Standardized
 
 
 @dataclass(frozen=True)

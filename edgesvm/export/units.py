@@ -17,9 +17,8 @@ from edgesvm.core.packed_factor import packed_length
 from edgesvm.export.texts import translated
 from edgesvm.learner import Learner
 from edgesvm.learners.calibrated import Calibrated
-from edgesvm.learners.fourier.constants import FIRST_TILT
+from edgesvm.learners.fourier.constants import FIRST_AMPLITUDES, FIRST_TILT
 from edgesvm.learners.multiclass import Multiclass
-from edgesvm.learners.regression.constants import FIRST_AMPLITUDES
 from edgesvm.learners.wrapper import Shell, Wrapper
 from edgesvm.preprocessing.window_features import RawFeatures, WindowFeatures
 

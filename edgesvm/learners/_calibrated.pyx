@@ -10,15 +10,11 @@ This is the online Newton step of Hazan, Agarwal & Kale 2007, with the informati
 n samples in place of all. a never falls below 0: the order of the scores stays. A class's sigmoid
 begins with its first sample, b at the log-odds of the counts.
 
-Two classes have one sigmoid, and the decision value is z; of more, log p are the values. To these
-is added the logarithm of a class's price, or the threshold of the class whose recall is kept: minus
-the share-quantile q of its margins m (by how much its own value was above the others' largest), by
-stochastic approximation (Robbins & Monro 1951) with d, the mean of |m - q|:
+Two classes have one sigmoid; of more, log p are the values. The threshold of the class whose recall
+is kept is minus the share-quantile q of its margins m (by how much its own value was above the
+others' largest), by stochastic approximation (Robbins & Monro 1951) with d, the mean of |m - q|:
 
     q += gain d / min(k, recent) (1 - share - [m <= q]),     m of the class's k-th sample
-
-Bytes: 8 + 40 V, V sigmoids: 1, or with more classes n_classes; 16 more to keep a recall, 32 more
-with `coverage`.
 """
 
 cimport cython

@@ -89,32 +89,9 @@ class PageHinkley:
     _engine: ClassVar[str] = "compiled"  # or "reference", in NumPy, for tests and readers
 
     def __post_init__(self) -> None:
-        self.allocate()
-
-    def plan(self) -> MemoryPlan:
-        """The arrays needed, and their total in bytes. Nothing is allocated."""
-        return MemoryPlan.of(ARRAYS)
-
-    def allocate(self, buffer: Any = None) -> PageHinkley:
-        """Start anew, in new memory or in a caller's.
-
-        Parameters
-        ----------
-        buffer : writable contiguous buffer, optional
-            At least ``plan().total`` bytes, aligned to 8; used instead of new memory.
-
-        Raises
-        ------
-        MemoryBudgetError
-            The buffer is too small; ``.required`` is the number of bytes needed.
-        ValueError
-            A parameter is out of range.
-        """
-        plan, params = self.plan(), checked(self)
-        plan.check_buffer(buffer, repr(self))
+        plan, params = MemoryPlan.of(ARRAYS), checked(self)
         core = of_engine(self._compiled, self._engine)
-        self._core = core(plan, Arena(plan.total, buffer), **params)
-        return self
+        self._core = core(plan, Arena(plan.total), **params)
 
     @property
     def nbytes(self) -> int:
@@ -198,7 +175,7 @@ class PageHinkley:
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved = state.pop("_saved")
         self.__dict__.update(state)
-        self.allocate()
+        self.__post_init__()
         self.arena.memory[:] = np.frombuffer(saved, np.uint8)
         self._core.check()
 

@@ -12,33 +12,22 @@ So do the pyramids: level 0 has a stream's samples, each level above the means o
 one below. They are the windows' common ground; a window has sums over those values of a level that
 lie in it with all their samples. If it has n samples yet, these are the last n // 2^level.
 
-A pattern is three of nine places in a row. Its value is 3 (y_a + y_b + y_c) - sum of the nine, in
-integers: 9 weights, 2 or -1, that come to 0 (Dempster, Schmidt & Webb, "MiniRocket: A Very Fast
-(Almost) Deterministic Transform for Time Series Classification", 2021). The feature is the share of
-values above the pattern's bias. Biases are learned from the first windows that do not overlap, by a
-recursion for quantiles (Robbins & Monro 1951), and stay as they are from then on.
-
-Which windows are open follows from the number of samples, so it is not stored: window k has the
+A pattern is three of nine places in a row, in integers, its bias learned by a recursion for quantiles
+(Robbins & Monro 1951); see the public class. Which windows are open follows from the number of samples, so it is not stored: window k has the
 samples k hop to k hop + window - 1 and the place k mod n_windows.
 
-**The clock.** x, the value of a channel, is compared with three things. The slow mean m and the mean distance s
-from it are of the last MEMORY seconds: a sample that comes dt seconds after the one before it
-counts dt, and as at most FAR s away:
+**The clock.** x, the value of a channel, is compared with the slow mean m, the value before, and the
+mean u and deviation v of the values at the same hour of the week. A sample that comes dt seconds
+after the one before it counts dt:
 
     d = min(max(x - m, -FAR s), FAR s),  m += share d,  s += share (|d| - s)
 
-The value before. And the mean u and deviation v of the values at the same hour of the week, which
-are of whole hours: when an hour ends, the mean of its samples, each counted as m + d, and their
-variance become the n-th part of what the hour has, n the number of its visits, but at least
-LEAST_SHARE (West, "Updating Mean and Variance Estimates", 1979, for weights that fade):
+When an hour ends, the mean of its samples, each counted as m + d, and their variance become the
+n-th part of what the hour has (West, "Updating Mean and Variance Estimates", 1979):
 
     u' = u + share e,  v'^2 = (1 - share) (v^2 + share e^2) + share variance,  e = mean - u
 
-From the second visit on, |e| and the root of the variance count as at most BOUND deviations and
-LEAST_STEP codes, unless v is 0. So a strange sample or hour moves little. The residual is
-(x - u) / v, where s counts for v as PRIOR visits: (n v^2 + PRIOR s^2) / (n + PRIOR). Before
-LEAST_VISITS visits the same hours of the other days are taken together; before so many of them
-there are only m and s.
+The residual is (x - u) / v, where s counts for v as PRIOR visits: (n v^2 + PRIOR s^2) / (n + PRIOR).
 
 u and v are kept as codes of 16 bits. The unit of a channel is doubled when a code would be too
 large, and all its codes halved.

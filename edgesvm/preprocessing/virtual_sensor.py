@@ -18,9 +18,9 @@ from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
 from edgesvm.errors import MemoryBudgetError, refusal
 from edgesvm.learner import Learner
+from edgesvm.learners.fourier.regression import FourierRLS
 from edgesvm.learners.kinds import tracked_in
 from edgesvm.learners.novelty.novelty import GaussianNovelty, NoveltyLearner
-from edgesvm.learners.regression.fourier_rls import FourierRLS
 from edgesvm.persist.format import Snapshot
 from edgesvm.persist.saved import Composed
 from edgesvm.preprocessing.standardized import Standardized

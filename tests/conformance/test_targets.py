@@ -11,7 +11,7 @@ from test_stream import state
 from test_twin import whole_numbers
 
 import edgesvm
-from edgesvm.learners.regression.constants import SCORED_FROM
+from edgesvm.learners.fourier.constants import SCORED_FROM
 from edgesvm.learners.wrapper import found_within
 
 pytestmark = [pytest.mark.entries(*OWN_METHODS), pytest.mark.targets]

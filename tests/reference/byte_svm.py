@@ -11,6 +11,7 @@ from math import gcd, isqrt
 import numpy as np
 
 from edgesvm.core.status import Status
+from edgesvm.learners.fourier._fourier import key_of
 from reference.core import ReferenceCore
 
 WIDTHS = 4
@@ -288,10 +289,11 @@ class ByteSVMCoreRef(ReferenceCore):
     """The arena's arrays by name: model (head, rows, counts, scales, u, w, mean) and coded, which
     is not used."""
 
-    def __init__(self, *common, n_classes, most_classes, is_common, learns_directions, key):
+    def __init__(self, *common, n_classes, most_classes, is_common, learns_directions, seed):
         super().__init__(*common)
         self.grows, self.most_classes = n_classes == 0, most_classes
-        self.is_common, self.learns_directions, self.key = is_common, learns_directions, key
+        self.is_common, self.learns_directions = is_common, learns_directions
+        self.key = key_of(seed)
         self.head = self.of_model(0, HEAD, 1)[0]
         laid_out = int(self.head["n_classes"])
         planned = n_classes or (len(self.labels.in_slots) if self.labels.closed else 2)

@@ -1,4 +1,4 @@
-"""A running standardizer in front of a learner, in plain NumPy."""
+"""Scalers in front of a learner, in plain NumPy."""
 
 from __future__ import annotations
 
@@ -6,16 +6,79 @@ import numpy as np
 
 from edgesvm.core.constants import FAR, NEAR, WIDENING
 from edgesvm.core.status import Status
-from edgesvm.preprocessing.constants import SEEN
-from reference.scaler import ScalerCoreRef
+from reference.core import ReferenceCore
+
+SEEN = 10  # samples that tell nothing of what is far out
+NORMAL, GAIN = 1.4826, 2.0
+
+
+class ScalerCoreRef(ReferenceCore):
+    """Base of the scalers: a subclass adds `with_sample` and `scale`. Statistics are a tuple of
+    arrays of shape (n_features,), the plan's arrays named in `statistics`."""
+
+    statistics: tuple[str, ...]
+
+    def __init__(self, *common, inner, clip):
+        super().__init__(*common)
+        self.inner, self.clip = inner, np.inf if clip is None else clip
+        self.regresses = inner.regresses
+
+    @property
+    def n_scaled(self):
+        """Samples that the statistics are of."""
+        return int(self.views["n_per_class"].sum())
+
+    @property
+    def n_with_next(self):
+        """The same once the next sample is learned."""
+        return self.n_scaled + 1
+
+    def with_sample(self, x, n):
+        """The statistics with x, the n-th sample."""
+        raise NotImplementedError
+
+    def scale(self, x, statistics, n):
+        """x scaled by the statistics of n samples, float64."""
+        raise NotImplementedError
+
+    def filled(self, x):
+        """x, with numbers in place of NaN where that is asked for."""
+        return x
+
+    def step(self, x, y, weight):
+        x = self.filled(x)
+        if not np.isfinite(x @ x):
+            return Status.NOT_FINITE
+        n = self.n_with_next
+        new = self.with_sample(x.astype(np.float64), n)
+        if not all(np.isfinite(values).all() for values in new):
+            return Status.NOT_FINITE
+        status = self.inner.weighed_step(self.scale(x, new, n).astype(self.dtype), y, weight)
+        if status <= Status.CHANGED:
+            for name, values in zip(self.statistics, new, strict=True):
+                self.views[name][:] = values
+        return status
+
+    def mapped(self, x):
+        """What the inner learner gets of x."""
+        statistics = tuple(self.views[name] for name in self.statistics)
+        return self.scale(x, statistics, self.n_scaled).astype(self.dtype)
+
+    def decide(self, x):
+        x = self.filled(x)
+        return self.inner.decide(self.mapped(x)) if np.isfinite(x @ x) else np.nan
+
+    def forecast(self, x):
+        x = self.filled(x)
+        return self.inner.forecast(self.mapped(x)) if np.isfinite(x @ x) else ((np.nan,) * 3,) * 2
 
 
 class StandardizedCoreRef(ScalerCoreRef):
     statistics = ("mean", "spread")
 
-    def __init__(self, *common, inner, until, clip):
-        super().__init__(*common, inner=inner)
-        self.until, self.clip = until, clip
+    def __init__(self, *common, inner, until, clip, missing):
+        super().__init__(*common, inner=inner, clip=clip)
+        self.until = until
 
     @property
     def n_scaled(self):
@@ -82,4 +145,25 @@ class StandardizedCoreRef(ScalerCoreRef):
         mean, spread = statistics
         deviation = np.sqrt(spread / n)
         scaled = np.divide(x - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
+        return np.clip(scaled, -self.clip, self.clip)
+
+
+class RobustStandardizedCoreRef(ScalerCoreRef):
+    statistics = ("center", "distance", "n_apart")
+
+    def with_sample(self, x, n):
+        center, distance, n_apart = (self.views[name] for name in self.statistics)
+        d, step = np.abs(x - center), GAIN / n * distance
+        apart = (d > step) & (n > 1)
+        first = apart & (n_apart == 0)
+        k = np.where(apart, n_apart + 1, n * np.sqrt(np.maximum(n_apart, 1)))
+        more = np.where(d > 0, k + GAIN, k)
+        ratio = np.where(d > distance, more, k) / np.where(d < distance, more, k)
+        center = np.where(apart, center + np.copysign(step, x - center), x)
+        return center, np.where(first, d, distance * ratio), n_apart + apart
+
+    def scale(self, x, statistics, n):
+        center, distance, n_apart = statistics
+        scale = NORMAL * distance * np.sqrt(n_apart / n)
+        scaled = np.divide(x - center, scale, out=np.zeros_like(center), where=scale > 0)
         return np.clip(scaled, -self.clip, self.clip)

@@ -17,21 +17,21 @@ from pyx_to_c.program import Program
 LEARNING = [
     ("edgesvm.learners.stream._stream", "StreamSVMCore"),
     ("edgesvm.preprocessing._standardized", "StandardizedCore"),
-    ("edgesvm.learners.fourier._fourier_svm", "FourierSVMCore"),
+    ("edgesvm.learners.fourier._fourier", "FourierSVMCore"),
     ("edgesvm.learners.novelty._novelty", "GaussianNoveltyCore"),
     ("edgesvm.learners.novelty._novelty", "KernelNoveltyCore"),
-    ("edgesvm.preprocessing._robust_standardized", "RobustStandardizedCore"),
+    ("edgesvm.preprocessing._standardized", "RobustStandardizedCore"),
     ("edgesvm.preprocessing._windows", "WindowFeaturesCore"),
     ("edgesvm.preprocessing._windows", "ClockFeaturesCore"),
     ("edgesvm.learners._calibrated", "CalibratedCore"),
-    ("edgesvm.learners.regression._adagrad_svr", "AdaGradSVRCore"),
-    ("edgesvm.learners.regression._fourier_svr", "FourierSVRCore"),
+    ("edgesvm.learners.fourier._regression", "AdaGradSVRCore"),
+    ("edgesvm.learners.fourier._regression", "FourierSVRCore"),
 ]
 # And of what decides there only.
 DECIDING = [
     *LEARNING,
     ("edgesvm.learners.stream._stream", "KernelStreamSVMCore"),
-    ("edgesvm.learners.gradient._adagrad_svm", "AdaGradSVMCore"),
+    ("edgesvm.learners.fourier._fourier", "AdaGradSVMCore"),
     ("edgesvm.learners.twin._adiabatic", "TwinVectorMachineCore"),
     ("edgesvm.learners.twin._adiabatic", "IncrementalDecrementalSVMCore"),
     ("edgesvm.learners.twin._shared_twin_svm", "SharedTwinSVMCore"),
@@ -44,7 +44,7 @@ DECIDING = [
     ("edgesvm.learners.papers.online._online", "KernelPerceptronCore"),
     ("edgesvm.learners.papers.online._online", "ForgetronCore"),
     ("edgesvm.learners.papers.online._online", "LASVMCore"),
-    ("edgesvm.learners.regression._fourier_rls", "FourierRLSCore"),
+    ("edgesvm.learners.fourier._regression", "FourierRLSCore"),
 ]
 TO_DECIDE = ["answer", "winner", "n_learned", "decide", "probabilities"]
 TO_DECIDE += ["forecast"]  # a stage asks for it, whatever is behind it

@@ -5,16 +5,40 @@ planned takes its room from the last directions.
 """
 
 from libc.math cimport rint
+from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 import numpy as np
 
+from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport MAX_CLASSES
 from edgesvm.core.logistic cimport sigmoid
+from edgesvm.core.rng cimport splitmix64
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, UNKNOWN_LABEL, Status
-from edgesvm.contract.core cimport LearnerCore
+
+cdef extern from *:     # lanes.h first: by it byte.h is the host's
+    """
+    #include "lanes.h"
+    """
 
 cdef extern from "byte.h" nogil:
+    ctypedef struct byte_shape:
+        int32_t n_features, n_kept, n_classes, n_vectors, n_directions
+        int32_t has_mean, is_common, learns_directions, counts
+        int32_t at_counts, at_scale, at_u, at_w, at_mean
+        uint32_t key
+        int32_t angle[4]
+        int32_t angle_shift
+        int32_t move[4]
+        int32_t unit, unit_shift
+        uint32_t stride[8]
+
+    ctypedef struct byte_head:
+        unsigned char n_classes
+        uint32_t far_out
+        unsigned short lapses[2]
+        unsigned short amplitude[5]
+
     void byte_lay_out(
         byte_shape *s, int32_t n_bytes, int32_t n_features, int32_t n_classes, int32_t is_common,
         int32_t learns_directions, int32_t counts, uint32_t key) noexcept
@@ -37,24 +61,25 @@ cdef int64_t MOST_COUNTED = 2147483647      # samples after which the steps stay
 
 
 cdef class ByteSVMCore(LearnerCore):
-    """State and step. The public class has checked the parameters.
+    """State and step; without n_classes, classes are added as they come."""
+    cdef byte_shape shape
+    cdef char *model
+    cdef int8_t *z
+    cdef readonly bint grows        # whether classes that were not planned are added
+    cdef int32_t n_bytes, is_common, learns_directions
+    cdef int most_classes           # that leave directions
+    cdef uint32_t key
 
-    Parameters
-    ----------
-    n_classes : int, planned; 0: classes are added as they come
-    most_classes : int, for which the bytes have room
-    is_common, learns_directions : bool
-    key : int
-    """
-
-    def __init__(self, *common, n_classes, most_classes, is_common, learns_directions, key):
+    def __init__(self, *common, n_classes, most_classes, is_common, learns_directions, seed):
+        cdef uint64_t state = seed
         super().__init__(*common)
         self.grows = n_classes == 0
         self.several |= self.grows
         self.model = self.array("model")
         self.z = <int8_t *> self.array("coded")
         self.n_bytes = len(self.views["model"])
-        self.is_common, self.learns_directions, self.key = is_common, learns_directions, key
+        self.is_common, self.learns_directions = is_common, learns_directions
+        self.key = <uint32_t> splitmix64(&state)
         self.most_classes = most_classes
         n_laid_out = byte_head_of(self.model).n_classes
         planned = n_classes or (self.labels.n if self.labels.closed else 2)

@@ -10,11 +10,10 @@ import numpy as np
 from edgesvm.budget import SCRATCH, Table
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import MOST_CLASSES
-from edgesvm.contract.params import flag, one_of, whole
+from edgesvm.contract.params import among, flag, optional, param, whole, within
 from edgesvm.contract.registry import registered
 from edgesvm.learner import fits
 from edgesvm.learners.byte._byte_svm import ByteSVMCore
-from edgesvm.learners.fourier._directions import key_of
 from edgesvm.learners.kinds import Probable
 
 if TYPE_CHECKING:
@@ -123,24 +122,18 @@ class ByteSVM(Probable):
     scales_itself: ClassVar[bool] = True
     most_epochs: ClassVar[int] = 5
 
-    n_bytes: int = 4096
-    n_classes: int | None = None
-    scale: str = "auto"
-    learn_directions: bool = True
-    max_iter: int = 1
-    seed: int = 0
+    n_bytes: int = param(4096, within(1, MOST_BYTES))
+    n_classes: int | None = param(None, optional(within(2, MOST_CLASSES)))
+    scale: str = param("auto", among("auto", "each", "common"))
+    learn_directions: bool = param(True, flag)
+    max_iter: int = param(1, within(1, 1 << 30))
+    seed: int = param(0, within(0, (1 << 32) - 1))
     class_weight: str | None = None
-    dtype: str = "float32"
+    dtype: str = param("float32", among("float32"))
 
     def _check_params(self) -> None:
+        super()._check_params()
         whole("n_bytes", self.n_bytes, self._least_bytes(1), MOST_BYTES)
-        if self.n_classes is not None:
-            whole("n_classes", self.n_classes, 2, MOST_CLASSES)
-        one_of("scale", self.scale, "auto", "each", "common")
-        one_of("dtype", self.dtype, "float32")
-        flag("learn_directions", self.learn_directions)
-        whole("max_iter", self.max_iter, 1, 1 << 30)
-        whole("seed", self.seed, 0, (1 << 32) - 1)
 
     @fits
     def fit(
@@ -258,7 +251,7 @@ class ByteSVM(Probable):
             "most_classes": self._most_classes(n_features),
             "is_common": self._is_common(n_features),
             "learns_directions": self.learn_directions,
-            "key": key_of(int(self.seed)),
+            "seed": int(self.seed),
         }
 
     # -- what was learned --------------------------------------------------------------------------

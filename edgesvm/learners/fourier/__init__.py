@@ -1,1 +1,1 @@
-"""Kernel machines on random Fourier features."""
+"""Gradient steps that scale themselves, and random Fourier features."""

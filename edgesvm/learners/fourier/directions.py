@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.learners.fourier._directions import BLOCK
+from edgesvm.learners.fourier._fourier import BLOCK
 
 LOW = np.uint64(0xFFFFFFFF)
 

@@ -1,10 +1,8 @@
 """Novelty learners, compiled: scale, score, hold the score against a threshold, learn.
 
-**Scales.** Mean and spread of each feature follow Welford's recurrence over the samples learned.
-Scaled is z = (x - mean) / deviation, cut at -8 and 8 to be learned, from the 20th sample on by the
-scales too: one spike does not ruin them. To be scored it goes on slowly, as 8 + log(z / 8), to 24:
-one wild feature does not outweigh all others, and what is stranger still scores more. A feature
-that never varied, and now does, is 8 away.
+Scales, alarms, what becomes of a learner that is lost, and sensors that are stuck are as the public
+classes say. Learned are z = (x - mean) / deviation cut at -8 and 8, from the 20th sample on by the
+scales too. A feature that never varied, and now does, is 8 away.
 
 **The threshold** is a quantile that is rarely reached. `mean` and `variance` of the scores weigh
 score t by t. The level that a tenth is above, and the threshold:
@@ -25,21 +23,6 @@ the integral term of Angelopoulos, Candes & Tibshirani 2023):
 
 So T samples have at most rate T + U alarms whatever they are, where U is the u at which no score is
 above the threshold; the cube keeps it small.
-
-**Alarms.** What is held against the threshold is the k-th largest of the last n scores. An alarm
-begins where it is above and ends after `calm` samples of which none is within one e of it. It
-counts if none did within `apart` samples, when it is over, lest it end itself; and again at once
-for every 1 / rate samples that it lasts. During an alarm nothing is learned and u does not sink.
-
-**Never for ever.** `share` is that of alarms among about the last 350 samples. Above LOST the
-learner is lost: it keeps its model as the former one and learns anew, RELEARNED samples before the
-next alarm. Where the former model explains BACK samples in a row and the new one
-does not, it comes back. A model that stands still only learns its threshold anew.
-
-**A stuck sensor.** A feature that changed at nine of ten samples so far, those of stuck sensors
-aside, and then at none of STUCK_AFTER is stuck until it changes again; as is the whole sample.
-Meanwhile nothing is learned, an alarm or followed: of many equal samples the scales and the
-threshold would shrink to nothing.
 
 **GaussianNovelty.** With every sample kept, z in deviations, A += z z', from A = I on: one more
 sample of features that do not go together, so A has an inverse from the first on. The score is
@@ -64,11 +47,6 @@ L L' = K + v I is kept packed: a centre that goes is rotated out, one that comes
 neither loses anything to rounding that later ones would inherit. Compact, centres and samples are
 codes of 16 bits (core/codes) and L is float32: the more centres for the same bytes tell more than
 their last digits.
-
-Bytes: 96 + D s, and twice 64 + 8 n + 16 D and the model; D (s + 4) + 4 for sensors. Gaussian: none
-with a diagonal; else 4 D (D + 1) and 8 (3 D + 2) of scratch. Kernel: M (D s + 24) + 4 M (M + 1),
-and 8 (4 M + 2) + D s of scratch; compact, M (2 D + 24) + 2 M (M + 1), and 16 M + 8 ceil(M + 1/2) +
-4 D.
 """
 
 cimport cython

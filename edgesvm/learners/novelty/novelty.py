@@ -429,9 +429,6 @@ class KernelNovelty(NoveltyLearner):
     """What is normal as the span of some centres in feature space: any shape, not one cloud. No
     labels.
 
-    Show it samples of a machine that runs well. Each sample is scored before it is learned, and the
-    scores set the threshold. It scales its features itself.
-
     Parameters
     ----------
     max_vectors : int, default 64
@@ -441,35 +438,18 @@ class KernelNovelty(NoveltyLearner):
     noise : float, default 0.01
         How much of a sample's squared length counts as noise; at least 1e-4, or 1e-9 with
         ``storage="exact"``, and at most 1e6.
-    alarm_rate : float, default 1e-3
-        Alarms a sample, in the long run; 1e-9 to 0.05. The threshold follows the alarms, so the
-        rate holds on whatever comes, faults included.
-    learn : {"normal", "all", "until N"}, default "normal"
-        "normal": nothing is learned during an alarm, so a fault does not become normal at once.
-        "all": everything is learned. "until 5000": the first 5000 samples are learned whatever they
-        score, and nothing after them; the threshold still follows. N is from 20 to 2^30.
-    warm_up : int, default 100
-        Samples at the start that are learned whatever they score; with "until N" it is N.
-    dtype : {"float32", "float64"}, default "float32"
-        Type of the samples.
     storage : {"compact", "exact"}, default "compact"
         "compact": centres in 16 bits, in steps of 1/1365 of a deviation, and the matrix in float32.
         "exact": centres in `dtype`, the matrix in float64; in the same bytes, fewer centres.
-    stuck : {"skip", "learn"}, default "skip"
-        What becomes of the samples of a sensor that repeats its value; see `GaussianNovelty`.
-    alarm : "K/N", default "1/1"
-        An alarm begins where K of the last N scores are above the threshold; N at most 64.
+    alarm_rate, learn, warm_up, dtype, stuck, alarm
+        As in `GaussianNovelty`.
 
     Attributes
     ----------
     centres_ : ndarray of shape (n_centres, n_features)
     counts_ : ndarray of shape (n_centres,), float64
-    offset_ : float
-    mean_, scale_ : ndarray of shape (n_features,), float64
-    n_alarms_, n_strange_, n_stuck_, n_lost_, n_seen_, n_updates_, n_features_in_
-    stuck_features_ : list of int
-    alarm_on_, is_lost_, is_frozen_, has_former_ : bool
-    alarm_share_ : float
+    offset_ and others
+        As of `GaussianNovelty`.
 
     Notes
     -----

@@ -4,7 +4,7 @@ import numpy as np
 from each import each
 
 from edgesvm import FourierSVM
-from edgesvm.learners.fourier._directions import key_of
+from edgesvm.learners.fourier._fourier import key_of
 from edgesvm.learners.fourier.constants import ENTRY_DEVIATION
 from edgesvm.learners.fourier.directions import drawn
 

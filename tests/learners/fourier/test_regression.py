@@ -1,7 +1,5 @@
 """Regressors of a stream: their attributes, and what no stream can have left in their memory."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from each import each
@@ -13,7 +11,7 @@ from edgesvm import (
     FourierRLS,
     FourierSVR,
 )
-from edgesvm.persist import pack, restore, unpack
+from edgesvm.persist import pack, restore
 
 N = 80
 
@@ -70,13 +68,6 @@ def test_a_snapshot_with_amplitudes_that_no_stream_leaves_is_refused():
     model.core.views["tilt"][0] = 1e3
     with pytest.raises(CorruptModelError, match="amplitudes are out of range"):
         restore(pack(model.snapshot()))
-
-
-@each("labels, closed", [((1,), False), ((0, 1), True), ((), True)])
-def test_a_snapshot_with_labels_is_refused(labels, closed):
-    saved = unpack(pack(FourierSVR().partial_fit(*stream()).snapshot()))
-    with pytest.raises(CorruptModelError, match="labels"):
-        restore(pack(replace(saved, labels=labels, closed=closed)))
 
 
 def test_a_prediction_of_a_plane_is_its_coefficients():

@@ -1,5 +1,5 @@
 # Random directions, drawn anew for each sample, and the cosines and sines along them; see
-# _directions.pyx.
+# _fourier.pyx.
 
 from libc.stdint cimport int16_t, int64_t, uint32_t
 

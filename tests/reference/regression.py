@@ -1,4 +1,4 @@
-"""A regressor of a stream in plain NumPy: what is learned of the target."""
+"""The regressors of a stream in plain NumPy."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 
 from edgesvm.core.constants import FAR, LARGEST_TARGET, NEAR, WIDENING
 from edgesvm.core.status import Status
-from edgesvm.learners.regression._regressor import Loss
-from edgesvm.learners.regression.constants import (
+from edgesvm.learners.fourier.constants import (
     CLIP,
+    FIRST_AMPLITUDES,
     FIRST_HALF,
     FORGETTING,
+    LARGEST_SQUARE,
     MEMORY,
     MOST_HALF,
     MOST_RHO,
@@ -18,11 +19,14 @@ from edgesvm.learners.regression.constants import (
     MOST_VARIANCE,
     NOISE,
     NOT_ISSUED,
+    RLS_NOISE,
     SCORED_FROM,
     SETTLED,
     STEP,
 )
+from edgesvm.learners.fourier.directions import Directions
 from reference.core import ReferenceCore
+from reference.fourier import Amplitudes
 
 MEAN, SPREAD, LEAST, MOST, LAST, LAST_VALUE, RESIDUAL, SQUARES, PRODUCTS = range(9)
 SIZE, BELOW, ABOVE = range(3)
@@ -37,10 +41,11 @@ class RegressorCoreRef(ReferenceCore):
     innovates = True
     issued = None
 
-    def __init__(self, *common, loss, parameter, miss, delay):
+    def __init__(self, *common, loss, coverage, label_delay, epsilon=0.1, quantile=0.5):
         super().__init__(*common)
-        self.loss, self.parameter, self.miss, self.delay = loss, parameter, miss, delay
-        self.follows = delay == 0 and loss != Loss.PINBALL
+        self.loss, self.epsilon, self.quantile = loss, epsilon, quantile
+        self.miss, self.delay = (1 - coverage) / 2, label_delay
+        self.follows = label_delay == 0 and loss != "pinball"
 
     @property
     def n(self):
@@ -82,11 +87,11 @@ class RegressorCoreRef(ReferenceCore):
 
     def slope(self, e):
         """Minus the derivative of the loss by the prediction."""
-        if self.loss == Loss.EPSILON:
-            return np.sign(e) * (abs(e) > self.parameter)
-        if self.loss == Loss.PINBALL:
-            return self.parameter - (e < 0) if e != 0 else 0.0
-        most = self.parameter if self.loss == Loss.HUBER else MOST_SLOPE
+        if self.loss == "epsilon":
+            return np.sign(e) * (abs(e) > self.epsilon)
+        if self.loss == "pinball":
+            return self.quantile - (e < 0) if e != 0 else 0.0
+        most = 1.0 if self.loss == "huber" else MOST_SLOPE
         return min(max(e, -most), most)
 
     # -- the target --------------------------------------------------------------------------------
@@ -122,7 +127,7 @@ class RegressorCoreRef(ReferenceCore):
 
     def innovation(self, r):
         """What the residual before did not say of this one."""
-        if not self.innovates or self.loss == Loss.PINBALL:
+        if not self.innovates or self.loss == "pinball":
             return r
         target = self.views["target"]
         before = target[RESIDUAL]
@@ -200,3 +205,98 @@ class RegressorCoreRef(ReferenceCore):
         ahead = self.within(self.stacked(plain))
         which = STACKED if self.follows else PLAIN
         return (plain, *self.ends(PLAIN, plain)), (ahead, *self.ends(which, ahead))
+
+
+class AdaGradSVRCoreRef(RegressorCoreRef):
+    """The arena's arrays by name: those of the regressor, w, squares."""
+
+    def __init__(self, *common, learning_rate, **params):
+        super().__init__(*common, **params)
+        self.rate = self.dtype.type(learning_rate / np.sqrt(len(self.views["w"])))
+
+    def features(self, x):
+        """x, 1; a learner that builds on this one has more, ahead of x."""
+        return np.append(x, self.dtype.type(1))
+
+    def overflows(self, x, weight):
+        return not (weight * MOST_SLOPE) ** 2 * (float(x @ x) + 1) <= LARGEST_SQUARE
+
+    def value(self, x):
+        return float(self.views["w"] @ self.features(x)) if np.isfinite(x @ x) else np.nan
+
+    def move(self, x, g):
+        v, f = self.views, self.features(x)
+        self.learn_amplitudes(g, f)
+        slope = self.dtype.type(g) * f
+        v["squares"] += slope**2
+        root = np.sqrt(v["squares"])
+        v["w"] += np.divide(self.rate * slope, root, out=np.zeros_like(root), where=root > 0)
+
+    def learn_amplitudes(self, g, f):
+        """Of features that have some; g is the slope of the loss."""
+
+
+class FourierSVRCoreRef(Amplitudes, AdaGradSVRCoreRef):
+    """The arena's arrays by name: those of AdaGradSVR; tilt, tilt_squares; angle and mixed are not
+    used."""
+
+    def __init__(self, *common, key, scales, **params):
+        super().__init__(*common, **params)
+        self.draw(key, scales)
+
+    def learn_amplitudes(self, g, f):
+        self.tilt_along(g * self.views["w"].astype(np.float64) * f)
+
+
+class FourierRLSCoreRef(RegressorCoreRef):
+    """The arena's arrays by name: those of the regressor, w, upper, variance; features, scratch,
+    angle and mixed are not used."""
+
+    innovates = False
+
+    def __init__(self, *common, key, scales, forgetting, **params):
+        super().__init__(*common, **params)
+        self.forgetting, self.noise = forgetting, RLS_NOISE
+        n = len(self.views["angle"])
+        self.directions = Directions(self, key, scales, n)
+        amplitudes = np.tile(np.array(FIRST_AMPLITUDES)[np.arange(n) % 4], 2)
+        waves = amplitudes[self.directions.order] ** 2 / n
+        self.first = np.append(waves, np.ones(self.n_features + 1))
+
+    def begin(self):
+        super().begin()
+        self.views["variance"][:] = self.first
+
+    def features(self, x):
+        """Cosines and sines block by block, x, 1."""
+        return np.concatenate([self.directions.waves(x), x, [self.dtype.type(1)]])
+
+    def overflows(self, x, weight):
+        square = float(x @ x) + 1
+        return not max((weight * MOST_SLOPE) ** 2 * square, square) <= LARGEST_SQUARE
+
+    def value(self, x):
+        return float(self.views["w"] @ self.features(x)) if np.isfinite(x @ x) else np.nan
+
+    def move(self, x, g):
+        """P <- (P - P f f'P / a) / forgetting by P = U D U', column by column (Bierman 1976)."""
+        v, f = self.views, self.features(x).astype(np.float64)
+        U, D = self.factors()
+        gain, before = np.zeros(len(f)), self.noise
+        for c in range(len(f)):
+            h = f[c] + U[:c, c] @ f[:c]
+            b = D[c] * h
+            after = before + h * b
+            D[c] = min(D[c] * before / (after * self.forgetting), self.first[c])
+            column = U[:c, c].copy()
+            U[:c, c] -= h / before * gain[:c]
+            gain[:c] += b * column
+            gain[c], before = b, after
+        v["upper"][:], v["variance"][:] = U.T[np.tril_indices(len(f), -1)], D
+        v["w"] += (g / before * gain).astype(self.dtype)
+
+    def factors(self):
+        n = len(self.first)
+        U = np.zeros((n, n))
+        U.T[np.tril_indices(n, -1)] = self.views["upper"]
+        return U, self.views["variance"].astype(np.float64)

@@ -1,20 +1,22 @@
-"""AdaGradSVM in plain NumPy."""
+"""AdaGradSVM and FourierSVM in plain NumPy."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.learners.gradient.constants import RECENT
+from edgesvm.learners.fourier._fourier import WIDTHS
+from edgesvm.learners.fourier.constants import FADED, FIRST_TILT, MOST_PULL, RECENT, TILT_RATE
+from edgesvm.learners.fourier.directions import Directions
 from reference.core import ReferenceCore, mean_decides, note_errors
 
 
 class AdaGradSVMCoreRef(ReferenceCore):
     """The arena's arrays by name: G, error_rates, w, w_mean."""
 
-    def __init__(self, *common, rate, is_hinge):
+    def __init__(self, *common, loss, learning_rate):
         super().__init__(*common)
-        self.rate, self.is_hinge = rate, is_hinge
+        self.rate, self.is_hinge = learning_rate, loss == "hinge"
 
     def features(self, x):
         """x, 1; a learner that builds on this one has more, ahead of x."""
@@ -69,3 +71,57 @@ class AdaGradSVMCoreRef(ReferenceCore):
         weights = v["w_mean"] if mean_decides(v["error_rates"]) else v["w"]
         scores = (weights @ self.features(x)).astype(float)
         return self.unseen_last(scores) if self.is_multiclass else scores[0]
+
+
+class Amplitudes:
+    """Features along random directions, and the amplitudes of their widths."""
+
+    def draw(self, key, scales):
+        n = len(self.views["angle"])
+        self.directions = Directions(self, key, scales, n)
+        of_waves = np.tile(np.arange(n) % WIDTHS, 2)[self.directions.order]
+        self.group = np.append(of_waves, np.full(self.n_features + 1, WIDTHS))
+
+    @property
+    def is_weighed(self):
+        return "tilt" in self.views
+
+    @property
+    def amplitudes(self):
+        a = np.exp(FIRST_TILT + self.views["tilt"]) if self.is_weighed else np.ones(WIDTHS + 1)
+        return a / np.sqrt((a**2).mean())
+
+    def features(self, x):
+        """Cosines and sines block by block, x, 1, each times the amplitude of its group."""
+        f = np.concatenate([self.directions.waves(x), super().features(x)])
+        return self.amplitudes[self.group].astype(self.dtype) * f
+
+    def tilt_along(self, parts):
+        """Move the amplitudes by what each feature had in the slope of the loss."""
+        if not self.is_weighed:
+            return
+        v = self.views
+        c = np.bincount(self.group, parts, WIDTHS + 1)
+        if not np.isfinite(c @ c):
+            return
+        v["tilt_squares"][...] = min(v["tilt_squares"] + c @ c, MOST_PULL)
+        v["tilt"] += TILT_RATE * c / np.sqrt(1 + v["tilt_squares"])
+        v["tilt"] -= (FIRST_TILT + v["tilt"]).max()
+        np.maximum(v["tilt"], -FADED - np.array(FIRST_TILT), out=v["tilt"])
+
+
+class FourierSVMCoreRef(Amplitudes, AdaGradSVMCoreRef):
+    """The arena's arrays by name: those of AdaGradSVM; tilt, tilt_squares; angle and mixed are
+    not used."""
+
+    def __init__(self, *common, key, scales, **params):
+        super().__init__(*common, **params)
+        self.draw(key, scales)
+
+    def sum_of_squares(self, xx):
+        squares = self.amplitudes**2
+        of_waves = squares[self.group[: 2 * self.directions.n]].sum() / 2  # cos^2 + sin^2 = 1
+        return of_waves + squares[WIDTHS] * (xx + 1)
+
+    def learn_amplitudes(self, pull, f):
+        self.tilt_along(pull @ self.views["w"].astype(float) * f)

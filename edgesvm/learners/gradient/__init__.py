@@ -1,1 +1,0 @@
-"""Learners by gradient steps that scale themselves."""

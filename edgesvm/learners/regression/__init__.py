@@ -1,1 +1,0 @@
-"""Regressors of a stream: a number is predicted, with an interval."""
