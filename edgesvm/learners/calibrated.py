@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from edgesvm.budget import Table
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import is_label
 from edgesvm.contract.params import Check, optional, param, positive, share
@@ -136,7 +137,7 @@ class Calibrated(Probable, Shell):
 
     # -- memory ------------------------------------------------------------------------------------
 
-    def _arrays(self, n_features: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _arrays(self, n_features: int) -> Table:
         inner = self.inner._arrays(n_features)
         several = any(name == "scores" for name, *_ in inner)
         n = self.n_classes_planned if several else 1

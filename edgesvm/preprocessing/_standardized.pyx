@@ -28,9 +28,9 @@ sample x moves them by steps that do not depend on how far away it is:
                distance = d, if this is the first apart, else
                distance (1 + 2 / n_apart)^+-1 towards d
 
-A center near a value that most samples have becomes that value. If the first sample was a spike, the
-distance is so long that none is apart; it shrinks all the same, unless many have been apart. The
-scale is 1.4826 distance sqrt(n_apart / n).
+A center near a value that most samples have becomes that value. If the first sample was a spike,
+the distance is so long that none is apart; it shrinks all the same, unless many have been apart.
+The scale is 1.4826 distance sqrt(n_apart / n).
 """
 
 cimport cython
@@ -62,7 +62,7 @@ cdef extern from "lanes.h" nogil:      # f32: whether x is float32
 cdef double NEAR, FAR, WIDENING
 from edgesvm.core.constants import FAR, NEAR, WIDENING
 
-cdef int64_t SEEN = 10      # samples that tell nothing of what is far out: it is not counted in them
+cdef int64_t SEEN = 10      # samples that tell nothing of what is far out
 
 cdef enum:
     VALUE

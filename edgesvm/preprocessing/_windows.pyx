@@ -2,23 +2,24 @@
 
 A row is of `window` samples, and there is one every `hop` samples.
 
-**Windows.** As many windows are open as overlap; each sample goes into all of them. Of a channel in a window are
-kept the sums of (x - mean)^2, ^3 and ^4, which move with the mean (Pebay, "Formulas for Robust,
-One-Pass Parallel Computation of Covariances and Arbitrary-Order Statistical Moments", 2008, eqs.
-2.1, 2.7 and 2.9 for one more sample), the sum of its products with time, and the sums of squares
-behind the band-pass filters. The filters run on from window to window.
+**Windows.** As many windows are open as overlap; each sample goes into all of them. Of a channel in
+a window are kept the sums of (x - mean)^2, ^3 and ^4, which move with the mean (Pebay, "Formulas
+for Robust, One-Pass Parallel Computation of Covariances and Arbitrary-Order Statistical Moments",
+2008, eqs. 2.1, 2.7 and 2.9 for one more sample), the sum of its products with time, and the sums of
+squares behind the band-pass filters. The filters run on from window to window.
 
 So do the pyramids: level 0 has a stream's samples, each level above the means of the pairs of the
 one below. They are the windows' common ground; a window has sums over those values of a level that
 lie in it with all their samples. If it has n samples yet, these are the last n // 2^level.
 
-A pattern is three of nine places in a row, in integers, its bias learned by a recursion for quantiles
-(Robbins & Monro 1951); see the public class. Which windows are open follows from the number of samples, so it is not stored: window k has the
-samples k hop to k hop + window - 1 and the place k mod n_windows.
+A pattern is three of nine places in a row, in integers, its bias learned by a recursion for
+quantiles (Robbins & Monro 1951); see the public class. Which windows are open follows from the
+number of samples, so it is not stored: window k has the samples k hop to k hop + window - 1 and the
+place k mod n_windows.
 
-**The clock.** x, the value of a channel, is compared with the slow mean m, the value before, and the
-mean u and deviation v of the values at the same hour of the week. A sample that comes dt seconds
-after the one before it counts dt:
+**The clock.** x, the value of a channel, is compared with the slow mean m, the value before, and
+the mean u and deviation v of the values at the same hour of the week. A sample that comes dt
+seconds after the one before it counts dt:
 
     d = min(max(x - m, -FAR s), FAR s),  m += share d,  s += share (|d| - s)
 
@@ -27,15 +28,14 @@ n-th part of what the hour has (West, "Updating Mean and Variance Estimates", 19
 
     u' = u + share e,  v'^2 = (1 - share) (v^2 + share e^2) + share variance,  e = mean - u
 
-The residual is (x - u) / v, where s counts for v as PRIOR visits: (n v^2 + PRIOR s^2) / (n + PRIOR).
+The residual is (x - u) / v, where s counts for v as PRIOR visits: (n v^2 + PRIOR s^2) / (n +
+PRIOR).
 
 u and v are kept as codes of 16 bits. The unit of a channel is doubled when a code would be too
 large, and all its codes halved.
 
-Bytes of c channels and the clock: 72 + 56 c + 2 HOURS 2 c + HOURS, the row 4 c s, s = 4 or 8.
-
-**Chain.** Of each window that is open the labels of its samples are counted. The learner's own class
-indices are used, so a label is known to it from its first sample on.
+**Chain.** Of each window that is open the labels of its samples are counted. The learner's own
+class indices are used, so a label is known to it from its first sample on.
 """
 
 cimport cython
@@ -261,9 +261,9 @@ cdef double MOST_BIAS = 1073741824.0    # 2^30
 
 
 cdef class WindowFeaturesCore(RawFeaturesCore):
-    """State and step. `bands` are (center in Hz, two sections); `patterns`, of each level, have three
-    places, the quantile of the normal distribution that the bias begins at, and the share of values
-    that should be above.
+    """State and step. `bands` are (center in Hz, two sections); `patterns`, of each level, have
+    three places, the quantile of the normal distribution that the bias begins at, and the share of
+    values that should be above.
     """
     cdef readonly double rate           # Hz
     cdef readonly int64_t n_streams     # channels, and the magnitude behind them
@@ -763,7 +763,7 @@ cdef int64_t DAY = 24, HOURS = 168  # hours of a day and of a week
 cdef double WEEK = 604800.0         # s
 cdef double MEMORY = 43200.0        # s that a slow mean is of, measured on the Numenta series
 cdef double LONGEST = 5400.0        # s that one sample counts for in it, so that none decides it
-cdef double FAR = 8.0              # usual distances from the slow mean that a value counts as at most
+cdef double FAR = 8.0               # usual distances from the slow mean that a value counts as
 cdef int LEAST_VISITS = 2           # times that an hour was seen before what it has is usual
 cdef double LEAST_SHARE = 0.125     # of a visit in what an hour has, however many there were
 cdef double BOUND = 3.0             # deviations that a visit counts as at most,

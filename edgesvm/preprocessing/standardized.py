@@ -128,18 +128,15 @@ class Standardized(Scaler):
     missing: str = param("refuse", among("refuse", "mean"))
 
     def _statistics(self, n_features: int) -> Table:
-        fills = self.missing == "mean"
         counts = {"n_scaled": self.until, "far_out": self.clip}
-        return [
+        table: Table = [
             ("mean", "f8", (n_features,)),
             ("spread", "f8", (n_features,)),
             *((name, "i8", ()) for name, given in counts.items() if given is not None),
-            *(
-                [("n_missing", "i8", ()), ("complete", self.dtype, (n_features,), SCRATCH)]
-                if fills
-                else []
-            ),
         ]
+        if self.missing == "mean":
+            table += [("n_missing", "i8", ()), ("complete", self.dtype, (n_features,), SCRATCH)]
+        return table
 
     @property
     def mean_(self) -> np.ndarray:
