@@ -10,10 +10,11 @@ answers is decided by their error rates on recent samples, each asked before it 
 
 **Random directions** v_p, P of them: features lie block by block of `BLOCK` directions, the cosines
 of v_p.x first, then the sines, then x and 1: W = 2 P + n_features + 1. Independent directions are
-drawn one by one, wherever their angle is asked for. Orthogonal ones come `n_mixed` at a time, so all
-of their angles are found at once and kept until they are forgotten. With `weigh_widths` the features
-of width k have an amplitude a_k, and x and 1 have a_4. What the features of k had in the margin,
-c_k = y w_k.f_k, is the slope of the loss by log a_k, so a sample inside the margin also moves
+drawn one by one, wherever their angle is asked for. Orthogonal ones come `n_mixed` at a time, so
+all of their angles are found at once and kept until they are forgotten. With `weigh_widths` the
+features of width k have an amplitude a_k, and x and 1 have a_4. What the features of k had in the
+margin, c_k = y w_k.f_k, is the slope of the loss by log a_k, so a sample inside the margin also
+moves
 
     H += |g c|^2      log a_k += TILT_RATE g c_k / sqrt(1 + H),      mean of a_k^2 = 1.
 

@@ -1,4 +1,4 @@
-"""The regressors of a stream, compiled: what is learned of the target y, and three kinds of weights.
+"""Regressors of a stream, compiled: what is learned of the target y, and three kinds of weights.
 
 The weights answer f(x) in deviations s from the mean m of the targets, which are running ones, so
 the prediction is m + s f(x), limited to the range of the targets. A step moves the weights by the

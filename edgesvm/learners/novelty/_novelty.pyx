@@ -73,9 +73,6 @@ from edgesvm.core.packed_factor cimport (
 from edgesvm.core.rows cimport square_distances
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
-import numpy as np
-
-
 cnp.import_array()
 
 cdef double REACH = 24.0        # deviations that a feature can count for
@@ -96,7 +93,7 @@ cdef double MOST_LEVEL = 1e3    # deviations; the steps of 2^63 samples add up t
 
 # What stops a feature that used to change with nearly every sample from being learned.
 cdef int64_t STUCK_AFTER = 50   # samples of the same value; there are seven such places in NAB's 58
-cdef int64_t COSTS = 9          # changes that make up for one sample without: nine of ten are lively
+cdef int64_t COSTS = 9          # changes that make up for one sample without
 cdef int64_t MOST_LIVELY = 30000    # changes in a row that are remembered
 
 # Alarms. Chosen over 16 quiet series in time order, NAB's 58 and faults of a simulated machine.
