@@ -24,9 +24,8 @@ from edgesvm.learners.fourier.constants import (
     SETTLED,
     STEP,
 )
-from edgesvm.learners.fourier.directions import Directions
 from reference.core import ReferenceCore
-from reference.fourier import Amplitudes
+from reference.fourier import Amplitudes, Directions
 
 MEAN, SPREAD, LEAST, MOST, LAST, LAST_VALUE, RESIDUAL, SQUARES, PRODUCTS = range(9)
 SIZE, BELOW, ABOVE = range(3)

@@ -6,7 +6,7 @@ from each import each
 from edgesvm import FourierSVM
 from edgesvm.learners.fourier._fourier import key_of
 from edgesvm.learners.fourier.constants import ENTRY_DEVIATION
-from edgesvm.learners.fourier.directions import drawn
+from reference.fourier import drawn
 
 
 def disc(n, seed=0, dtype="float64"):
