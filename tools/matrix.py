@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "matrix"
 # The oldest NumPy that has a wheel for a Python; what we support begins with 1.24.
 OLDEST = {"3.10": "==1.24.*", "3.11": "==1.24.*", "3.12": "==1.26.*", "3.13": "==2.1.*"}
-TESTS = ("tests/test_lazy.py", "tests/persist/test_format.py", "tests/learners/gradient")
+TESTS = ("tests/test_lazy.py", "tests/persist/test_format.py", "tests/learners/fourier")
 TEST_TOOLS = ("pytest>=8", "pytest-timeout", "hypothesis>=6.100", "pyserial", "cobs")
 
 
