@@ -45,7 +45,7 @@ OLDEST = 17  # glibc 2.17, of manylinux2014: the first that pip knows for ARM
 # Arithmetic, learners and files. Left out: what takes minutes under emulation, ports and processes.
 TESTS = (
     *("tests/core", "tests/persist/test_format.py", "tests/learners/fourier"),
-    *("tests/learners/fourier", "tests/learners/batch/test_smo.py", "tests/learners/byte"),
+    *("tests/learners/batch/test_smo.py", "tests/learners/byte"),
     *("tests/learners/test_extremes.py", "tests/test_readme.py::test_readme"),
 )
 # Debian's Hypothesis may be older than the tests want, and warns of what newer ones allow.
