@@ -42,10 +42,7 @@ def summary(job: Job, held_out: Any, seconds: float) -> dict[str, Any]:
         "refused": pupil.refused_value,
         **far_out(learner),
         "us_per_sample": 1e6 * seconds / max(rows, 1),
-        **score_words.given_up(learner),
-        **pupil.score.summary(),
-        **({} if pupil.forecasts is None else {"probabilities": pupil.forecasts.summary()}),
-        **({} if pupil.drift is None else {"drift": pupil.drift.summary()}),
+        **score_words.results(pupil),
         "remarks": [*_by_class(pupil.score), *remarks.lines(learner=learner, score=pupil.score)],
         "frozen": _frozen(held_out) if held_out.n else None,
     }
@@ -76,11 +73,7 @@ def words(s: dict[str, Any]) -> str:
         f"{s['learner']}, {format_bytes(s['bytes'])}",
         f"{s['predicted']:,} {rows} predicted before they were learned: {score_words.scored(s)}; "
         f"first {n:,} {score_words.first(s)}, last {n:,} {score_words.rolling(s)}",
-        score_words.recalls(s),
-        score_words.probabilities(s),
-        score_words.far_out(s),
-        *score_words.remarks(s),
-        *score_words.drift_lines(s),
+        *score_words.details(s, s),
     ]
     if frozen := s["frozen"]:
         lines += [
@@ -90,8 +83,11 @@ def words(s: dict[str, Any]) -> str:
         ]
     new = f"{s['n_updates']:,} {rows} changed the model"
     lines.append(f"{new}; {s['us_per_sample']:.1f} us per {sample}")
-    lines += [_windows(s["windows"])] if "windows" in s else []
-    words = "\n".join(line for line in lines if line)
+    if c := s.get("windows"):
+        lines.append(
+            f"{c['pushed']:,} raw samples, {c['windows']:,} windows, {score_words.left_out(c)}"
+        )
+    words = "\n".join(lines)
     missing = s.get("missing")
     passed_over = missing["rows"] if missing and not missing["filled"] else 0
     if (refused := s["refused"] - passed_over) > 0:
@@ -117,11 +113,3 @@ def words(s: dict[str, Any]) -> str:
                 f"{held['label_unknown']:,} for unknown samples"
             )
     return words
-
-
-def _windows(c: dict[str, int]) -> str:
-    return (
-        f"{c['pushed']:,} raw samples, {c['windows']:,} windows, {c['windows_dropped']:,} dropped "
-        f"where samples are missing; left out: {c['late_samples']:,} samples that came late, "
-        f"{c['refused_samples']:,} that are not finite or too large"
-    )

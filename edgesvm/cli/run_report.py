@@ -59,7 +59,6 @@ def summary(ports: Sequence[Served], seconds: float) -> dict[str, Any]:
 
 def _summary(job: Job, seconds: float) -> dict[str, Any]:
     pupil = job.pupil
-    told = {} if pupil.forecasts is None else {"probabilities": pupil.forecasts.summary()}
     return {
         "learner": repr(job.model),
         "bytes_planned": job.model.plan(job.model.n_features_in_).total,
@@ -68,11 +67,8 @@ def _summary(job: Job, seconds: float) -> dict[str, Any]:
         "seconds": round(seconds, 3),
         "samples_per_second": round(job.taken / max(seconds, 1e-9), 1),
         "n_updates": pupil.learner.n_updates_,
-        **score_words.given_up(pupil.learner),
-        **pupil.score.summary(),
+        **score_words.results(pupil),
         "remarks": pupil.remarks.look(),
-        **told,
-        **({} if pupil.drift is None else {"drift": pupil.drift.summary()}),
         "counters": job.counters(),
         "broken_identities": job.check_identities(),
     }
@@ -96,20 +92,15 @@ def _words(summary: dict[str, Any]) -> str:
     """The summary of a port as text."""
     c = summary["counters"]
     lines = [
-        f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {_of_windows(c)}"
-        f"{c['learned']:,} learned, {c['unlabelled']:,} unlabelled, "
+        f"{c['taken']:,} samples in {summary['seconds']:.1f} s: "
+        + (f"{c['windows']:,} windows, " if "windows" in c else "")
+        + f"{c['learned']:,} learned, {c['unlabelled']:,} unlabelled, "
         f"{c['refused_value'] + c['unknown_label']:,} refused",
-        *_left_out(c),
+        *([score_words.left_out(c)] if "windows" in c else []),
         f"{score_words.scored(summary)}; last {min(summary['window'], summary['predicted']):,} "
         f"{score_words.rolling(summary)}",
-        *filter(None, [score_words.recalls(summary), score_words.probabilities(summary)]),
-        *filter(None, [score_words.far_out(c)]),
-        *score_words.remarks(summary),
-        *score_words.drift_lines(summary),
-        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
-        f"{c['duplicate'] + c['too_old']:,} repeated, "
-        f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
-        f"samples stopped {c['stale']:,} times",
+        *score_words.details(summary, c),
+        score_words.link(c),
     ]
     if n_late := c["waiting"] + c["expired"]:
         lines.append(
@@ -125,18 +116,3 @@ def _words(summary: dict[str, Any]) -> str:
             "give a larger --memory, or with --learner or --scale --classes K"
         )
     return "\n".join(lines)
-
-
-def _of_windows(c: dict[str, int]) -> str:
-    return f"{c['windows']:,} windows, " if "windows" in c else ""
-
-
-def _left_out(c: dict[str, int]) -> list[str]:
-    """What windows are without, if there are any."""
-    if "windows" not in c:
-        return []
-    return [
-        f"{c['windows_dropped']:,} windows dropped where samples are missing; left out: "
-        f"{c['late_samples']:,} samples that came late, {c['refused_samples']:,} that are not "
-        "finite or too large"
-    ]

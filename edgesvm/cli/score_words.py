@@ -118,6 +118,37 @@ def probabilities(s: dict[str, Any]) -> str:
     )
 
 
+def results(pupil: Any) -> dict[str, Any]:
+    """What became of a learner and its score, for a JSON line; `pupil` is a `Taught`."""
+    told = {**given_up(pupil.learner), **pupil.score.summary()}
+    told |= {} if pupil.forecasts is None else {"probabilities": pupil.forecasts.summary()}
+    return told | ({} if pupil.drift is None else {"drift": pupil.drift.summary()})
+
+
+def details(s: dict[str, Any], counts: dict[str, Any]) -> list[str]:
+    """The lines of a report that follow its score."""
+    filled = filter(None, [recalls(s), probabilities(s), far_out(counts)])
+    return [*filled, *remarks(s), *drift_lines(s)]
+
+
+def left_out(c: dict[str, int]) -> str:
+    """What windows are without."""
+    return (
+        f"{c['windows_dropped']:,} windows dropped where samples are missing; left out: "
+        f"{c['late_samples']:,} samples that came late, {c['refused_samples']:,} that are not "
+        "finite or too large"
+    )
+
+
+def link(c: dict[str, int]) -> str:
+    """What the link has counted."""
+    return (
+        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
+        f"{c['duplicate'] + c['too_old']:,} repeated, {c['bytes_rejected']:,} bytes rejected, "
+        f"{c['disconnects']:,} disconnects, samples stopped {c['stale']:,} times"
+    )
+
+
 def given_up(learner: Learner) -> dict[str, int]:
     """How many samples or vectors a full learner gave up, for those that count them."""
     inner: Any = learner

@@ -170,9 +170,7 @@ def words(summary: dict[str, Any]) -> str:
     lines = [
         f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
         f"{c['strange']:,} strange, {c['stuck']:,} stuck, {c['alarms']:,} alarms{in_windows}",
-        f"link: {c['missing']:,} missing, {c['ring_dropped']:,} dropped, "
-        f"{c['bytes_rejected']:,} bytes rejected, {c['disconnects']:,} disconnects, "
-        f"samples stopped {c['stale']:,} times",
+        score_words.link(c),
     ]
     if c["watched"]:
         least, most = summary["alarms_by_chance"]
