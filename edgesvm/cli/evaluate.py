@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.cli import arguments, eval_report, saved_model
-from edgesvm.cli.file_settings import ColumnSettings, FileRows, FileSettings
+from edgesvm.budget import format_bytes
+from edgesvm.cli import arguments, saved_model, score_words
 from edgesvm.cli.learner_settings import (
     DriftSettings,
     LearnerOfAll,
@@ -23,8 +23,9 @@ from edgesvm.cli.learner_settings import (
     check_labels,
     season_of_day,
 )
+from edgesvm.cli.link_settings import ColumnSettings, FileRows, FileSettings
 from edgesvm.cli.options import AS_JSON, argument, option, section, words
-from edgesvm.cli.process import StatusLine
+from edgesvm.cli.process import StatusLine, lost_lines
 from edgesvm.cli.show_settings import TeachingSettings
 from edgesvm.cli.window_settings import WindowSettings
 from edgesvm.contract.sparse import stacked
@@ -35,7 +36,9 @@ from edgesvm.learners.wrapper import innermost
 from edgesvm.link import Recording
 from edgesvm.link.files import READ_ROWS, RowsLink
 from edgesvm.preprocessing.chain import Chain
+from edgesvm.serve import remarks
 from edgesvm.serve.job import Job
+from edgesvm.serve.score import RegressionScore, far_out, percent
 from edgesvm.serve.taught import HeldOut, taught
 
 HELP = """\
@@ -184,7 +187,7 @@ def _test_then_train(settings: Settings, rows: FileRows) -> int:
     finally:
         status.end()
     labels.check()
-    summary = eval_report.summary(job, held_out.score, time.perf_counter() - started)
+    summary = _summary(job, held_out.score, time.perf_counter() - started)
     summary["log_lost"] = status.lost
     if isinstance(rows, CsvRows) and rows.n_missing and not asked.regress:
         summary["missing"] = {"rows": rows.n_missing, "first_line": rows.first_missing}
@@ -196,7 +199,7 @@ def _test_then_train(settings: Settings, rows: FileRows) -> int:
         model.save(settings.save)
     if settings.plot:
         picture.draw(settings.plot, title=f"{settings.file}: {model!r}")
-    print(json.dumps(summary) if settings.json else eval_report.words(summary))
+    print(json.dumps(summary) if settings.json else _words(summary))
     return 0
 
 
@@ -211,7 +214,7 @@ def _learn_all(
         except LinkDown:  # the end of the file
             break
         checked = checked or check_labels(job.pupil.learner)
-        status.show(lambda: eval_report.progress(job, seconds()))
+        status.show(lambda: _progress(job, seconds()))
     job.pupil.finish()
 
 
@@ -381,3 +384,108 @@ def _extend(curve: list[tuple[float | None, ...]], point: tuple[float | None, ..
     curve.append(point)
     if len(curve) > CURVE_POINTS:
         del curve[::2]
+
+
+# The report.
+
+
+def _progress(job: Job, seconds: float) -> str:
+    """The status line."""
+    learner, score = job.pupil.learner, job.pupil.score
+    return (
+        f"{score.n:,} rows  {score.n / max(seconds, 1e-9):,.0f}/s  "
+        f"{_whole(score)}, last {min(score.n, score.window):,} {score_words.brief(score)}  "
+        f"{learner.n_updates_:,} updates  {learner.nbytes:,} B{score_words.drifts(job.pupil.drift)}"
+    )
+
+
+def _whole(score: Any) -> str:
+    """The figure of all samples."""
+    if isinstance(score, RegressionScore):
+        return f"MAE {score_words.number(score.mae)}"
+    return score_words.ONE_LABEL if score.majority == 1 else f"accuracy {percent(score.accuracy)}"
+
+
+def _summary(job: Job, held_out: Any, seconds: float) -> dict[str, Any]:
+    """All results, for a JSON line; `held_out` is the score of the copy that learned no more."""
+    pupil, learner = job.pupil, job.pupil.learner
+    rows = pupil.learned if isinstance(job.model, Learner) else job.model.n_seen_
+    return {
+        "learner": repr(job.model),
+        "bytes": job.model.nbytes,
+        "n_seen": learner.n_seen_,
+        "n_updates": learner.n_updates_,
+        "refused": pupil.refused_value,
+        **far_out(learner),
+        "us_per_sample": 1e6 * seconds / max(rows, 1),
+        **score_words.results(pupil),
+        "remarks": [*_by_class(pupil.score), *remarks.lines(learner=learner, score=pupil.score)],
+        "frozen": _frozen(held_out) if held_out.n else None,
+    }
+
+
+def _by_class(score: Any) -> list[str]:
+    """That every class comes in one piece."""
+    n_classes = 0 if isinstance(score, RegressionScore) else len(score.confusion)
+    if n_classes < 2 or score.n < 10 * n_classes:
+        return []
+    if round((score.n - 1) * (1.0 - score.label_before)) != n_classes - 1:
+        return []
+    return [
+        "the rows come class by class, so most of these answers repeat the last label; add"
+        " --shuffle 1"
+    ]
+
+
+def _frozen(score: Any) -> dict[str, Any]:
+    return score.summary() | {"remarks": remarks.lines(score=score, labels_stop=True)}
+
+
+def _words(s: dict[str, Any]) -> str:
+    """`summary` as text."""
+    n = min(s["window"], s["predicted"])
+    rows, sample = ("windows", "raw sample") if "windows" in s else ("rows", "row")
+    lines = [
+        f"{s['learner']}, {format_bytes(s['bytes'])}",
+        f"{s['predicted']:,} {rows} predicted before they were learned: {score_words.scored(s)}; "
+        f"first {n:,} {score_words.first(s)}, last {n:,} {score_words.rolling(s)}",
+        *score_words.details(s, s),
+    ]
+    if frozen := s["frozen"]:
+        lines += [
+            f"a copy that learned no more, on the last {frozen['predicted']:,} {rows}: "
+            f"{score_words.scored(frozen)}",
+            *score_words.remarks(frozen),
+        ]
+    new = f"{s['n_updates']:,} {rows} changed the model"
+    lines.append(f"{new}; {s['us_per_sample']:.1f} us per {sample}")
+    if c := s.get("windows"):
+        lines.append(
+            f"{c['pushed']:,} raw samples, {c['windows']:,} windows, {score_words.left_out(c)}"
+        )
+    words = "\n".join(lines)
+    missing = s.get("missing")
+    passed_over = missing["rows"] if missing and not missing["filled"] else 0
+    if (refused := s["refused"] - passed_over) > 0:
+        words += f"\n{refused:,} rows refused: a value is not finite or too large"
+    if missing:
+        became = (
+            "with the mean where a cell is missing"
+            if missing["filled"]
+            else "passed over: a cell is missing (--missing mean fills it)"
+        )
+        words += f"\n{missing['rows']:,} rows {became}, first in line {missing['first_line']:,}"
+    if s["log_lost"]:
+        words += f"\n{lost_lines(s['log_lost'])}"
+    if held := s.get("recording"):
+        words += (
+            f"\n{held['records']:,} records: {held['damaged']:,} damaged, {held['unlabelled']:,} "
+            f"without a label, {held['torn_bytes']} incomplete bytes at the end"
+        )
+        if held.get("labels"):
+            words += (
+                f"\n{held['labels']:,} labels arrived late: {held['label_matched']:,} in time, "
+                f"{held['label_expired']:,} too late, {held['label_duplicate']:,} repeated, "
+                f"{held['label_unknown']:,} for unknown samples"
+            )
+    return words

@@ -1,20 +1,107 @@
-"""Options of the commands that read a port: what speaks on it, and when to stop."""
+"""Options of where samples come from: a file with its columns, or a port, what speaks on it and
+when to stop."""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from edgesvm.cli import arguments, ports
-from edgesvm.cli.file_settings import SUFFIXES, ColumnSettings, say_notes
 from edgesvm.cli.options import option, section
-from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.errors import LinkDown, NoSchema, RowsError
 from edgesvm.link import Link, open_link
 from edgesvm.link.keyed import read_key
 from edgesvm.link.link import SILENT_AFTER
+
+if TYPE_CHECKING:
+    from edgesvm.data import CsvRows, NpzRows
+    from edgesvm.link import Recording
+
+FileRows: TypeAlias = "CsvRows | NpzRows | Recording"
+SUFFIXES = (".csv", ".npz", ".rec")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSettings:
+    """What becomes of columns and cells of a CSV."""
+
+    drop_column: tuple[str, ...] = option(
+        (), "a CSV column that is not a feature; may be repeated", unit="NAME", repeat=True
+    )
+    keep_column: tuple[str, ...] = option(
+        (),
+        "a CSV column that is a feature, though it is constant or rises with every row",
+        unit="NAME",
+        repeat=True,
+    )
+    encode: int | None = option(
+        None,
+        "a CSV column of words is a feature a value, if it has N values at most; default 16",
+        unit="N",
+        check=arguments.count,
+    )
+    missing: str | None = option(
+        None,
+        "a row of a CSV with a missing cell (empty, na, null, ?): put the mean of its column there "
+        "(default with --regress), pass over the row and count it (default), or stop",
+        choices=("mean", "skip", "error"),
+    )
+
+    def told(self, *, regress: bool | None = False) -> dict[str, Any]:
+        """What `open_rows` is told."""
+        keep = self.missing == "mean" and bool(regress)
+        return {
+            "drop_columns": self.drop_column,
+            "keep_columns": self.keep_column,
+            "encode": self.encode,
+            "missing": "keep" if keep else self.missing,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSettings(ColumnSettings):
+    """These, and the column of the label."""
+
+    label_column: str | None = option(
+        None,
+        'label column of a CSV, or "none"; default: label, class, target or y, else the last',
+        unit="NAME",
+    )
+
+    def open(self, path: str, *, regress: bool = False, **more: Any) -> FileRows:
+        """The rows of a file, with what was found out about it said on stderr."""
+        from edgesvm.link import open_rows  # and all readers of files, for those who have one
+
+        rows = open_rows(
+            path,
+            label_column=self.label_column,
+            targets=regress,
+            **self.told(regress=regress),
+            **more,
+        )
+        say_notes(path, getattr(rows, "notes", ()))
+        return rows
+
+    def open_unlabelled(self, path: str) -> FileRows:
+        """The same; without a label's column if none is asked for and the last one of a CSV holds
+        no labels."""
+        try:
+            return self.open(path)
+        except RowsError:
+            if self.label_column is not None:
+                raise
+            return replace(self, label_column="none").open(path)
+
+
+def say_notes(path: str, notes: Iterable[str]) -> None:
+    """Say on stderr what was found out about a file."""
+    for note in notes:
+        print(f"edgesvm: {path}: {note}", file=sys.stderr)
+
 
 PORT = "such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"
 LABEL = "the label's column: last, first, none, a name or number from 0"

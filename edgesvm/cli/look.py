@@ -16,8 +16,7 @@ import numpy as np
 
 from edgesvm import __version__
 from edgesvm.cli import arguments, server
-from edgesvm.cli.file_settings import SUFFIXES, FileRows, FileSettings
-from edgesvm.cli.link_settings import UnlabelledLink
+from edgesvm.cli.link_settings import SUFFIXES, FileRows, FileSettings, UnlabelledLink
 from edgesvm.cli.options import argument, option, parsed, section
 from edgesvm.cli.process import stop_signals
 from edgesvm.cli.show_settings import PageSettings

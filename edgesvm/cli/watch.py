@@ -16,8 +16,7 @@ from edgesvm.cli import (
     server,
     watch_report,
 )
-from edgesvm.cli.file_settings import ColumnSettings
-from edgesvm.cli.link_settings import PORT, RING, UnlabelledLink
+from edgesvm.cli.link_settings import PORT, RING, ColumnSettings, UnlabelledLink
 from edgesvm.cli.novelty_settings import NoveltySettings
 from edgesvm.cli.options import argument, option, section
 from edgesvm.cli.out_settings import OutSettings
