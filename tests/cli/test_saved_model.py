@@ -30,7 +30,6 @@ from edgesvm import (
 from edgesvm.cli import learner_settings, main, parameters
 from edgesvm.cli.learner_settings import LearnerSettings
 from edgesvm.cli.options import add, read
-from edgesvm.link import Recording, RecordingSchema, RecordingWriter
 from edgesvm.persist import Checkpoint
 from firmware_sim.harness import simulate
 from firmware_sim.line import Line, PtyLink
@@ -163,20 +162,6 @@ def test_a_link_to_no_file_is_an_error_everywhere(tmp_path, capsys, option):
     said = capsys.readouterr().err
     assert "symbolic link to nowhere, which does not exist" in said or NO_PORT in said
     assert os.listdir(tmp_path) == ["m.rec"]
-
-
-def test_a_recording_behind_a_link_is_followed(tmp_path):
-    link, file = tmp_path / "link.rec", tmp_path / "file.rec"
-    file.touch()
-    link.symlink_to("file.rec")
-    RecordingWriter(link, RecordingSchema(3)).close()
-    with Recording(file) as recording:
-        assert recording.n_features == 3
-    assert link.is_symlink()
-    link.unlink()
-    link.symlink_to("nowhere")
-    with pytest.raises(FileNotFoundError, match="symbolic link"):
-        RecordingWriter(link, RecordingSchema(3))
 
 
 # Within the budget.
