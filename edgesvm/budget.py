@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ MAX_PLAN_BYTES = 1 << 46  # more than any machine has: a corrupt count must not 
 # dtype, shape, role). From it follow the plan, where the core's pointers lead (`self.array(name)`),
 # which arrays a reader beside the core needs of its own, and what a snapshot's numbers must be.
 Line = tuple[str, str, tuple[int, ...]] | tuple[str, str, tuple[int, ...], str]
-Table = list[Line]
+Table = Sequence[Line]
 SCRATCH = "scratch"  # zero between samples; may be written while deciding
 WORK = "work"  # zero between samples; written while learning only
 SIGNED = "signed"  # whole numbers that count nothing, as -1 for none

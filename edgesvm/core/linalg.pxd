@@ -22,6 +22,7 @@ cdef extern from "lanes.h" nogil:
         bint f32, const void *x, int64_t n, int64_t rows, void *squares) noexcept
     void lanes_axpby(
         bint f32, double a, const void *x, double b, void *y, int64_t n) noexcept
+    void lanes_add(bint f32, double a, const void *x, void *y, int64_t n) noexcept
     void lanes_approach(bint f32, double a, const void *x, void *y, int64_t n) noexcept
     double lanes_square_distance(
         bint f32, const void *x, const void *z, int64_t n) noexcept
@@ -141,6 +142,4 @@ cdef inline void approach(real a, const real *x, real *y, int64_t n) noexcept no
 
 cdef inline void add_scaled(double a, const double *x, double *y, int64_t n) noexcept nogil:
     """y += a * x"""
-    cdef int64_t i
-    for i in range(n):
-        y[i] += a * x[i]
+    lanes_add(False, a, x, y, n)

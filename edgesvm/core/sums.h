@@ -31,6 +31,7 @@ typedef struct { int kind, degree; double gamma, coef0; } sums_kernel;  /* Kerne
     SUM(void, lanes_sums, (int apart, const T *w, const T *z, int64_t n, int64_t n_rows, double *out),  \
         (apart, w, z, n, n_rows, out))                                                                  \
     SUM(void, lanes_axpby, (R a, const T *x, R b, T *y, int64_t n), (a, x, b, y, n))                    \
+    SUM(void, lanes_add, (R a, const T *x, T *y, int64_t n), (a, x, y, n))                              \
     SUM(void, lanes_approach, (R a, const T *x, T *y, int64_t n), (a, x, y, n))                         \
     SUM(void, lanes_block_turn, (const T *x, int64_t width, T *turned), (x, width, turned))             \
     SUM(void, lanes_block_sums, (int squares, const T *turned, const T *z, int64_t width, int64_t n,    \

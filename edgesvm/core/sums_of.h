@@ -220,6 +220,13 @@ void NAME(lanes_axpby)(T a, const T *x, T b, T *y, int64_t n)
     for (int64_t i = 0; i < n; i++) y[i] = a * x[i] + b * y[i];
 }
 
+/* y += a x */
+void NAME(lanes_add)(T a, const T *x, T *y, int64_t n)
+{
+    EDGESVM_CHECK(n >= 0);
+    for (int64_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
 /* y += a (x - y) */
 void NAME(lanes_approach)(T a, const T *x, T *y, int64_t n)
 {

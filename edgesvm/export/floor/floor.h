@@ -117,6 +117,9 @@ struct esvm_out {
 #define lanes_axpby(f32, a, x, b, y, n)                                              \
     ESVM_STEP(f32, lanes_axpby_f32((float)(a), ESVM_IN(x), (float)(b), ESVM_OUT(y), n), \
               lanes_axpby_f64(a, ESVM_IN(x), b, ESVM_OUT(y), n))
+#define lanes_add(f32, a, x, y, n)                                             \
+    ESVM_STEP(f32, lanes_add_f32((float)(a), ESVM_IN(x), ESVM_OUT(y), n),      \
+              lanes_add_f64(a, ESVM_IN(x), ESVM_OUT(y), n))
 #define lanes_approach(f32, a, x, y, n)                                   \
     ESVM_STEP(f32, lanes_approach_f32((float)(a), ESVM_IN(x), ESVM_OUT(y), n), \
               lanes_approach_f64(a, ESVM_IN(x), ESVM_OUT(y), n))

@@ -60,6 +60,10 @@
         esvm_index i;                                                                   \
         for (i = 0; i < n; i++) y[i] = a * x[i] + b * y[i];                             \
     }                                                                                   \
+    ESVM_STATIC void lanes_add_##SUFFIX(T a, const T *x, T *y, esvm_index n) {          \
+        esvm_index i;                                                                   \
+        for (i = 0; i < n; i++) y[i] += a * x[i];                                       \
+    }                                                                                   \
     ESVM_STATIC void lanes_approach_##SUFFIX(T a, const T *x, T *y, esvm_index n) {     \
         esvm_index i;                                                                   \
         for (i = 0; i < n; i++) y[i] += a * (x[i] - y[i]);                              \

@@ -89,14 +89,14 @@ def smo_arrays(
 
 def nonzero_arrays(n: int, dtype: str, nonzeros: int, prefix: str = "") -> Arrays:
     """The arrays of at most `n` rows with as many `nonzeros`, see core/nonzeros.pyx."""
-    shapes: Table = [
+    shapes: list[Any] = [
         ("starts", "i8", (n,)),
         ("lengths", "i4", (n,)),
         ("columns", "i4", (nonzeros + n,)),
         ("values", dtype, (nonzeros + n,)),
         ("taken", "i8", (2,)),
     ]
-    return [(prefix + name, kind, shape) for name, kind, shape in shapes]
+    return [(prefix + name, *rest) for name, *rest in shapes]
 
 
 def stored_rows(
