@@ -27,24 +27,9 @@ CHUNK = 1 << 16
 DAMAGED = (ValueError, EOFError, NotImplementedError, RuntimeError, BadZipFile, zlib.error)
 
 
-class NpzArrays(Mapping[str, np.ndarray]):
+class _Arrays(Mapping[str, np.ndarray]):
     """Arrays by name, read when they are asked for. What an array's header states is compared with
     the bytes that are there, and these with the limit, before memory is taken. No pickles.
-
-    Parameters
-    ----------
-    archive : ZipFile
-    path : path
-        Of the file, for messages.
-
-    Raises
-    ------
-    KeyError
-        There is no such array.
-    RowsError
-        The arrays read so far and this one unpack to more than the limit.
-    ValueError
-        It is not an array of plain values, or its header states another size than it has.
     """
 
     def __init__(self, archive: ZipFile, path: str | os.PathLike[str]) -> None:
@@ -62,7 +47,7 @@ class NpzArrays(Mapping[str, np.ndarray]):
         return name in list(self)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        member, *_ = self.header(name)
+        member = self._member(name)
         self._unpacked += member.file_size
         if self._unpacked > self._most:
             raise RowsError(
@@ -73,18 +58,18 @@ class NpzArrays(Mapping[str, np.ndarray]):
             array: np.ndarray = npy.read_array(file, allow_pickle=False)
         return array
 
-    def header(self, name: str) -> tuple[ZipInfo, int, tuple[int, ...], bool, np.dtype[Any]]:
-        """Member, bytes of the header, shape, whether it is in Fortran's order, dtype."""
+    def _member(self, name: str) -> ZipInfo:
+        """The file in the archive; ValueError if it is no plain array of the size it states."""
         member = self._archive.getinfo(f"{name}.npy")
         with self._archive.open(member) as file:
             is_first = npy.read_magic(file) == (1, 0)
             read = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
-            shape, is_fortran, dtype = read(file)
-            n_header = file.tell()
-        n_bytes = math.prod(shape) * dtype.itemsize
-        if dtype.hasobject or min(shape, default=0) < 0 or n_bytes != member.file_size - n_header:
+            shape, _, dtype = read(file)
+            n_bytes = member.file_size - file.tell()
+        states = math.prod(shape) * dtype.itemsize
+        if dtype.hasobject or min(shape, default=0) < 0 or states != n_bytes:
             raise ValueError(f"{name} is not a plain array of the size that its header states")
-        return member, n_header, shape, is_fortran, dtype
+        return member
 
 
 def _matrix(arrays: Any, path: Any) -> tuple[str, Any]:
@@ -127,7 +112,7 @@ class NpzRows:
     def __init__(self, path: str | os.PathLike[str], *, targets: bool = False) -> None:
         try:
             with ZipFile(path) as archive:
-                arrays = NpzArrays(archive, path)
+                arrays = _Arrays(archive, path)
                 name, self._X = _matrix(arrays, path)
                 y_name = name.replace("X", "y")
                 y = arrays.get(y_name)
