@@ -1,14 +1,10 @@
-"""Threads, callbacks, signals: a learner is at work alone, or tells who comes that it is.
-
-What may crash is run in a process of its own.
-"""
+"""Threads, callbacks, signals: a learner is at work alone, or tells who comes that it is."""
 
 import signal
 import threading
 import time
 from contextlib import contextmanager
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,18 +22,7 @@ from edgesvm import (
 )
 from edgesvm.data.rows import Rows
 from edgesvm.errors import LearnerBusy, NotFittedError
-from rig.threads import Nosy, changing_methods, in_child
-
-HERE = Path(__file__).parent
-
-SUBJECTS = """
-from registry import BY_NAME
-
-subjects = {{
-    name: (BY_NAME[name].make, *BY_NAME[name].stream(150)) for name in {names}
-}}
-"""
-
+from rig.threads import Nosy, changing_methods, try_callbacks, try_threads
 
 OTHERS = [entry.name for entry in REGISTERED if entry.name not in OWN_METHODS]
 
@@ -46,9 +31,10 @@ OTHERS = [entry.name for entry in REGISTERED if entry.name not in OWN_METHODS]
     "names", [OWN_METHODS, *(pytest.param([n], marks=pytest.mark.long, id=n) for n in OTHERS)]
 )
 def test_threads_and_callbacks_at_every_method(names):
-    outcomes, death = in_child(SUBJECTS.format(names=names), seconds=0.5, path=(HERE,))
-    assert death == "" and list(outcomes) == list(names)
-    for name, tried in outcomes.items():
+    for name in names:
+        make, (X, y) = BY_NAME[name].make, BY_NAME[name].stream(150)
+        tried = try_threads(make, X, y, seconds=0.3)
+        try_callbacks(make, X, y, tried)
         assert tried.wrong == [], name
         assert tried.interleavings >= 3 and tried.answers > 500 and tried.callbacks >= 9, name
 

@@ -1,5 +1,5 @@
-"""A healthy node is learned from again, whatever happened before: in the tables of FORMATS.md, and
-by the real ends on a simulated clock.
+"""A healthy node is learned from again, whatever happened before: the table of FORMATS.md, row by
+row. (tests/rig/test_simulation.py times it.)
 """
 
 import pytest
@@ -9,12 +9,6 @@ from fake_port import Clock, FakePort, Node
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import wire
 from edgesvm.link.binary import BinaryLink
-from rig.liveness import (
-    KINDS,
-    Fault,
-    all_faults,
-    recover,
-)
 
 # What the host does in a state: then it is in another, and learns the sample or sends HELLO.
 HOST = {
@@ -128,27 +122,3 @@ def test_the_real_host_asks_as_its_table_says():
     assert script.link.state == "listening"
     (again,) = script.hellos()
     assert wire.Hello.unpack(again.body).nonce != wire.Hello.unpack(hellos[0].body).nonce
-
-
-# The real ends.
-
-
-@each("dtype", ["float32", "int16"])
-@each("mute", [True, False], ids=["mute", "beating"])
-def test_the_real_ends_recover_from_each_fault(mute, dtype):
-    for faults in all_faults(1):
-        end = recover(faults, mute=mute, dtype=dtype)
-        assert end.in_time, end
-        assert end.learned_twice == 0
-
-
-def test_the_real_ends_recover_from_every_two_faults():
-    for faults in all_faults(2, gaps=(0.6,)):
-        end = recover(faults)
-        assert end.in_time, end
-        assert end.learned_twice == 0
-
-
-def test_a_healthy_link_needs_no_recovery():
-    assert recover([Fault(3.0, "noise")]).seconds < 0.5
-    assert len(KINDS) == len({fault.kind for (fault,) in all_faults(1)})

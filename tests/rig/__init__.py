@@ -1,1 +1,1 @@
-"""Power cuts, kills, boards, thread storms and liveness: what tests and `make conformance` use."""
+"""Simulated machines, power cuts, boards, thread storms: what tests and `make conformance` use."""

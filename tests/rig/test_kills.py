@@ -1,51 +1,98 @@
 """`edgesvm run` killed with -9: its checkpoint holds a learner of the first n samples, none
 acknowledged lost.
+
+The simulation ends a host at every moment, on a simulated disk; here are a real one and a process.
 """
 
-import os
+import random
+import subprocess
+import sys
+import time
 
+import numpy as np
 import pytest
 
-from rig.power import kills
-from rig.power.kills import kill_again_and_again
+from edgesvm.persist import Checkpoint
+from firmware_sim.limits.profiles import one_thread_environment
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
-
-
-def check(report, n):
-    print(report.text())
-    assert (report.unloadable, report.mixed, report.acknowledged_lost) == (0, 0, 0), report
-    assert report.kills == n == report.newest + report.previous
-
-
-def test_some_kills(tmp_path):
-    check(kill_again_and_again(tmp_path, kills=8, seed=3), 8)
-
-
-def test_some_kills_with_a_second_file(tmp_path):
-    check(kill_again_and_again(tmp_path, kills=4, seed=4, second=True), 4)
+N_ROWS = 100_000
+# The command, with one addition: a dot on stdout for each completed sync.
+COMMAND = """
+import os, sys
+sync = os.fdatasync
+def fdatasync(descriptor):
+    sync(descriptor)
+    os.write(1, b".")
+os.fdatasync = fdatasync
+from edgesvm.cli import main
+sys.exit(main())
+"""
 
 
-@pytest.mark.long
-def test_two_hundred_kills(tmp_path):
-    check(kill_again_and_again(tmp_path, kills=200, seed=5), 200)
-
-
-@pytest.mark.long
-def test_kills_with_a_second_file(tmp_path):
-    check(kill_again_and_again(tmp_path, kills=50, seed=6, second=True, every="50"), 50)
-
-
-def test_control_saves_that_were_told_and_not_made(tmp_path, monkeypatch):
-    lying = kills._DOT_PER_SYNC.replace('b"."', 'b"..."')
-    assert lying != kills._DOT_PER_SYNC
-    monkeypatch.setattr(kills, "_DOT_PER_SYNC", lying)
-    assert kill_again_and_again(tmp_path, kills=4, seed=3).acknowledged_lost > 0
-
-
-def test_control_a_stream_with_a_sample_missing(tmp_path, monkeypatch):
-    real = kills._Rows.__init__
-    monkeypatch.setattr(
-        kills._Rows, "__init__", lambda self, X, y, at: real(self, X, y, at + (at > 0))
+def stream(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, N_ROWS)
+    X = (rng.integers(-9, 9, (N_ROWS, 4)) + y[:, None]).astype(np.float32)
+    return (
+        X,
+        y,
+        ["{:g},{:g},{:g},{:g},{}\n".format(*x, label) for x, label in zip(X, y, strict=True)],
     )
-    assert kill_again_and_again(tmp_path, kills=4, seed=3).mixed > 0
+
+
+def life(folder, lines, files, command, *, syncs, delay_s):
+    """Learn these lines, and be killed so long after some syncs; how many there were in all."""
+    (folder / "rows.csv").write_text("".join(lines))
+    names = ["--checkpoint", files[0], *(w for f in files[1:] for w in ("--checkpoint-second", f))]
+    words = ["run", "rows.csv", "--quiet", "--memory", "2KiB", "--every", "100", *names]
+    with subprocess.Popen(
+        [sys.executable, "-c", command, *words],
+        stdout=subprocess.PIPE,
+        cwd=folder,
+        env=one_thread_environment(),
+    ) as process:
+        told = process.stdout.read(syncs)
+        time.sleep(delay_s)
+        process.kill()
+        return len(told + process.stdout.read())
+
+
+def killed_again_and_again(folder, kills, *, second=False, command=COMMAND, missing=0):
+    """Each process goes on where the checkpoint of the one before ends. What went wrong."""
+    rng, (X, y, lines) = random.Random(3), stream(3)
+    files = ["model.ckpt", "spare.ckpt"][: 1 + second]
+    twin, n_seen, sequence, wrong = None, 0, 0, []
+    for _ in range(kills):
+        rest = lines[n_seen + missing * (n_seen > 0) :]
+        when = {"syncs": rng.randrange(1, 20), "delay_s": rng.uniform(0, 0.02)}
+        syncs = life(folder, rest, files, command, **when)
+        checkpoint = Checkpoint(folder / files[0], second=folder / files[1] if second else None)
+        learner = checkpoint.load()
+        if checkpoint.sequence < sequence + syncs // len(files):
+            wrong.append("lost")
+        sequence = checkpoint.sequence
+        twin = learner.like_new() if twin is None else twin
+        twin.partial_fit(X[n_seen : learner.n_seen_], y[n_seen : learner.n_seen_])
+        if bytes(twin.arena) != bytes(learner.arena):
+            wrong.append("mixed")
+        n_seen = learner.n_seen_
+    assert n_seen < N_ROWS
+    return wrong
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.long)])
+def test_kills(tmp_path, kills):
+    assert killed_again_and_again(tmp_path, kills) == []
+
+
+def test_kills_with_a_second_file(tmp_path):
+    assert killed_again_and_again(tmp_path, 3, second=True) == []
+
+
+def test_control_saves_that_were_told_and_not_made(tmp_path):
+    lying = COMMAND.replace('b"."', 'b"..."')
+    assert "lost" in killed_again_and_again(tmp_path, 2, command=lying)
+
+
+def test_control_a_stream_with_a_sample_missing(tmp_path):
+    assert "mixed" in killed_again_and_again(tmp_path, 2, missing=1)

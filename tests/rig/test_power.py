@@ -96,7 +96,7 @@ def on(kind):
 
 
 @pytest.mark.parametrize("second", [False, True], ids=["one file", "two files"])
-@pytest.mark.parametrize("max_write", [None, SECTOR, 700])
+@pytest.mark.parametrize("max_write", [None, 700])
 def test_a_cut_at_every_operation(second, max_write):
     report = cut_everywhere(checkpoint_ways(second), LEARNERS, range(2), max_write=max_write)
     assert report.holds, report
@@ -117,7 +117,6 @@ def test_thousands_of_cuts(second):
         everywhere = cut_everywhere(ways, LEARNERS, range(100, 100 + seeds), max_write=max_write)
         again = cut_again_and_again(ways, LEARNERS, range(100, 300), max_write=max_write)
         for report in (everywhere, again):
-            print(report.text())
             assert report.holds, report
         assert everywhere.cuts + again.cuts > 2000
 
@@ -136,7 +135,7 @@ def test_control_building_on_what_only_the_cache_has():
     """A killed process's un-synced save, taken for the newest, lets the next go over the durable
     one.
     """
-    report = cut_again_and_again(on(BuildsOnTheCache), LEARNERS, range(100), kill_share=0.7)
+    report = cut_again_and_again(on(BuildsOnTheCache), LEARNERS, range(40), kill_share=0.7)
     assert report.acknowledged_lost + report.unloadable > 0, report
 
 
@@ -152,7 +151,7 @@ def test_control_one_crc_over_header_and_snapshot(monkeypatch):
 
     monkeypatch.setattr(checkpoint_module, "_header", blind)
     monkeypatch.setattr(checkpoint_module._File, "_is_whole", own_crc_only)
-    report = cut_everywhere(checkpoint_ways(), LEARNERS, range(20), max_write=SECTOR)
+    report = cut_everywhere(checkpoint_ways(), LEARNERS, range(4), max_write=SECTOR)
     assert report.acknowledged_lost > 0, report
 
 
@@ -194,4 +193,4 @@ def test_the_judge_tells_every_outcome_apart():
         report = PowerReport()
         report.count(found, states, least, newest)
         assert getattr(report, outcome) == 1, (outcome, report)
-        assert sum(report.as_dict().values()) == 1
+        assert sum(vars(report).values()) == 1

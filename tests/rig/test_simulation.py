@@ -1,5 +1,6 @@
 """Simulated machines: what must hold does, a seed is the same each time, and mistakes are found."""
 
+from dataclasses import replace
 from unittest import mock
 
 import pytest
@@ -11,6 +12,7 @@ from edgesvm.serve.job import Job
 from rig.__main__ import main
 from rig.power.disk import SimulatedDisk
 from rig.simulation.host import SavesLater
+from rig.simulation.plan import EVENTS, Event, plan
 from rig.simulation.run import simulate
 
 SEEDS = 12
@@ -31,6 +33,33 @@ def test_a_seed_is_the_same_each_time(capsys):
 
 
 REPLAYED = 3
+
+
+# 75 s of frames, 4 a second, on a sound line.
+SOUND = replace(plan(800), faults={}, mishaps={}, ends=(), node=plan(800).node | {"samples": 300})
+ON_THE_WAY = ("reset", "outage", "half-open", "unplug", "noise", "hold", "copy", "stall")
+
+
+def after(is_mute, *kinds):
+    """A run in which each of these happens, 0.6 s after the one before."""
+    events = [
+        Event(20.0 + 0.6 * i, kind, min(6.0, EVENTS[kind][1]), 7) for i, kind in enumerate(kinds)
+    ]
+    return simulate(0, of=replace(SOUND, is_mute=is_mute, events=tuple(events)))
+
+
+@each("is_mute", [False, True])
+@each("kind", ON_THE_WAY)
+def test_a_healthy_node_is_learned_from_again_after(kind, is_mute):
+    end = after(is_mute, kind)
+    assert not end.broken and end.learned > 100, end
+    end = after(is_mute, kind, "reset") if is_mute else after(is_mute, "outage", kind)
+    assert not end.broken, end
+
+
+def test_control_a_host_that_waits_at_a_dead_port():
+    with mock.patch.object(Link, "_mind_silence", lambda self, seconds: None):
+        assert after(False, "half-open").broken
 
 
 # Mistakes, each as a function in place of a method.
@@ -85,20 +114,22 @@ def nothing_at_the_end(self):
     self._checkpoint.close()
 
 
+# With the seed from which on one is looked for that finds it.
 MISTAKES = [
-    (SimulatedDisk, "fdatasync", unsynced),
-    (_File, "write", over_the_newest),
-    (SavesLater, "close", nothing_at_the_end),
-    (Link, "take_labelled", one_label_less),
-    (Link, "send_prediction", stale),
-    (Job, "handle", one_sample_less),
+    (SimulatedDisk, "fdatasync", unsynced, 0),
+    (_File, "write", over_the_newest, 12),
+    (SavesLater, "close", nothing_at_the_end, 0),
+    (Link, "take_labelled", one_label_less, 0),
+    (Link, "send_prediction", stale, 0),
+    (Job, "handle", one_sample_less, 0),
 ]
 
 
-@each("where, name, mistake", MISTAKES, ids=lambda value: value[2].__name__)
-def test_a_mistake_is_found_and_its_seed_finds_it_again(where, name, mistake):
+@each("where, name, mistake, first", MISTAKES, ids=lambda value: value[2].__name__)
+def test_a_mistake_is_found_and_its_seed_finds_it_again(where, name, mistake, first):
     with mock.patch.object(where, name, mistake):
-        found = next((one for one in map(simulate, range(60)) if one.broken), None)
+        seeds = range(first, first + 60)
+        found = next((one for one in map(simulate, seeds) if one.broken), None)
         assert found is not None
         again = simulate(found.seed)
     assert (again.broken, again.trace) == (found.broken, found.trace)

@@ -4,23 +4,18 @@ Work is chosen so that right and wrong can be told apart to the last bit. Two th
 of rows each, so the arena afterwards is that of one order or the other, and what a third thread was
 told meanwhile is what one of the five states in between says. Of a model that nobody changes each
 thread is told what a lone thread is told.
-
-Run in a process of its own (``python -m rig.threads``): what fails may crash.
 """
 
 from __future__ import annotations
 
 import copy
-import json
-import os
 import pickle
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +27,6 @@ from edgesvm.errors import LearnerBusy
 Make = Callable[[], Any]
 Method = Callable[[Any], Any]
 
-# What is gone through, with threads or from a callback.
-METHODS = (
-    *("learn_one", "partial_fit", "fit", "predict", "predict_one", "predict_with_score"),
-    *("predict_interval", "predict_interval_one", "forecast_one"),
-    *("decision_function", "decision_one", "reset", "allocate", "set_params", "save", "pickle"),
-    "deepcopy",
-)
 SWITCH = 1e-5  # seconds between two switches of threads, so that there are many
 READERS = 2
 
@@ -57,12 +45,17 @@ def try_threads(make: Make, X: np.ndarray, y: Any, seconds: float) -> Tried:
     """Threads at learners of `make`, for about so many seconds."""
     tried = Tried()
     y = np.asarray(y)
-    for work in (_frozen, _two_orders, _everything):
-        end = time.monotonic() + seconds / 3
-        while not tried.wrong:
-            work(make, X, y, tried)
-            if time.monotonic() >= end:
-                break
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        for work in (_frozen, _two_orders, _everything):
+            end = time.monotonic() + seconds / 3
+            while not tried.wrong:
+                work(make, X, y, tried)
+                if time.monotonic() >= end:
+                    break
+    finally:
+        sys.setswitchinterval(interval)
     return tried
 
 
@@ -241,9 +234,8 @@ class Nosy:
         return float(self.value)
 
 
-def try_callbacks(make: Make, X: np.ndarray, y: Any) -> Tried:
+def try_callbacks(make: Make, X: np.ndarray, y: Any, tried: Tried) -> None:
     """Callbacks that come back through every method are refused, and leave no trace."""
-    tried = Tried()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "good.esvm"
         make().partial_fit(X, y).save(path)
@@ -255,7 +247,6 @@ def try_callbacks(make: Make, X: np.ndarray, y: Any) -> Tried:
                     tried.wrong.append(f"{name} from {site}: {left}")
                 if path.read_bytes() != good:
                     tried.wrong.append(f"{name} from {site} replaced a good file")
-    return tried
 
 
 def _compare(make: Make, X: np.ndarray, y: Any, method: Method, tried: Tried) -> str | None:
@@ -293,90 +284,3 @@ def _judged(model: Any, plain: Any, outcomes: list[str], tried: Tried) -> str | 
     if wrong is None and bytes(model.arena) != bytes(plain.arena):
         wrong = "the model is another than without the callback"
     return wrong
-
-
-# -- learners --------------------------------------------------------------------------------------
-
-LEARNERS = """
-import numpy as np
-import edgesvm as e
-
-rng = np.random.default_rng(0)
-X = rng.standard_normal((240, 4)).astype(np.float32)
-y = (X[:, 0] + 0.5 * rng.standard_normal(240) > 0).astype(int)
-store = dict(max_samples=40, when_full="oldest")
-subjects = {
-    name: (make, X, y)
-    for name, make in {
-        "StreamSVM": lambda: e.StreamSVM(lookahead=6),
-        "KernelStreamSVM": lambda: e.KernelStreamSVM(max_vectors=20),
-        "BatchSVM": lambda: e.BatchSVM(**store),
-        "ReservoirSVM": lambda: e.ReservoirSVM(max_samples=40),
-        "IncrementalSVM": lambda: e.IncrementalSVM(max_vectors=20, batch_size=15),
-        "WindowedSVM": lambda: e.WindowedSVM(max_vectors=20, batch_size=15, window=3),
-        "TwinVectorMachine": lambda: e.TwinVectorMachine(max_twins=12),
-        "IncrementalDecrementalSVM": lambda: e.IncrementalDecrementalSVM(max_vectors=30),
-        "SimpleSVM": lambda: e.SimpleSVM(max_vectors=120),
-        "CoreVectorMachine": lambda: e.CoreVectorMachine(max_core=20),
-        "BallVectorMachine": lambda: e.BallVectorMachine(max_core=20),
-        "RandSVM": lambda: e.RandSVM(solver=e.BatchSVM(**store)),
-        "Perceptron": lambda: e.Perceptron(),
-        "PassiveAggressive": lambda: e.PassiveAggressive(),
-        "Pegasos": lambda: e.Pegasos(lambda_=0.1, batch_size=20),
-        "KernelPerceptron": lambda: e.KernelPerceptron(max_vectors=20, when_full="oldest"),
-        "Forgetron": lambda: e.Forgetron(max_vectors=20),
-        "LASVM": lambda: e.LASVM(max_vectors=20),
-        "FourierSVR": lambda: e.FourierSVR(n_directions=20, directions="orthogonal"),
-        "Standardized": lambda: e.Standardized(learner=e.StreamSVM()),
-        "OneVsOne": lambda: e.OneVsOne(learner=e.StreamSVM(), n_classes=3),
-        "OneVsRest": lambda: e.OneVsRest(learner=e.BatchSVM(**store), n_classes=3),
-    }.items()
-}
-"""
-
-
-def try_all(setup: str, seconds: float) -> Iterator[tuple[str, Tried]]:
-    """Each of the `subjects` that `setup` defines, a dict from a name to (make, X, y)."""
-    namespace: dict = {}
-    exec(compile(setup, "<setup>", "exec"), namespace)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH)
-    try:
-        for name, (make, X, y) in namespace["subjects"].items():
-            tried, called = try_threads(make, X, y, seconds), try_callbacks(make, X, y)
-            tried.callbacks, tried.wrong = called.callbacks, tried.wrong + called.wrong
-            yield name, tried
-    finally:
-        sys.setswitchinterval(interval)
-
-
-def in_child(
-    setup: str = LEARNERS, *, seconds: float = 0.6, path: tuple[Path, ...] = (), limit: float = 300
-) -> tuple[dict[str, Tried], str]:
-    """`try_all` in a process of its own: what it came to, and how it died, "" if it did not."""
-    request = json.dumps({"setup": setup, "seconds": seconds, "path": [str(p) for p in path]})
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"}
-    command = [sys.executable, "-m", "rig.threads"]
-    try:
-        child = subprocess.run(
-            command,
-            input=request,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=limit,
-            check=False,
-        )
-        output, death = child.stdout, child.stderr if child.returncode else ""
-    except subprocess.TimeoutExpired as late:
-        output = (late.stdout or b"").decode()
-        death = f"still at work after {limit} s"
-    told = [json.loads(line) for line in output.splitlines()]
-    return {name: Tried(**tried) for name, tried in told}, death
-
-
-if __name__ == "__main__":
-    asked = json.load(sys.stdin)
-    sys.path[:0] = asked["path"]
-    for name, tried in try_all(asked["setup"], asked["seconds"]):
-        print(json.dumps([name, asdict(tried)]), flush=True)

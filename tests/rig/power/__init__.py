@@ -1,1 +1,1 @@
-"""Power cuts: a simulated disk, cut at every operation, and real processes killed."""
+"""Power cuts: a simulated disk, cut at every operation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Protocol
 
 from edgesvm.errors import CorruptModelError
@@ -50,18 +50,6 @@ class PowerReport:
             not (self.unloadable or self.mixed or self.acknowledged_lost)
             and self.newest > 0 < self.previous
         )
-
-    def text(self) -> str:
-        """A line of the conformance report."""
-        return (
-            f"power     cuts {self.cuts:,}, kills {self.kills:,}: unloadable {self.unloadable:,}, "
-            f"mixed {self.mixed:,}, acknowledged lost {self.acknowledged_lost:,}, "
-            f"newest {self.newest:,} / previous {self.previous:,}"
-        )
-
-    def as_dict(self) -> dict[str, int]:
-        """For a JSON line."""
-        return asdict(self)
 
     def count(
         self, found: Learner | Exception | None, states: Sequence[bytes], least: int, newest: int

@@ -35,11 +35,10 @@ from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.serve.job import Job
 from edgesvm.serve.taught import taught
-from rig.liveness import RECOVERY_S
 from rig.power.disk import PowerCut
 from rig.simulation.arrivals import FrameReader, LineReader, Reader, raw_frame
 from rig.simulation.plain_host import PlainHost
-from rig.simulation.plan import KEY, End
+from rig.simulation.plan import KEY, RECOVERY_S, End
 from rig.simulation.world import World
 
 SLOWEST_SAVE_S = 3.0

@@ -12,11 +12,15 @@ import numpy as np
 from edgesvm.cli.learner_settings import KINDS, OF_MANY, LearnerSettings
 from edgesvm.cli.options import parsed
 from edgesvm.data import Rows, Stream
+from edgesvm.link.link import BACK_OFF_LAST, SILENT_AFTER
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
-from rig.liveness import HANDSHAKE_S, RECOVERY_S
 from rig.mishaps import MISHAPS
 
 KEY = bytes(range(16))
+HANDSHAKE_S = 10.0
+# A silent port is opened again after 2 T; one that dies in a handshake, after its timeout and the
+# longest wait between two attempts. The last second is for a HELLO, its answer and a sample.
+RECOVERY_S = max(2 * SILENT_AFTER, HANDSHAKE_S + BACK_OFF_LAST) + 1.0
 # Of an hour or less; the slices are the steps in which the clock goes on.
 RATES_HZ = {0.2: 0.25, 1.0: 0.1, 4.0: 0.1, 12.0: 0.05}
 LONGEST_S = 3600.0

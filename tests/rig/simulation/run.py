@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from rig.simulation.host import Broken, Host
-from rig.simulation.plan import CALM_S, plan
+from rig.simulation.plan import CALM_S, Plan, plan
 from rig.simulation.world import World
 
 
@@ -40,10 +40,10 @@ class Outcome:
         )
 
 
-def simulate(seed: int, *, keep_lines: bool = False) -> Outcome:
-    """Run a seed to its end, or to the first invariant that does not hold."""
+def simulate(seed: int, *, keep_lines: bool = False, of: Plan | None = None) -> Outcome:
+    """Run a seed, or a plan, to its end, or to the first invariant that does not hold."""
     started = time.perf_counter()
-    world = World(plan(seed))
+    world = World(of or plan(seed))
     world.lines = [] if keep_lines else None
     host = Host(world)
     with host.in_world():

@@ -13,10 +13,9 @@ from edgesvm.errors import LinkDown
 from firmware_sim.harness import InMemory
 from firmware_sim.line import FaultInjector
 from firmware_sim.node import Node, TextNode
-from rig.liveness import MuteNode
 from rig.mishaps import FaultyNode, Mishaps
 from rig.power.disk import Fault, PowerCut, SimulatedDisk
-from rig.simulation.plan import CALM_S, DISK_FAULTS, Clouds, End, Event, Plan
+from rig.simulation.plan import DISK_FAULTS, Clouds, End, Event, Plan
 
 NO_TIME = ("leap", "noise", "removed")  # events that are over at once
 GIVE_UP_S = 600.0  # after the time that a run should have taken
@@ -39,8 +38,12 @@ class Disk(SimulatedDisk):
             self._change_names({path: None})
 
 
-class MuteFaultyNode(MuteNode, FaultyNode):
-    """A faulty node that says nothing before it has heard HELLO."""
+class MuteNode(FaultyNode):
+    """A node that says nothing at all before it has heard HELLO, as small boards do."""
+
+    def _queue_due(self, now: float) -> None:
+        if self.streaming:
+            super()._queue_due(now)
 
 
 class World(InMemory):
@@ -66,7 +69,7 @@ class World(InMemory):
             node = TextNode(source, **plan.node)
         else:
             mishaps = Mishaps(plan.mishaps, seed=plan.seed)
-            kind = MuteFaultyNode if plan.is_mute else FaultyNode
+            kind = MuteNode if plan.is_mute else FaultyNode
             node = kind(source, mishaps=mishaps, **plan.node)
         end = ord("\n") if plan.is_text else 0
         faults = FaultInjector(plan.faults, seed=plan.seed, delimiter=end) if plan.faults else None
@@ -336,6 +339,3 @@ class World(InMemory):
                 self.disk.faults.remove(fault)
 
         self.at(self.now + seconds, "disk healed", heal)
-
-
-__all__ = ["CALM_S", "World"]
