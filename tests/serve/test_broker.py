@@ -256,7 +256,8 @@ def test_a_peer_that_never_answers_the_handshake_holds_nothing_up(monkeypatch):
         with output(Mqtt(url, alarms=False), answers(3)) as out:
             assert until(lambda: out.failed)
     assert out.lost == 3
-    gc.collect()  # and with it the socket that paho forgot
+    out._thread.join(60)
+    gc.collect()  # the sockets that paho forgot
 
 
 def test_certificates_that_cannot_be_read_are_refused(tmp_path):
