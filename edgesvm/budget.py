@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,8 +25,8 @@ MAX_PLAN_BYTES = 1 << 46  # more than any machine has: a corrupt count must not 
 # A core's arrays are one table, which `_arrays` returns: a line is (name, dtype, shape) or (name,
 # dtype, shape, role). From it follow the plan, where the core's pointers lead (`self.array(name)`),
 # which arrays a reader beside the core needs of its own, and what a snapshot's numbers must be.
-Line = tuple[str, str, tuple[int, ...]] | tuple[str, str, tuple[int, ...], str]
-Table = Sequence[Line]
+Line = tuple[Any, ...]
+Table = list[Any]
 SCRATCH = "scratch"  # zero between samples; may be written while deciding
 WORK = "work"  # zero between samples; written while learning only
 SIGNED = "signed"  # whole numbers that count nothing, as -1 for none

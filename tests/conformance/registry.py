@@ -587,7 +587,12 @@ REGISTERED = [
         "IncrementalDecrementalSVM", IncrementalDecrementalSVM, {"max_vectors": 18, "gamma": 0.2}
     ),
     Registered(
-        "IncrementalDecrementalSVR", IncrementalDecrementalSVR, {"max_vectors": 18, "gamma": 0.2}
+        "IncrementalDecrementalSVR",
+        IncrementalDecrementalSVR,
+        # two steps of its path are level, and the last bit says which is taken
+        {"max_vectors": 18, "gamma": 0.2},
+        by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
+        by_rounding_in=("float32", "float64"),
     ),
     Registered(
         "IncrementalDecrementalSVM-ignore",

@@ -40,7 +40,7 @@ COUNTERS = (
 )
 PER_SLOT = ("s_minus", "s_plus", "coef", "g", "off", "rate", "push", "row", "ones")
 
-Arrays = list[tuple[str, str, tuple[int, ...]]]
+Arrays = list[Any]
 Progress = Callable[[int, int], Any]
 Self = TypeVar("Self", bound="IncrementalDecrementalLearner")
 OfSimple = TypeVar("OfSimple", bound="SimpleSVM")
