@@ -387,7 +387,7 @@ cdef class LearnerCore:
         except (TypeError, OverflowError) as error:
             raise TypeError(f"{self.owner}: the target {y!r} is not a number") from error
 
-    # -- one sample: each of these is `respond` for something else -------------------------------------
+    # -- one sample: each of these is `respond` for something else ---------------------------------
 
     def decision_one(self, x, out=None):
         """The decision value, a float; with more than two labels an ndarray, `out` if given."""

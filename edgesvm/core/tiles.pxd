@@ -1,4 +1,5 @@
-# Rows in tiles (sums_of.h): put, get, swap, and kernel values of one sample with many rows, summed in
+# Rows in tiles (sums_of.h): put, get, swap, and kernel values of one sample with many rows,
+# summed in
 # the rows' dtype or in float64.
 
 from libc.math cimport isfinite, sqrt
