@@ -19,7 +19,7 @@ N_BLOCKS = {
     "learners.md": 12,
     "microcontrollers.md": 1,
     "batch-and-files.md": 4,
-    "scikit-learn.md": 5,
+    "scikit-learn.md": 4,
     "river.md": 4,
     "memory.md": 1,
     "protocol.md": 2,
