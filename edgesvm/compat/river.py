@@ -255,12 +255,7 @@ class AnomalyDetector(Named, base.AnomalyDetector):
 
     @property
     def threshold_(self) -> float:
-        """The score above which the learner raises an alarm.
-
-        Raises
-        ------
-        NotFittedError
-        """
+        """The score above which the learner raises an alarm."""
         learner: Any = self.learner_
         return -float(learner.offset_)
 

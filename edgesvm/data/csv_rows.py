@@ -22,10 +22,7 @@ _LABEL_NAMES = ("label", "class", "target", "y")
 
 class _Labels:
     """Class numbers of labels: an integer is its own number, other labels are numbered in order of
-    appearance.
-
-    The first label decides which, for the whole column.
-    """
+    appearance."""
 
     def __init__(self) -> None:
         self.names: list[str] = []

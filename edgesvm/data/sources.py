@@ -32,28 +32,7 @@ CHUNK_ROWS = 1024
 
 
 class Source:
-    """Rows, labels and weights, read in chunks in any number of passes.
-
-    Parameters
-    ----------
-    X : ndarray, np.memmap or CSR matrix of shape (n_samples, n_features), or RowSource
-        A source of chunks has its own labels, and its own weights if any. Arrays are sliced, not
-        copied; rows of another dtype are converted chunk by chunk. Sparse rows stay sparse.
-    y : array of shape (n_samples,), labels; None for a source of chunks
-    sample_weight : array of shape (n_samples,), optional; None for a source of chunks
-    owner : str
-        Name of the caller, for messages.
-    regresses : bool
-        The labels are numbers, of a regressor.
-
-    Raises
-    ------
-    TypeError
-        A sparse matrix that is not CSR; a `Stream`, which can be read only once; labels or weights
-        given together with a source of chunks.
-    ValueError
-        The shapes do not match.
-    """
+    """Rows, labels and weights, read in chunks in any number of passes."""
 
     def __init__(
         self,
@@ -104,20 +83,7 @@ class Source:
         return self._source is None and self._weight is not None
 
     def take(self, numbers: ArrayLike, dtype: Any = np.float32) -> Rows:
-        """Rows by number, in the order given; `first` is the first of these numbers.
-
-        Parameters
-        ----------
-        numbers : array of shape (n,), integers
-        dtype : dtype of the rows
-
-        Raises
-        ------
-        TypeError
-            The data is a source of chunks, or `numbers` are not integers.
-        IndexError
-            There is no such row.
-        """
+        """Rows by number, in the order given; `first` is the first of these numbers."""
         if self._source is not None:
             raise TypeError(f"{self._owner}: a source of chunks cannot be read by row number")
         places = np.asarray(numbers)
@@ -132,13 +98,7 @@ class Source:
         return Rows(X, self._y[places], weight, int(places[0]) if len(places) else 0)
 
     def chunks(self, rows: int = CHUNK_ROWS, dtype: Any = np.float32) -> Iterator[Rows]:
-        """One pass from the first row on, at most `rows` per chunk, with labels.
-
-        Raises
-        ------
-        ValueError
-            The source returned more rows than requested, or rows without labels.
-        """
+        """One pass from the first row on, at most `rows` per chunk, with labels."""
         whole("rows", rows, 1, 1 << 40)
         parts = self._source.chunks(rows) if self._source else self._slices(rows)
         first = 0

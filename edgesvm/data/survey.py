@@ -17,14 +17,7 @@ from edgesvm.kernels import LARGEST_KERNEL, Kernel
 
 
 class Surveyed(NamedTuple):
-    """What a source has.
-
-    n_rows : int
-    n_learned : int, rows with a weight > 0
-    per_class : tuple of ints of length ``labels.room``, n_learned by class index
-    mean_weight : float, of those rows
-    n_nonzeros : int, of all rows; 0 if they were not counted
-    """
+    """What a source has."""
 
     n_rows: int
     n_learned: int
@@ -47,41 +40,7 @@ def survey(
     largest_target: float | None = None,
     max_nonzeros: int | None = None,
 ) -> Surveyed:
-    """Check that a source can be learned, and count its rows.
-
-    Parameters
-    ----------
-    source : Source
-    labels : Labels
-        The labels of the source are added to it.
-    owner : str
-        Name of the caller, for messages.
-    dtype : str
-        The dtype that rows are converted to.
-    rows : int
-        Rows per chunk at most.
-    largest : float, optional
-        Largest squared norm of a row that can be learned; by default any finite one.
-    kernel : Kernel, optional
-        If given, k(x, x) of each row must fit in a solver's kernel row.
-    C : float
-        C times a nonzero weight must be finite and positive.
-    bounded : bool
-        Refuse a weight of more than 256 times their mean. False: that was checked of more rows, of
-        which these are some.
-    largest_target : float, optional
-        The labels are targets of a regressor, of this size at most; `labels` stays empty, and all
-        rows are of class index 0.
-    max_nonzeros : int, optional
-        A row has at most half as many non-zeros.
-
-    Raises
-    ------
-    ValueError
-        A row has a feature that is not finite, an invalid weight, an invalid label, or a label for
-        which there is no room (the message names the first such row); no row has a weight > 0; or a
-        row has more than 256 times the mean weight of all rows but those of weight zero.
-    """
+    """Check that a source can be learned, and count its rows."""
     n_rows, per_class, weights = 0, np.zeros(labels.room, np.int64), _Weights()
     n_nonzeros = 0
     for chunk in source.chunks(rows, np.dtype(dtype)):

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Core:
-    """A processor.
-
-    title : its name
-    counted_as : the core on whose emulator instructions were counted
-    cycles : an instruction takes on average; an assumption, not a measurement. Of an AVR cycles
-        are counted
-    """
+    """A processor."""
 
     title: str
     counted_as: str

@@ -21,12 +21,7 @@ from edgesvm.learners.wrapper import Shell
 
 @dataclass(frozen=True)
 class Part:
-    """Of a model.
-
-    kind : as costs.json names it
-    sizes : what its instructions are a sum over; the first is 1
-    scores : how often it decides about a sample that is learned
-    """
+    """Of a model."""
 
     kind: str
     sizes: tuple[int, ...]
@@ -36,10 +31,7 @@ class Part:
 @dataclass(frozen=True)
 class Cost:
     """Instructions of a decision, of a regressor of a forecast, and of learning a sample; bytes of
-    machine code and of stack.
-
-    `within`: by what factor a count may differ, to decide and to learn.
-    """
+    machine code and of stack."""
 
     decide: float
     learn: float
@@ -109,11 +101,7 @@ def ahead_of(model: Any) -> str:
 
 
 def predicted(learner: Learner, n_features: int, core: str, *, ahead: str = "") -> Cost | None:
-    """What a model costs on a core whose instructions were counted; None if a part was not.
-
-    `ahead`: what makes its rows, with its code and stack; instructions are those of a window that
-    is complete.
-    """
+    """What a model costs on a core whose instructions were counted; None if a part was not."""
     decide = learn = 0.0
     code = stack = 0
     within = [LEAST_FACTOR, LEAST_FACTOR]

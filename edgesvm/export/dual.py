@@ -31,10 +31,7 @@ MOST = sys.float_info.max
 
 @dataclass(frozen=True)
 class Dual:
-    """sum coef k(row, x) + b, times the sign of the labels.
-
-    Vectors whose coefficient is zero keep their place, for the order of the sum.
-    """
+    """sum coef k(row, x) + b, times the sign of the labels."""
 
     rows: np.ndarray  # (rows, features)
     coef: np.ndarray  # (rows,)

@@ -18,14 +18,7 @@ WITH_DOUBLE = (
 def glue(
     prefix: str, title: str, sources: list[str], *, header: str = "", of_integers: bool = False
 ) -> dict[str, str]:
-    """Name -> text of each file.
-
-    Parameters
-    ----------
-    sources : the model's .c files
-    header : text of NAME.h
-    of_integers : whether an AVR can have it
-    """
+    """Name -> text of each file."""
     name = prefix.replace("_", "-")
     texts = {
         "Makefile": read("floor", "Makefile.txt").replace("NAME", prefix),

@@ -25,15 +25,7 @@ from edgesvm.preprocessing.window_features import RawFeatures, WindowFeatures
 
 @dataclass(frozen=True)
 class Unit:
-    """One core of a model.
-
-    name : of the class in C
-    goal : "learn" or "decide", what its C is for
-    macros : its attributes that are no arrays, name -> number or C text
-    plan : that its arrays are in; None: the learner's
-    is_part : of a multiclass learner, on the labels 0 and 1
-    beside : what the core keeps behind the arena while it works, as it is at first
-    """
+    """One core of a model."""
 
     name: str
     goal: str

@@ -49,8 +49,7 @@ class Calibrated(Probable, Shell):
     """Probabilities of the labels from any learner's scores, and decisions by the price of errors.
 
     Each sample is scored before it is learned, and a sigmoid on the score is fitted to these scores
-    and their labels as the stream goes (Platt scaling). So the probabilities are those of samples
-    not learned yet, and they follow a learner that improves or a stream that drifts.
+    and their labels as the stream goes (Platt scaling).
 
     Parameters
     ----------
@@ -74,7 +73,6 @@ class Calibrated(Probable, Shell):
     slope_, offset_ : ndarray of shape (1,), or (n_classes,) for a learner of more than two classes
     unseen_labels_ : list, labels with a price or a recall that no sample has had yet
     learner_ : Learner
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -89,12 +87,8 @@ class Calibrated(Probable, Shell):
     by it, so without either it predicts the most probable label. Probabilities are not changed by a
     price. A weight counts as one of at most 10 for the sigmoid, and in full for the learner.
 
-    `class_weight` and `cost` do different things: the first moves what the learner learns, so that
-    a rare class is not passed over, and the sigmoid then takes out of the scores that it was made
-    to look more frequent; the second moves the decision.
-
-    ``fit`` is `Learner.fit`, whatever the learner's own. A sample costs a decision more; a
-    learner that solves on demand, such as `BatchSVM`, solves for each. Bytes: 48 in addition to the
+    ``fit`` is `Learner.fit`, whatever the learner's own. A learner
+    that solves on demand, such as `BatchSVM`, solves for each sample. Bytes: 48 in addition to the
     learner's, 8 + 40 n_classes for one of more than two classes; 16 more with `min_recall`, 32 more
     with `coverage`.
 

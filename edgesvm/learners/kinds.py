@@ -41,10 +41,6 @@ class Probable(Learner):
         -------
         ndarray of shape (n_samples, n_labels), float64
             A column for each of ``classes_``; each row sums to 1.
-
-        Raises
-        ------
-        As `decision_function`.
         """
         return self._answers("probabilities_many", X, n_jobs, out)
 
@@ -60,10 +56,6 @@ class Probable(Learner):
         Returns
         -------
         ndarray of shape (n_labels,), float64
-
-        Raises
-        ------
-        As `learn_one`.
         """
         p: np.ndarray = self._fitted.probabilities_one(x, out)
         return p
@@ -135,10 +127,6 @@ class Forecasting(Learner):
         -------
         value, low, high : float
             The prediction and the ends of its interval. With `label_delay` those of `predict_one`.
-
-        Raises
-        ------
-        As `predict_one`.
         """
         found: tuple[float, float, float] = self._fitted.forecast_one(x)
         return found
@@ -161,10 +149,6 @@ class Forecasting(Learner):
             What `forecast_one` said when the sample came: the interval is measured by it. None: it
             was not asked.
         weight : float, default 1.0
-
-        Raises
-        ------
-        As `learn_one`.
         """
         state = self._state
         if state is None:
@@ -293,10 +277,6 @@ class Unlabelled(Learner):
 
         It is ``-score_samples`` of that sample: scikit-learn's scores are higher for what is
         normal.
-
-        Raises
-        ------
-        As `predict_one`.
         """
         with self._guard:
             return -self.offset_ - float(self.decision_one(x))

@@ -293,26 +293,21 @@ class OneVsOne(Multiclass):
     ----------
     parts_ : list of learners
     n_left_out_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
     Labels may first appear at any time, up to ``n_classes``; one more is refused. A sample is
-    learned by the n_classes - 1 parts of its class, including those against classes not seen yet.
-    Bytes: 32 + 24 n_classes, plus those of the parts, 8 fewer for each than alone. Besides the
-    arena, each part has 1.5 to 4.5 KiB of Python objects, a constant.
+    learned by the n_classes - 1 parts of its class. Bytes: 32 + 24 n_classes, plus those of the
+    parts, 8 fewer for each than alone.
 
     ``decision_function`` is that of scikit-learn's `OneVsOneClassifier`: votes, plus the sum s of
     the decision values towards a class as s / (3 (1 + |s|)), which only decides between equal
     votes. If that is equal too, the class that sorts first is predicted. With two classes it is the
-    part's own decision value. Classes without a sample do not compete: they score below all others.
-    A part that has not seen both of its classes does not vote; in a stream there is no such part
-    between classes that compete.
+    part's own decision value. Classes without a sample score below all others; a part that has not
+    seen both of its classes does not vote.
 
-    A sample is learned by all of its parts or by none: if the first part refuses it, or a part is
-    full, no part learns it. Parts with the same parameters refuse the same samples, except where
-    that depends on what they have learned (a standardizer in each part, with features near the
-    largest numbers): such a part stays unchanged and is counted in ``n_left_out_``.
+    A sample is learned by all of its parts or by none. Where only some refuse it, by what they have
+    learned, such a part stays unchanged and is counted in ``n_left_out_``.
 
     Examples
     --------
@@ -343,29 +338,19 @@ class OneVsRest(Multiclass):
 
     Parameters
     ----------
-    learner : Learner, default StreamSVM()
-        A two-class learner. Only its parameters are used; the object itself is not changed.
     n_classes : int, default 10
         Largest number of classes, 2 to 127. Memory is allocated for that many parts.
-
-    Attributes
-    ----------
-    parts_ : list of learners
-    n_left_out_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
+    learner
+        As in `OneVsOne`.
 
     Notes
     -----
-    Labels may first appear at any time, up to ``n_classes``; one more is refused. A sample is
-    learned by all parts. Bytes: 32 + 24 n_classes, plus those of the parts, 8 fewer for each than
-    alone. Besides the arena, each part has 1.5 to 4.5 KiB of Python objects, a constant.
+    A sample is learned by all parts. Labels and bytes as in `OneVsOne`.
 
     ``decision_function`` returns the decision value of each class's part. They are compared as they
     are, although a part with few samples may have another scale; `OneVsOne` compares votes. If two
     are equal, the class that sorts first is predicted. With two classes it is half their
     difference. Classes without a sample do not compete: they score below all others.
-
-    A sample is learned by all parts or by none, as in `OneVsOne`.
     """
 
     _pairs = False

@@ -136,13 +136,7 @@ class Wrapper(Learner):
         return params
 
     def set_params(self: Self, **params: Any) -> Self:
-        """Change constructor arguments, ``learner__C`` for the wrapped learner's; drops the model.
-
-        Raises
-        ------
-        ValueError
-            There is no such parameter; nothing is changed or dropped.
-        """
+        """Change constructor arguments, ``learner__C`` for the inner learner's; drops the model."""
         self._check_names(params)
         own, nested = self._apart(params)
         with self._guard:

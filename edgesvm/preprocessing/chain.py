@@ -33,9 +33,6 @@ class Chain(Composed):
     """Windows of raw samples, and a learner of their features: one plan, one block of memory, one
     snapshot.
 
-    It is no `Learner`: a learner answers about any row and changes nothing by it, but a raw sample
-    has no answer of its own, and completes a window only by being taken in.
-
     Parameters
     ----------
     windows : WindowFeatures or ClockFeatures, default WindowFeatures()
@@ -110,13 +107,7 @@ class Chain(Composed):
         return windows.like_new(), learner.wrapped().like_new()
 
     def plan(self, n_channels: int) -> MemoryPlan:
-        """The arrays needed, and their total in bytes. Nothing is allocated.
-
-        Raises
-        ------
-        ValueError
-            A parameter is out of range.
-        """
+        """The arrays needed, and their total in bytes. Nothing is allocated."""
         windows, learner = self._parts()
         first = windows.plan(n_channels)
         (width,) = first.arrays[-1].shape

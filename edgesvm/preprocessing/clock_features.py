@@ -35,13 +35,6 @@ class ClockFeatures(RawFeatures):
     dtype : {"float32", "float64"}, default "float32"
         Of the samples and of the rows.
 
-    Attributes
-    ----------
-    n_pushed_, n_rows_ : int
-        Samples taken; as many rows.
-    visits_ : ndarray of shape (168,), uint8
-        How often each hour of the week has been seen to its end, at most 255; Monday 0:00 first.
-
     Notes
     -----
     The last number of a sample is the time, in seconds since Monday 0:00 of the local clock, 0 to
@@ -62,10 +55,6 @@ class ClockFeatures(RawFeatures):
 
     Bytes, with c channels besides the time: 240 + 728 c + 4 c s, s = 4 or 8: the hours of a channel
     are 168 pairs of 16 bits.
-
-    * Cutting the stream into calls of `push` and `push_many` in another way changes no bit.
-    * A refused sample changes no bit.
-    * Saving, loading and continuing equals never stopping.
 
     Examples
     --------
@@ -114,18 +103,7 @@ class ClockFeatures(RawFeatures):
         return apart
 
     def plan(self, n_channels: int) -> MemoryPlan:
-        """The arrays needed, and their total in bytes. Nothing is allocated.
-
-        Parameters
-        ----------
-        n_channels : int
-            Numbers in a sample, the time included.
-
-        Raises
-        ------
-        ValueError
-            A parameter is out of range.
-        """
+        """The arrays needed, and their total in bytes. Nothing is allocated."""
         checked(self)
         c = whole("n_channels", n_channels, LEAST, MAX_FEATURES // len(OF_A_CHANNEL)) - 1
         return MemoryPlan.of(

@@ -33,11 +33,7 @@ TRACE = 240  # samples of a channel as it is drawn
 
 @dataclass(frozen=True)
 class Proposal:
-    """Windows and bands for a signal, and the figures behind them.
-
-    window, hop : samples, None where rows should be learned as they are; bands : (lo, hi) in Hz;
-    why : sentences.
-    """
+    """Windows and bands for a signal, and the figures behind them."""
 
     window: int | None = None
     hop: int | None = None
@@ -90,21 +86,7 @@ def signals(X: Floats) -> Floats:
 
 
 def spectrum(X: Floats, rate: float) -> tuple[Floats, Floats]:
-    """Where the power of a signal lies (Welch's method, Hann windows, half overlapped).
-
-    Parameters
-    ----------
-    X : (n, d) float64
-        Samples, n >= 8.
-    rate : float
-        Hz.
-
-    Returns
-    -------
-    frequencies : (m,) float64, Hz
-    shares : (m,) float64
-        Of the power, all channels alike, each around its mean; they sum to 1, or are all 0.
-    """
+    """Where the power of a signal lies (Welch's method, Hann windows, half overlapped)."""
     n = min(SEGMENT, 1 << int(math.log2(len(X) // 4)))
     window = np.hanning(n + 1)[:-1]
     starts = range(0, len(X) - n + 1, max(n // 2, 1))
@@ -170,12 +152,7 @@ def _cut(X: Floats, window: int) -> Floats:
 
 
 def propose(X: Floats, rate: float, seen: tuple[Floats, Floats] | None = None) -> Proposal:
-    """Windows and bands for the raw samples X (n, d) at `rate` Hz, whose `spectrum` was `seen`.
-
-    The window is the shortest of 32, 64, ..., 4096 samples that holds four periods of the lowest
-    peak and whose spread is that of its neighbour to 10 %; without one, the longest that is in X
-    eight times.
-    """
+    """Windows and bands for the raw samples X (n, d) at `rate` Hz, whose `spectrum` was `seen`."""
     X = signals(X)
     fits = [window for window in WINDOWS if AT_LEAST_WINDOWS * window <= len(X)]
     if not fits or not X.shape[1]:
@@ -201,11 +178,7 @@ def propose(X: Floats, rate: float, seen: tuple[Floats, Floats] | None = None) -
 
 
 def figures(X: Floats, rate: float, names: Sequence[str]) -> dict[str, Any]:
-    """All that is shown of the raw samples X (n, d), n >= 1, as JSON has it.
-
-    Of `spectrum`, the levels are decibels below the whole power, the highest of each share of the
-    frequencies.
-    """
+    """All that is shown of the raw samples X (n, d), n >= 1, as JSON has it."""
     shown: dict[str, Any] = {"frequencies": [], "levels": []}
     seen = None
     if len(X) >= LEAST:

@@ -63,9 +63,7 @@ class Standardized(Scaler):
     """Scale each feature to mean 0 and standard deviation 1, with running statistics, and learn the
     scaled sample.
 
-    Raw sensor features differ in scale (lux in thousands, humidity in thousandths); a ball or a
-    kernel sees only the largest. The statistics are in the arena, and so part of the budget and of
-    the snapshot.
+    The statistics are in the arena, and so part of the budget and of the snapshot.
 
     Parameters
     ----------
@@ -90,7 +88,6 @@ class Standardized(Scaler):
     far_out_ : int, samples learned after the first 10 with a value more than b deviations away
     n_missing_ : int, values of the samples learned that were NaN
     learner_ : Learner
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -105,13 +102,11 @@ class Standardized(Scaler):
         d = min(max(x - m, -b sqrt(v)), b sqrt(v)),   m += d / n,   v = (1 - 1/n) (v + d^2 / n)
         b = clip min(1/2 + n / 800, 2)
 
-    So the n-th value multiplies the variance by at most 1 + b^2 / n: by default by 4.5 at the 20th,
-    1.5 at the 2,000th and 1.05 at the 20,000th. Mean and variance are those of all samples as long
-    as no value is far out. A new level or scale is still learned, since each row of it widens the
-    deviation. Of the first three values, one that both others are 12 b times (about 100 times) as
-    far from as from each other is forgotten. A feature that has not varied has no scale yet: its
-    first other value counts in full. Where values far out come more often than once in b^2 samples
-    (1,024), or ten in a row, they become part of the scale: `RobustStandardized` stands them.
+    So the n-th value multiplies the variance by at most 1 + b^2 / n. Of the first three values, one
+    that both others are 12 b times as far from as from each other is forgotten. A feature that has
+    not varied has no scale yet: its first other value counts in full. Where values far out come
+    more often than once in b^2 samples (1,024), or ten in a row, they become part of the scale:
+    `RobustStandardized` stands them.
 
     Examples
     --------
@@ -182,8 +177,7 @@ class RobustStandardized(Scaler):
     """Scale each feature by its running median and median distance, clip it, and learn the scaled
     sample: as `Standardized`, for sensors whose values are now and then far out of range.
 
-    Seven such rows in 15,000 leave a mean and a deviation in which the other rows hardly differ.
-    Here a row moves each statistic by a step that does not depend on how far out it is.
+    A row moves each statistic by a step that does not depend on how far out it is.
 
     Parameters
     ----------
@@ -193,20 +187,13 @@ class RobustStandardized(Scaler):
         Largest size of a scaled value, in scales, > 0. None does not clip: then a spike is learned
         with the size it has.
 
-    Attributes
-    ----------
-    center_, scale_ : ndarray of shape (n_features,), float64
-    learner_ : Learner
-    n_seen_, n_updates_, classes_, n_features_in_
-
     Notes
     -----
     Of each feature three numbers are kept: the center, an estimate of the median; how many samples
     lay apart from it; and an estimate of the median distance of those. The n-th sample moves the
     center by at most 2 distance / n, and the distance by a factor of at most 1 + 2 / n_apart. The
-    scale is 1.4826 distance sqrt(n_apart / n): the standard deviation of a normal feature, and 1.5
-    to 2.3 times that of one that is 0 in most samples and else 1, whose quartiles would be equal.
-    With equally frequent values, either can be the center. Bytes: n_features (24 + s) in addition
+    scale is 1.4826 distance sqrt(n_apart / n), the standard deviation of a normal
+    feature. Bytes: n_features (24 + s) in addition
     to the learner's, s = 4 or 8.
 
     Weights do not change the statistics, except that a sample of weight zero is ignored. ``fit`` is

@@ -49,10 +49,6 @@ class VirtualSensor(Composed):
     learner : NoveltyLearner, default GaussianNovelty()
         Of one feature, the residual. Only its parameters are used.
 
-    Attributes
-    ----------
-    regressor_, learner_ : Learner, in this memory
-
     Examples
     --------
     >>> import numpy as np

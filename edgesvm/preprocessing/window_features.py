@@ -110,13 +110,7 @@ class RawFeatures(Saved):
     # -- memory ------------------------------------------------------------------------------------
 
     def plan(self, n_channels: int) -> MemoryPlan:
-        """The arrays needed, and their total in bytes. Nothing is allocated.
-
-        Raises
-        ------
-        ValueError
-            A parameter is out of range.
-        """
+        """The arrays needed, and their total in bytes. Nothing is allocated."""
         raise NotImplementedError
 
     def allocate(self, n_channels: int, buffer: Any = None) -> Any:
@@ -417,8 +411,8 @@ class WindowFeatures(RawFeatures):
     """Features of windows of raw samples: one row of numbers from `window` samples, every `hop`
     samples, whatever the window's length in the same bytes.
 
-    Push sample after sample; what comes back is None or a row, which any learner can learn. No
-    sample is stored: of each window that is open only sums are kept.
+    What `push` gives is None or a row, which any learner can learn. Of each open window only sums
+    are kept.
 
     Parameters
     ----------
@@ -511,9 +505,8 @@ class WindowFeatures(RawFeatures):
     and turns take 8 (2 L c + 10 w c) more, L = 6 levels, or more if there are patterns at more; F
     patterns at K levels 8 + 16 c + 36 K c + 20 F + 4 w F, c without the magnitude.
 
-    * Cutting the stream into calls of `push` and `push_many` in another way changes no bit.
-    * A refused sample changes no bit.
-    * Saving, loading and continuing within a window equals never stopping.
+    Cutting the stream into calls of `push` and `push_many` in another way changes no bit, a refused
+    sample neither; saving, loading and continuing within a window equals never stopping.
 
     Examples
     --------
@@ -625,13 +618,7 @@ class WindowFeatures(RawFeatures):
     # -- memory ------------------------------------------------------------------------------------
 
     def plan(self, n_channels: int) -> MemoryPlan:
-        """The arrays needed, and their total in bytes. Nothing is allocated.
-
-        Raises
-        ------
-        ValueError
-            A parameter is out of range.
-        """
+        """The arrays needed, and their total in bytes. Nothing is allocated."""
         self._check_params()
         n_channels = whole("n_channels", n_channels, 1, MAX_FEATURES)
         n_streams = n_channels + ("magnitude" in self._features)

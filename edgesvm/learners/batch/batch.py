@@ -68,8 +68,6 @@ def smo_arrays(
 ) -> Arrays:
     """The arrays of a solver of at most `n` rows, or of so many with as many `nonzeros`; the cache
     of `cache` bytes comes last.
-
-    The whole matrix is enough: a larger cache is limited to it.
     """
     wide, lanes = padded(n), LANES[dtype]
     rows: Arrays = [("rows", dtype, (wide // lanes, n_features, lanes))]
@@ -473,19 +471,16 @@ class BatchSVM(StoreSVM):
         Set aside samples that will stay at their bounds (shrinking, as in LIBSVM).
     max_iter : int, optional
         Largest number of iterations of one solution; ``converged_`` says whether it was enough, and
-        `fit` warns if not.
-        Default: 10,000,000 or 100 ``max_samples``, whichever is larger; 1,000 ``max_samples`` where
-        an iteration is one coefficient.
+        `fit` warns if not. Default: 10,000,000 or 100 ``max_samples``, whichever is larger; 1,000
+        ``max_samples`` where an iteration is one coefficient.
     dtype : {"float32", "float64"}, default "float32"
-        Type of samples and the sums inside a kernel value. Kernel rows are always float32,
-        coefficients and gradient float64. Where rounding to float32 may hide a quarter of ``tol``
-        (large kernel values or coefficients), the gradient of a solution is checked, and decision
-        values are summed, with kernel values in float64; ``gap_`` is always the true gap.
+        Type of samples and the sums inside a kernel value. Kernel rows are float32, coefficients
+        and gradient float64. Where rounding may hide a quarter of ``tol``, the gradient of a
+        solution is checked, and decision values are summed, with kernel values in float64.
     max_nonzeros : int, optional
-        Store only the non-zeros of the samples, and as many as this in all. A sample that does not
-        fit is refused, whatever ``when_full`` says. Sums are over the non-zeros, in float64. The
-        linear kernel is then solved by dual coordinate descent, which needs no ``cache``: an
-        iteration is one coefficient.
+        Store only the non-zeros of the samples, and as many as this in all; a sample that does not
+        fit is refused. Sums are over the non-zeros, in float64. The linear kernel is then solved by
+        dual coordinate descent, which needs no ``cache``.
 
     Attributes
     ----------
@@ -497,7 +492,6 @@ class BatchSVM(StoreSVM):
     objective_, gap_ : float
     n_iter_, n_held_ : int
     converged_ : bool
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -511,9 +505,8 @@ class BatchSVM(StoreSVM):
     With ``max_nonzeros`` 88 + s per sample, 4 + s per non-zero, and the cache, or for the linear
     kernel 8 per feature.
 
-    Dual coordinate descent with shrinking: Hsieh et al., ICML 2008; the intercept is free, as it is
-    in SMO, by the method of multipliers. With a large C (100 and more) and few features
-    it needs many iterations, and may end unconverged where SMO of dense rows converges.
+    Dual coordinate descent with shrinking: Hsieh et al., ICML 2008; the intercept is free, by the
+    method of multipliers. With a C of 100 and more and few features it may end unconverged.
 
     Examples
     --------
@@ -556,31 +549,15 @@ class BatchSVR(Regressor, StoreSVM):
         Penalty of an error beyond epsilon, multiplied by the sample's weight; > 0.
     epsilon : float, default 0.1
         Errors up to it cost nothing; >= 0, in units of the target.
-    kernel, gamma, degree, coef0
-        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
     tol : float, default 1e-3
         The gap, in units of the target, at which the solver stops; > 0.
-    max_samples, when_full, cache, shrinking, max_iter, dtype
+    max_samples, when_full, cache, shrinking, max_iter, dtype, kernel, gamma, degree, coef0
         As for `BatchSVM`.
-
-    Attributes
-    ----------
-    support_ : ndarray of shape (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features)
-    dual_coef_ : ndarray of shape (1, n_support)
-    alpha_ : ndarray of shape (n_held,)
-    intercept_ : ndarray of shape (1,)
-    objective_, gap_ : float
-    n_iter_, n_held_ : int
-    converged_ : bool
-    n_seen_, n_updates_, n_features_in_
 
     Notes
     -----
     Stores and solves as `BatchSVM` does, on demand. Targets are taken as they are: scale them, or
-    choose C, epsilon and tol for them. A coefficient between -C and C is LIBSVM's pair of one
-    sample, of which never more than one differs from zero; a sample takes 8 bytes more than in
-    `BatchSVM`, and a row of the cache is as long.
+    choose C, epsilon and tol for them. A sample takes 8 bytes more than in `BatchSVM`.
 
     Examples
     --------
@@ -616,8 +593,7 @@ class ReservoirSVM(StoreSVM):
     """The SVM of a uniform random sample, of fixed size, of all samples seen.
 
     After n samples each of them is stored with probability ``max_samples / n`` (Vitter 1985,
-    algorithm R). The baseline for other learners of the same memory: "Random" of Wang & Vucetic
-    2009.
+    algorithm R).
 
     Parameters
     ----------
@@ -628,16 +604,10 @@ class ReservoirSVM(StoreSVM):
     seed : int, default 0
         Seed of the random draws, 0 to 2**32 - 1; their state is in the arena.
 
-    Attributes
-    ----------
-    support_, support_vectors_, dual_coef_, alpha_, intercept_, objective_, gap_, n_iter_, n_held_,
-    converged_ : as for `BatchSVM`
-    n_seen_, n_updates_, classes_, n_features_in_
-
     Notes
     -----
-    Solved on demand, like `BatchSVM`: learning is a draw and a copy. Samples of weight zero do not
-    take part in the draw; any other weight changes the coefficient's bound, not the draw.
+    Solved on demand, like `BatchSVM`. Samples of weight zero do not take part in the draw; any
+    other weight changes the coefficient's bound, not the draw.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class ByteSVM(Probable):
     """Logistic regression on random features that learn, in weights of one byte; the default.
 
     It scales its samples itself, takes any number of classes as they come, and computes in integers
-    only, so that a board without a floating-point unit learns the same bits.
+    only.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ class ByteSVM(Probable):
         "each": by mean and deviation of each feature, 5 bytes each. "common": by the mean square of
         all, for pixels. "auto": "each" if it takes at most 60 % of `n_bytes`.
     learn_directions : bool, default True
-        Whether directions follow the gradient. Fixed ones learn in about half the time, and are 4
-        points less often right at 2 KiB, 0.4 at 64.
+        Whether directions follow the gradient. Fixed ones learn in about half the time, and are
+        less accurate.
     max_iter : int, default 1
         Most passes of `fit` over the rows, at least 1. With 1, `fit` chooses their number, as
         `Learner.fit` has it. With more, of 200 rows and more one in ten is held out, and the passes
-        end where the errors on these become no fewer. What is learned as it comes is learned once.
+        end where the errors on these become no fewer.
     seed : int, default 0
         Seed of the directions, of the roundings and of the orders, 0 to 2^32 - 1.
     class_weight : {None, "balanced"}, default None
@@ -79,7 +79,6 @@ class ByteSVM(Probable):
     mean_, scale_ : ndarray of shape (n_features,), float64
     far_out_ : int, samples learned after the first 10 with a value far out, see `Standardized`
     n_iter_ : int, passes of the last `fit`
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -93,13 +92,13 @@ class ByteSVM(Probable):
         e_p  = sum_v g_v (w_s c - w_c s)
         H   += mean e^2 |z|^2 / D    u_p += .7 / sqrt(D) e_p z / sqrt(H)
 
-    (AdaGrad; Duchi, Hazan & Singer 2011). A sum is rounded to a byte by chance, so that small steps
-    are kept in the mean (Gupta et al. 2015). A step below 1/64 of a weight's unit is
-    none, since its rounding would outweigh it. Where a weight passes 127, the weights of its class
-    are halved, and e grows by one. Amplitudes follow the slope of the loss by their logarithms.
-    The mean of the weights, in which sample t weighs t, is kept where 40 directions remain beside
-    it, with more than two classes 300. Its logits count twice and those of the last weights once,
-    unless that was wrong 3/2 times as often as the last weights in about the last 1,000 samples.
+    (AdaGrad; Duchi, Hazan & Singer 2011). A sum is rounded to a byte by chance (Gupta et al. 2015).
+    A step below 1/64 of a weight's unit is none. Where a weight passes 127, the weights of its
+    class are halved, and e grows by one. Amplitudes follow the slope of the loss by their
+    logarithms. The mean of the weights, in which sample t weighs t, is kept where 40 directions
+    remain beside it, with more than two classes 300. Its logits count twice and those of the last
+    weights once, unless that was wrong 3/2 times as often as the last weights in about the last
+    1,000 samples.
 
     Mean and deviation follow a value as in `Standardized` with its default `clip`.
 

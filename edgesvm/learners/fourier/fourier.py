@@ -116,13 +116,6 @@ class AdaGradSVM(GradientLearner):
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights.
 
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features), with more than two labels (n_labels, n_features)
-    intercept_ : ndarray of shape (1,) or (n_labels,)
-    answers_ : str, "mean" or "last": which weights answer
-    n_seen_, n_updates_, classes_, n_features_in_
-
     Notes
     -----
     AdaGrad (Duchi, Hazan & Singer 2011; Streeter & McMahan 2010) with one number for all features:
@@ -136,8 +129,8 @@ class AdaGradSVM(GradientLearner):
     24 + 8 n_classes + 16 + 8 V + 2 V (n_features + 1) s, s = 4 or 8, and padding. Time: O(V
     n_features) per sample.
 
-    Weights must be between 1e-100 and 1e100. Without `Standardized` in front, one value 1e5
-    deviations out makes all later steps small: 97.9 % right instead of 99.9, 18,000 rows later.
+    Weights must be between 1e-100 and 1e100. Without `Standardized` in front, one value far out
+    makes all later steps small.
 
     Examples
     --------
@@ -275,11 +268,8 @@ class FourierSVM(WeighedLearner, GradientLearner):
     weigh_widths : bool, default True
         Whether the mixture's widths, and x itself, have amplitudes that are learned with the
         weights. If not, the widths are 0.3, 1, 3 and 10 times 1 / n_features, and count the same.
-    loss : {"hinge", "logistic"}, default "hinge"
-        Loss of a margin: the SVM's, or that of logistic regression.
     learning_rate : float, default 0.1
-        Factor of all steps; > 0, at most 1e6. Of little influence, since steps are scaled by the
-        gradients seen.
+        As in `AdaGradSVM`.
     n_classes : int, default 2
         Largest number of classes, 2 to 127. With more than two, each class has its own weights on
         the same features.
@@ -288,31 +278,21 @@ class FourierSVM(WeighedLearner, GradientLearner):
     directions : {"auto", "independent", "orthogonal"}, default "auto"
         "orthogonal": blocks of orthogonal directions, by Hadamard transforms; as accurate and many
         times faster from about 16 features on, where "auto" takes them.
-    class_weight : {None, "balanced"}, default None
-        "balanced" multiplies a sample's weight by n / (K n_k), where n samples and n_k of its class
-        have been learned so far, the sample included; K is the number of classes so far.
-    dtype : {"float32", "float64"}, default "float32"
-        Type of samples and weights.
+    loss, class_weight, dtype
+        As in `AdaGradSVM`.
 
     Attributes
     ----------
     answers_ : str, "mean" or "last": which weights answer
     amplitudes_ : ndarray of shape (5,), of the four widths and of x
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
-    Rahimi & Recht, "Random Features for Large-Scale Kernel Machines", 2007. A step is
-    rate g y f / sqrt(G), where f are the features, g is the loss' slope and G the sum of squared
-    slopes times the mean square of the features (AdaGrad with one number for all features; Duchi,
-    Hazan & Singer 2011; Streeter & McMahan 2010). Besides the weights their mean is kept, in which
-    step t weighs t (Lacoste-Julien, Schmidt & Bach 2012). The mean is better in a stream without
-    order, the last weights follow one that drifts. Whichever was wrong less often in about the last
-    1,000 samples, each asked before it learned the sample, answers.
+    Rahimi & Recht, "Random Features for Large-Scale Kernel Machines", 2007. The weights follow the
+    steps of `AdaGradSVM`, f being the features, and answer as there.
 
     The amplitudes follow the slope of the loss by their logarithms (exponentiated gradient; Kivinen
-    & Warmuth 1997). A width that says nothing, or noise, is thus turned down. At the start each
-    width has half the amplitude of the next wider one.
+    & Warmuth 1997). At the start each width has half the amplitude of the next wider one.
 
     Bytes: see ``plan``; with V = 1 for two classes and n_classes for more,
     24 + 8 n_classes + 16 + 8 V + 2 V W s + 2 n_directions + 48, W = 2 n_directions + n_features +
@@ -323,8 +303,7 @@ class FourierSVM(WeighedLearner, GradientLearner):
     of two d from n_features (at least 16) on, and each D of random signs (Yu et al. 2016). They
     take d s bytes more, and 3 d log2(d) additions per sample for d of them.
 
-    Weights must be between 1e-100 and 1e100. Without `Standardized` in front, one value 1e5
-    deviations out makes all later steps small: 92 % right instead of 99.9, 18,000 rows later.
+    Weights are limited as in `AdaGradSVM`.
 
     Examples
     --------

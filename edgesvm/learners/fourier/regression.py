@@ -94,9 +94,8 @@ class GradientRegressor(StreamRegressor):
 class FourierSVR(WeighedLearner, GradientRegressor):
     """Kernel regression of a stream on random Fourier features, with an interval that holds.
 
-    The features are those of `FourierSVM`: cosines and sines along random directions, drawn anew
-    for each sample, so that neither samples nor directions are stored. Scale the features first
-    (`Standardized`); the target is scaled here.
+    The features are those of `FourierSVM`: scale them first (`Standardized`); the target is
+    scaled here.
 
     `predict` answers for any sample. In a stream where the target of the sample just before is
     known, `forecast_one` is better, often by much.
@@ -135,7 +134,6 @@ class FourierSVR(WeighedLearner, GradientRegressor):
     n_scored_ : int, samples that this is of
     far_targets_ : int, samples whose target was far outside what had been seen
     amplitudes_ : ndarray of shape (5,), of the four widths and of x
-    n_seen_, n_updates_, n_features_in_
 
     Notes
     -----
@@ -189,12 +187,6 @@ class AdaGradSVR(GradientRegressor):
     loss, epsilon, quantile, learning_rate, coverage, label_delay, dtype
         As in `FourierSVR`.
 
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-    intercept_ : ndarray of shape (1,)
-    coverage_, n_scored_, far_targets_, n_seen_, n_updates_, n_features_in_
-
     Notes
     -----
     Bytes: see ``plan``; 272 + 2 (n_features + 1) s, s = 4 or 8, and padding. Time: O(n_features)
@@ -243,10 +235,8 @@ class FourierRLS(DirectedLearner, StreamRegressor):
     interval.
 
     The features are those of `FourierSVR`, but as few as a covariance of all of them leaves room
-    for. It fits the whole stream at once, where gradient steps follow the state that the stream is
-    in. So it is better for a stream that stays in one state for long and whose labels will stop,
-    and in 4 KiB and less where they come late. Scale the features first (`Standardized`); the
-    target is scaled here.
+    for. It is better for a stream that stays in one state for long and whose labels will stop.
+    Scale the features first (`Standardized`); the target is scaled here.
 
     Parameters
     ----------
@@ -260,10 +250,6 @@ class FourierRLS(DirectedLearner, StreamRegressor):
         What a sample still counts after the next, above 0 and at most 1.
     coverage, label_delay, seed, directions, dtype
         As in `FourierSVR`.
-
-    Attributes
-    ----------
-    coverage_, n_scored_, far_targets_, n_seen_, n_updates_, n_features_in_
 
     Notes
     -----

@@ -159,12 +159,7 @@ class NoveltyLearner(Unlabelled):
 
     def watch_one(self, x: ArrayLike) -> None:
         """Count one sample as `learn_one` does, and learn nothing of it, as if `learn` were "until
-        N" and N over.
-
-        Raises
-        ------
-        As `learn_one`.
-        """
+        N" and N over."""
         self._learn_as("only_looks_on", x)
 
     def learn_normal(self, x: ArrayLike) -> None:
@@ -242,10 +237,6 @@ class NoveltyLearner(Unlabelled):
         Returns
         -------
         ndarray of shape (n_features,), float64, not negative, with sum 1
-
-        Raises
-        ------
-        As `predict_one`.
         """
         return self._fitted.shares_one(x, out)
 
@@ -331,8 +322,8 @@ class NoveltyLearner(Unlabelled):
 class GaussianNovelty(NoveltyLearner):
     """What is normal as one Gaussian: running mean and covariance, Mahalanobis distance. No labels.
 
-    Show it samples of a machine that runs well. Each sample is scored before it is learned, and the
-    scores set the threshold. It scales its features itself.
+    Each sample is scored before it is learned, and the scores set the threshold. It scales its
+    features itself.
 
     Parameters
     ----------
@@ -444,13 +435,6 @@ class KernelNovelty(NoveltyLearner):
     alarm_rate, learn, warm_up, dtype, stuck, alarm
         As in `GaussianNovelty`.
 
-    Attributes
-    ----------
-    centres_ : ndarray of shape (n_centres, n_features)
-    counts_ : ndarray of shape (n_centres,), float64
-    offset_ and others
-        As of `GaussianNovelty`.
-
     Notes
     -----
     ``score_one`` is -log(e), e = k' (K + noise I)^-1 k, k the kernel of the sample with the
@@ -468,10 +452,10 @@ class KernelNovelty(NoveltyLearner):
     j: what the other features lead one to expect. It may be less strange than x by nothing: 0.
     Time: n_features scores.
 
-    Bytes: see ``plan``; 112 + D s, D = n_features, s = 4 or 8, with stuck="skip" D (s + 4) + 4; two
-    models of 72 + 8 N + 16 D + M (2 D + 24) + 2 M (M + 1), M = max_vectors; scratch, 24 M + 4 D;
-    and padding. Exact, the models have M (D s + 24) + 4 M (M + 1), the scratch 32 M + 16 + D s.
-    Time: a score is M (D + M / 2) steps, a sample learned some five times that.
+    Bytes: see ``plan``; beside the scaler's as in `GaussianNovelty`, two models of 72 + 8 N + 16 D
+    + M (2 D + 24) + 2 M (M + 1), M = max_vectors; scratch, 24 M + 4 D. Exact, the models have M (D
+    s + 24) + 4 M (M + 1), the scratch 32 M + 16 + D s. Time: a score is M (D + M / 2) steps, a
+    sample learned some five times that.
 
     Examples
     --------

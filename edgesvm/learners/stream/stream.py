@@ -56,26 +56,21 @@ class StreamSVM(Learner):
         merged. Cannot be combined with `lookahead`.
     join : {"closest", "reach"}, default "closest"
         Which two of several balls to merge with ``bound="upper"``. "closest": those with the
-        smallest joint ball. The balls stay small, so many samples are outside and learned, but
-        together they need a large ball. "reach": those whose joint ball reaches least far from the
-        centre, which keeps the radius small. See the notes for figures.
+        smallest joint ball. "reach": those whose joint ball reaches least far from the centre,
+        which keeps the radius small and is less accurate.
     lookahead : int, default 0
         Number of outside samples to store besides the ball. When there are that many, ball and
-        samples are replaced by the smallest ball around them. The paper's experiments use 6 to 8;
-        32 and more help on small margins.
+        samples are replaced by the smallest ball around them. The paper's experiments use 6 to 8.
     slack : {"exact", "paper"}, default "exact"
-        "paper" starts xi^2 at 1 and adds step^2, as printed in the paper; "exact" starts at 1/C and
-        adds step^2/C, which is geometrically correct (step: the share of the way to the sample that
-        the centre moves). Both are equal at C = 1.
+        "paper" starts xi^2 at 1 and adds step^2, as printed; "exact" starts at 1/C and adds
+        step^2/C, which is geometrically correct. Both are equal at C = 1.
     class_weight : {None, "balanced"}, default None
         "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
         have been learned so far, the sample included.
     normalize : bool, default True
-        Scale each sample, constant feature included, to unit norm, as the paper assumes (inside the
-        dot product, without a copy). Scaling does not change the sign of a decision: (x, 1) and its
-        positive multiples lie on the same side of every plane. Zero rows stay zero. Without it one
-        value 1e5 deviations out, of the wrong class, turns the plane for good (14 % right instead
-        of 92, 18,000 rows later) unless `Standardized` is in front.
+        Scale each sample, constant feature included, to unit norm, as the paper assumes. That does
+        not change the sign of a decision. Zero rows stay zero. Without it one value far out turns
+        the plane for good, unless `Standardized` is in front.
     fit_intercept : bool, default True
         Add a constant feature 1.
     dtype : {"float32", "float64"}, default "float32"
@@ -87,34 +82,26 @@ class StreamSVM(Learner):
     intercept_ : ndarray of shape (1,)
     radius_ : float, of the ball around all stored
     answers_ : str, "mean" or "last": which weights decide
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
     Rai, Daumé III & Venkatasubramanian, "Single Pass SVM using Minimum Enclosing Ball of Streaming
-    Data", 2008. (Matsushima, Vishwanathan & Smola's disk-cached StreamSVM of 2012 is another
-    method.)
+    Data", 2008.
 
     Bytes: see ``plan``; 96 + 2 (D + 1) s for one ball, s = 4 or 8; 72 + (D + 1) s without
     ``average``. Time: O(D) per sample.
 
     The average is of what decisions would otherwise use: the centre of the ball around everything
-    stored, with `n_balls` and `lookahead` too. ``coef_``, ``intercept_`` and decision values are
-    those that decide; ``radius_`` is the last ball's. `merge` takes the mean of both averages, by
-    the number of samples learned.
+    stored. ``coef_``, ``intercept_`` and decision values are those that decide; ``radius_`` is the
+    last ball's. `merge` takes the mean of both averages, by the number of samples learned.
 
-    With ``bound="upper"`` one ball absorbs about log N samples, so on small margins in many
-    dimensions it is a weak learner (MNIST 8 against 9: about 60 %); use ``bound="lower"`` there.
+    With ``bound="upper"`` one ball absorbs about log N samples, too few for small margins in many
+    dimensions. Every sample seen lies in the ball of radius ``radius_``: of one ball that was not
+    merged at most 3/2 of the smallest (Zarrabi-Zadeh & Chan 2006).
 
-    With ``bound="upper"``, every sample seen lies in the ball of radius ``radius_``: of one ball
-    that was not merged at most 3/2 of the smallest (Zarrabi-Zadeh & Chan 2006). Measured on rows of
-    unit norm in 31 dimensions it was 1.23 of it, with 8 balls by "reach" 1.18, by "closest" 1.65,
-    with lookahead 8 1.09. A smaller radius is not a better classifier: MNIST 8 against 9 with 8
-    balls is 75 % right by "reach" and 92 % by "closest", at C = 10.
-
-    A weight s makes the sample's penalty C s. Its own axis counts 1/(C s) in the centre and 1/C in
-    distances, so that weights do not move the margin (the centre-constrained ball of Tsang et al.
-    2007). The ball encloses the samples in this sense; that is proved for weights of at least 1.
+    A weight s makes the sample's penalty C s: its own axis counts 1/(C s) in the centre and 1/C in
+    distances (the centre-constrained ball of Tsang et al. 2007). The ball encloses samples of
+    weights of at least 1 in this sense.
 
     Examples
     --------
@@ -286,14 +273,6 @@ class KernelStreamSVM(ForgettingLearner):
         have been learned so far, the sample included; what "drift" counts of an error of the larger
         class is less by n_small / n_large.
 
-    Attributes
-    ----------
-    support_vectors_ : ndarray of shape (n_held, n_features)
-    dual_coef_ : ndarray of shape (1, n_held)
-    radius_ : float
-    n_drifts_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
-
     Notes
     -----
     Rai, Daumé III & Venkatasubramanian 2008, "All of the above calculations can be kernelized";
@@ -306,9 +285,8 @@ class KernelStreamSVM(ForgettingLearner):
     the ball when the last place was taken: with "lower" still at most the radius of the smallest
     ball, with "upper" a ball around the samples until then and no others.
 
-    With "upper" few samples are outside the ball (about 15 of 4,000), so the last place is rarely
-    taken: "newton" is meant for "lower". With "newton" samples of a label that comes only after the
-    last place was taken are learned with one vector of that label, which replaces the newest.
+    With "newton", meant for bound="lower", samples of a label that comes only after the last place
+    was taken are learned with one vector of that label, which replaces the newest.
 
     Forgetting: a drift (Page-Hinkley's PH above 50 deviations, within 2,000 samples of another one
     above 15) multiplies the weight of all samples by 2^-6; w samples after it they halve every

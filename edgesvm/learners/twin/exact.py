@@ -270,10 +270,8 @@ class IncrementalDecrementalSVM(IncrementalDecrementalLearner, SampleVectors):
         relearning.
     when_full : {"oldest", "farthest", "ignore"}, default "oldest"
         What happens to a sample when `max_vectors` are stored. "oldest": it replaces the first
-        learned, a sliding window. "farthest": it replaces the sample with the largest y f(x). If y
-        f(x) > 1 that was not a support vector, and the solution does not change. Meant for
-        separable data: with noisy labels it keeps the mislabelled samples. "ignore": the new sample
-        is not learned.
+        learned, a sliding window. "farthest": it replaces the sample with the largest y f(x); meant
+        for separable data. "ignore": it is not learned.
     max_margin : int, optional
         As for `TwinVectorMachine`.
     dtype : {"float32", "float64"}, default "float32"
@@ -288,7 +286,6 @@ class IncrementalDecrementalSVM(IncrementalDecrementalLearner, SampleVectors):
     margin_ : ndarray of shape (n,), bool
     n_unlearned_, n_forgotten_, n_ignored_, n_overflowed_ : int
     n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -333,10 +330,6 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
 
     Parameters
     ----------
-    max_vectors : int, default 100
-        Number of samples stored, support vectors or not.
-    kernel, gamma, degree, coef0
-        The kernel, an object or a name; see `edgesvm.learners.KernelLearner`.
     C : float, default 1.0
         Penalty of an error beyond epsilon per unit of weight; > 0. `set_C` changes it later without
         relearning.
@@ -346,23 +339,11 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
     when_full : {"oldest", "nearest", "ignore"}, default "oldest"
         What happens to a sample when `max_vectors` are stored. "oldest": it replaces the first
         learned, a sliding window. "nearest": it replaces the sample whose target is nearest to its
-        prediction. If they are less than epsilon apart that was not a support vector, and the
-        solution does not change. Outliers then stay. "ignore": the new sample is not learned.
+        prediction. "ignore": it is not learned.
     max_margin : int, optional
         As for `TwinVectorMachine`.
-    dtype : {"float32", "float64"}, default "float32"
-        Type of samples and vectors; everything else is float64.
-
-    Attributes
-    ----------
-    vectors_ : ndarray of shape (n, n_features)
-    targets_, sample_weights_ : ndarray of shape (n,)
-    dual_coef_ : ndarray of shape (1, n)
-    intercept_ : ndarray of shape (1,)
-    margin_ : ndarray of shape (n,), bool
-    n_unlearned_, n_forgotten_, n_ignored_, n_overflowed_ : int
-    n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_ : int
-    n_seen_, n_updates_, n_features_in_
+    max_vectors, kernel, gamma, degree, coef0, dtype
+        As in `IncrementalDecrementalSVM`.
 
     Notes
     -----
@@ -467,26 +448,13 @@ class SimpleSVM(SampleVectors):
         it is not learned. `fit` stops in either case.
     max_passes : int, default 1000
         Passes over the data of a `fit` at most.
-    dtype : {"float32", "float64"}, default "float32"
-        Type of samples and vectors; everything else is float64.
-
-    Attributes
-    ----------
-    vectors_ : ndarray of shape (n, n_features)
-    labels_, sample_weights_, support_ : ndarray of shape (n,)
-    dual_coef_ : ndarray of shape (1, n)
-    intercept_ : ndarray of shape (1,)
-    margin_ : ndarray of shape (n,), bool
-    converged_ : bool
-    n_forgotten_, n_ignored_ : int
-    n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
+    dtype
+        As in `IncrementalDecrementalSVM`.
 
     Notes
     -----
     Vishwanathan, Smola & Murty 2003, with the linear penalty, 0 <= alpha <= C weight: the problem
-    of LIBSVM, which Tsang et al. 2007 set beside it with the same C. (Their remark that it inverts
-    a matrix of all support vectors fits the quadratic penalty, which is not implemented.)
+    of LIBSVM.
 
     `fit` reads the rows where they lie, in their order, and takes in each that violates; one whose
     coefficient has become zero is removed. A pass without a violator ends it: the solution is then
@@ -562,11 +530,6 @@ class SimpleSVM(SampleVectors):
         progress : callable, optional
             Called as ``progress(n_passes, n_vectors)`` after each chunk. An exception it raises, or
             Ctrl-C, ends the passes; the model is then the SVM of what is stored.
-
-        Raises
-        ------
-        ValueError
-            As for any learner; nothing is reset.
         """
         owner = type(self).__name__
         source = self._guard.call(Source, self._closed(X), y, sample_weight, owner=owner)

@@ -70,16 +70,14 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     merge_side : {"one", "global"}, default "one"
         "one": only twins on the same side of the boundary are merged, while there are two such.
     rejection : bool or "paper", default True
-        Whether a merge that does not pass is rejected in favour of the next best pair. If none of
-        64 pairs passes, the best of them is merged, so that learning never stops. "paper" is
-        section 4.2.4 as printed: ``eta`` alone decides, over all pairs (of one side, with
-        merge_side="one"), and if none passes, the new sample is ignored. (The printed inequality
-        has no solution where f < 0; it is read as a relative error.)
+        Whether a merge that does not pass is rejected in favour of the next best pair; if none of
+        64 pairs passes, the best of them is merged. "paper" is section 4.2.4 as printed: ``eta``
+        alone decides, over all pairs, and if none passes, the new sample is ignored. (The printed
+        inequality has no solution where f < 0; it is read as a relative error.)
     max_margin : int, optional
-        Number of margin twins for which there is room for both the kernel row and the factor; the
-        two share one block. Default: the smallest block in which all twins can be on the margin. A
-        larger value is faster if many twins are on the margin. A smaller one saves bytes; a sample
-        that would overflow the block is dropped, and two margin twins are merged instead
+        Number of margin twins for which there is room for both the kernel row and the factor, which
+        share one block. Default: the smallest block in which all twins can be on the margin. A
+        sample that would overflow a smaller one is dropped, and two margin twins are merged instead
         (``n_overflowed_``).
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and twin vectors; everything else is float64.
@@ -87,9 +85,9 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
         Whether the penalty per unit of weight falls as weight accumulates (section 4.3). If not, it
         is ``C`` throughout, and the number of samples decides how closely they are fitted.
     forgetting : "drift", float or None, default "drift"
-        When all that is held loses weight. "drift": where errors become more, which the test of
-        `edgesvm.PageHinkley` says, and for a while after it; without a drift the model is as with
-        None. A number >= 1: by half every so many samples. None: never, as in the paper.
+        When all that is held loses weight. "drift": where errors become more, by the test of
+        `edgesvm.PageHinkley`, and for a while after it. A number >= 1: by half every so many
+        samples. None: never, as in the paper.
 
     Attributes
     ----------
@@ -101,7 +99,6 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     C_ : float
     n_accepted_, n_absorbed_, n_merged_, n_removed_, n_rejected_, n_forced_, n_overflowed_ : int
     n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_, n_drifts_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -244,8 +241,7 @@ class SharedTwinSVM(KernelMethod):
     """SVM with a kernel, for any number of classes, on one dictionary of twins that all classes
     share.
 
-    `OneVsRest` and `OneVsOne` give each class, or pair, vectors of its own; in few bytes hardly one
-    is left for each. Here every vector serves every class, at 8 bytes a class.
+    Every vector serves every class, at 8 bytes a class.
 
     Parameters
     ----------
@@ -262,16 +258,6 @@ class SharedTwinSVM(KernelMethod):
         Smaller learns faster.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and twins; everything else is float64.
-
-    Attributes
-    ----------
-    twins_ : ndarray of shape (n, n_features)
-    twin_labels_ : ndarray of shape (n,)
-    weights_ : ndarray of shape (n, n_labels), columns as `classes_`
-    dual_coef_ : ndarray of shape (1, n), with n_classes > 2 (n_labels, n); zero while twins move
-    intercept_ : ndarray of shape (1,) or (n_labels,)
-    settled_at_, n_merged_, n_refined_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----

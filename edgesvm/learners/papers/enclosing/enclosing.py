@@ -220,11 +220,6 @@ class EnclosingMachine(KernelLearner):
         progress : callable, optional
             Called as ``progress(n_passes, n_core, epsilon)`` after each chunk. An exception it
             raises, or Ctrl-C, ends the passes; the ball stays as it is then.
-
-        Raises
-        ------
-        ValueError
-            As for any learner; nothing is reset.
         """
         source = self._guard.call(
             Source, self._closed(X), y, sample_weight, owner=type(self).__name__
@@ -549,9 +544,8 @@ class BallVectorMachine(EnclosingMachine):
     shrink : bool, default True
         Algorithm 4: search for a ball smaller than r = sqrt(k~(x, x)).
     max_rounds : int, default 1
-        Largest number of rounds of Algorithm 4, which also ends when the ball gets no smaller. The
-        paper's experiments use one round. More rounds come closer to the minimum enclosing ball,
-        which is the SVM; each takes many times as long as the first.
+        Largest number of rounds of Algorithm 4, which also ends when the ball gets no smaller. More
+        rounds come closer to the SVM; each takes many times as long as the first.
     cache : int or str, optional
         Bytes for cached kernel rows, at least two rows; default 16 rows.
     max_iter : int, default 10,000,000
@@ -563,14 +557,12 @@ class BallVectorMachine(EnclosingMachine):
         coefficients float64.
     margin_tol : float or None, default 0.1
         A second tolerance, 0 < margin_tol < 1: y f(x), with its slack, may be below the level of
-        the ball's surface by no more than this share of it. The radius hardly depends on the data,
-        while that level is small if C is large: then any ball meets epsilon. None: epsilon alone
-        counts, as in the paper.
+        the ball's surface by no more than this share of it. None: epsilon alone counts, as in the
+        paper; if C is large, any ball meets it.
     max_nonzeros : int, optional
         Store only the non-zeros of core vectors and of the rows examined together, and as many as
-        this in all. A row with more than half as many is refused. Where there is no room, fewer
-        rows are examined together, and a core set that has none for a row outside is full. Sums
-        are over the non-zeros, in float64.
+        this in all. A row with more than half as many is refused. Sums are over the non-zeros, in
+        float64.
 
     Attributes
     ----------
@@ -582,19 +574,16 @@ class BallVectorMachine(EnclosingMachine):
     radius_, margin_ : float
     n_core_, n_iter_, n_given_up_, n_rounds_ : int
     converged_, enclosed_ : bool
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
     Tsang, Kocsor & Kwok 2007, Algorithms 2, 3 and 4. ``fit`` draws 59 rows at a time and moves the
     centre towards those outside, until all 59 are inside. Then it reads all rows until a whole pass
-    finds none outside; this is ``enclosed_``. In between, core vectors that are now outside are
-    handled first, which costs next to nothing.
+    finds none outside; this is ``enclosed_``.
 
-    If a sample is outside and the core set is full, ``fit`` stops with a `ConvergenceWarning`, the
-    ball stays as it is, and ``converged_`` is False. A stream (``learn_one``, ``partial_fit``) goes
-    on: the vector of the smallest coefficient is dropped and counted in ``n_given_up_``. In a
-    stream each sample is seen once; it was inside the ball at that moment.
+    If a sample is outside and the core set is full, ``fit`` stops with a `ConvergenceWarning`, and
+    ``converged_`` is False. A stream goes on: the vector of the smallest coefficient is dropped and
+    counted in ``n_given_up_``.
 
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 
@@ -657,21 +646,14 @@ class CoreVectorMachine(EnclosingMachine):
     ----------
     bulk : bool, default True
         False: Algorithm 1 as printed. Of each block the farthest row alone is added, and the ball
-        solved for; no row is dropped, and there are no coarser tolerances before epsilon. Somewhat
-        fewer support vectors where not all rows fit in the core set, in several times the time.
+        solved for; no row is dropped, and there are no coarser tolerances before epsilon. It takes
+        several times the time.
     max_iter : int, default 10,000,000
         Largest number of iterations of SMO in one ``fit`` or for one sample.
     margin_tol : float or None, default 0.1
         As for `BallVectorMachine`, of the margin, which is the level of the ball's surface.
     epsilon, C, kernel, gamma, degree, coef0, normalize, max_core, n_probes, cache, seed, dtype,
     max_nonzeros
-        As for `BallVectorMachine`.
-
-    Attributes
-    ----------
-    core_, support_, support_vectors_, dual_coef_, intercept_, slack_, radius_, margin_
-    n_core_, n_iter_, n_given_up_, converged_, enclosed_
-    n_seen_, n_updates_, classes_, n_features_in_
         As for `BallVectorMachine`.
 
     Notes
@@ -681,25 +663,16 @@ class CoreVectorMachine(EnclosingMachine):
     previous one, to half of what the tolerance allows. `learn_one` does so for each sample.
 
     Where all rows fit in the core set, and the cache holds at least a sixteenth of their kernel
-    values, ``fit`` begins with all of them: one solution encloses them, and vectors without a
-    coefficient are dropped. Where they do not, ``fit`` draws and passes as `BallVectorMachine`
-    does. Where the paper adds the farthest of the 59 and solves again, ``fit`` adds all that are at
-    least a quarter as far outside as the worst found since the last solution, and solves again when
-    the core set has grown by a sixteenth: eq. 1 takes some three iterations per core vector from a
-    cold start, and a hundred if the vectors come one by one. Before the end of a pass it is solved
-    to a quarter of that violation. Vectors without a coefficient are dropped where they are more
-    than a quarter of the core set. Rows are drawn for an epsilon of 1/2 first, then 1/8, and so on
-    down to the tolerance.
+    values, ``fit`` begins with all of them. Where they do not, it draws and passes as
+    `BallVectorMachine` does. Where the paper adds the farthest of the 59 and solves again, ``fit``
+    adds all that are at least a quarter as far outside as the worst since the last solution, and
+    solves again when the core set has grown by a sixteenth. Vectors without a coefficient are
+    dropped where they are more than a quarter of the core set.
 
-    If a sample is outside and the core set is full, all vectors without a coefficient are dropped,
-    which leaves the ball as it is. A stream counts them in ``n_given_up_``; ``fit`` does not, as
-    its passes look at their rows again. If all have a coefficient, ``fit`` stops with a
-    `ConvergenceWarning`; in a stream (``learn_one``, ``partial_fit``) the sample is skipped and
-    `learn_one` returns False, so that a full core set does not follow a stream that changes. Either
-    way ``converged_`` is False. In a stream each sample is seen once; it was inside the ball at
-    that moment.
-
-    The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
+    If a sample is outside and the core set is full, vectors without a coefficient are dropped; a
+    stream counts them in ``n_given_up_``. If all have one, ``fit`` stops with a
+    `ConvergenceWarning`; in a stream the sample is skipped and `learn_one` returns False. Either
+    way ``converged_`` is False.
 
     Bytes: see ``plan``; 32 more per core vector than a `BallVectorMachine`.
 
@@ -814,14 +787,6 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
     dtype, bulk, max_nonzeros
         As for `CoreVectorMachine`.
 
-    Attributes
-    ----------
-    core_, support_, support_vectors_, dual_coef_, intercept_, radius_, margin_
-    n_core_, n_iter_, n_given_up_, converged_, enclosed_
-    n_seen_, n_updates_, classes_, n_features_in_
-        As for `BallVectorMachine`; the sum of `dual_coef_` is 1.
-    offset_ : float
-
     Notes
     -----
     The minimum enclosing ball, eq. 1 of Tsang, Kocsor & Kwok 2007, is support vector data
@@ -830,13 +795,9 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
     scikit-learn's `OneClassSVM` has. There ``dual_coef_`` and ``decision_function`` are nu n times
     as large.
 
-    The share nu of the rows has to be in the core set, since the sum of alpha is 1. The search
-    begins with that many rows, drawn by ``seed``, all of the same coefficient, and adds rows
-    outside as `CoreVectorMachine` does. A stream (``learn_one``, ``partial_fit``) knows no n: after
-    ``fit`` a coefficient is at most what it was there; without it there is no slack, and every
-    sample is enclosed.
-
-    With C, all support vectors are outside, at a distance that alpha / C tells.
+    The share nu of the rows has to be in the core set, since the sum of alpha is 1: the search
+    begins with that many, drawn by ``seed``. A stream (``learn_one``, ``partial_fit``) knows no n:
+    after ``fit`` a coefficient is at most what it was there; without it there is no slack.
 
     Bytes: see ``plan``; 16 more than a `CoreVectorMachine`, less the mean weight.
 
@@ -910,14 +871,6 @@ class OneClassBallVectorMachine(OneClassMachine, BallVectorMachine):
     epsilon, kernel, gamma, degree, coef0, normalize, max_core, n_probes, multi_scale, shrink,
     max_rounds, cache, max_iter, seed, dtype, max_nonzeros
         As for `BallVectorMachine`.
-
-    Attributes
-    ----------
-    core_, support_, support_vectors_, dual_coef_, intercept_, radius_, margin_
-    n_core_, n_iter_, n_given_up_, n_rounds_, converged_, enclosed_
-    n_seen_, n_updates_, classes_, n_features_in_
-        As for `BallVectorMachine`; the sum of `dual_coef_` is 1.
-    offset_ : float
 
     Notes
     -----

@@ -197,7 +197,6 @@ class IncrementalSVM(RetrainedSVM):
     condensed_ : float
     n_cycles_, n_given_up_, n_waiting_, n_iter_ : int
     converged_ : bool
-    n_seen_, n_updates_, classes_, n_features_in_
         ``n_updates_`` counts the samples that joined a batch.
 
     Notes
@@ -296,14 +295,6 @@ class WindowedSVM(RetrainedSVM):
         Support vectors of each model; see `IncrementalSVM`.
     C, kernel, gamma, degree, coef0, tol, cache, max_iter, dtype
         As for `IncrementalSVM`.
-
-    Attributes
-    ----------
-    support_vectors_, dual_coef_, intercept_, condensed_ : as for `IncrementalSVM`
-        Of the model that predicts.
-    n_batches_, n_cycles_, n_given_up_, n_waiting_, n_iter_ : int
-    converged_ : bool
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----

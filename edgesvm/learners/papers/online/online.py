@@ -85,15 +85,13 @@ class Perceptron(LinearLearner):
     ----------
     coef_ : ndarray of shape (1, n_features)
     intercept_ : ndarray of shape (1,)
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
     Rosenblatt 1958: w = w + y x if y w.x <= 0, so ``n_updates_`` counts the mistakes. A weight s
     adds s y x. Bytes: see ``plan``; 48 + (D + 1) s, s = 4 or 8. Time: O(D) per sample.
 
-    A step has the size of its sample: one value 1e5 deviations out, of the wrong class, and 18,000
-    rows later 16 % were right instead of 99. `Standardized` in front limits it.
+    A step has the size of its sample: `Standardized` in front limits one value far out.
 
     Examples
     --------
@@ -122,12 +120,6 @@ class PassiveAggressive(LinearLearner):
         Aggressiveness; > 0. Without effect on "PA".
     fit_intercept, dtype, class_weight
         As in `Perceptron`.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features)
-    intercept_ : ndarray of shape (1,)
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -166,13 +158,6 @@ class Pegasos(LinearLearner):
     fit_intercept, dtype, class_weight
         As in `Perceptron`.
 
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features)
-    intercept_ : ndarray of shape (1,)
-    n_steps_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
-
     Notes
     -----
     Shalev-Shwartz, Singer & Srebro 2007, "Pegasos: Primal Estimated sub-GrAdient SOlver for SVM",
@@ -184,7 +169,7 @@ class Pegasos(LinearLearner):
 
     A weight s multiplies the sample's loss. Samples longer than 1e19 lambda (1e150 lambda in
     float64) are refused, since w could overflow. Bytes: see ``plan``; 64 + 2 (D + 1) s, s = 4 or 8.
-    Time: O(D) per sample. One value far out spoils it as it does `Perceptron`.
+    Time: O(D) per sample.
     """
 
     _compiled = PegasosCore
@@ -263,7 +248,6 @@ class KernelPerceptron(ExpansionLearner):
     support_vectors_ : ndarray of shape (n_held, n_features)
     dual_coef_ : ndarray of shape (1, n_held)
     n_ignored_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -312,16 +296,8 @@ class Forgetron(ExpansionLearner):
     ----------
     max_vectors : int, default 100
         Number of samples stored: the paper's budget B.
-    kernel, gamma, degree, coef0
-        The kernel, an object or a name; see `edgesvm.learners.KernelMethod`.
-    dtype : {"float32", "float64"}, default "float32"
-        Type of the samples; coefficients are float64.
-
-    Attributes
-    ----------
-    support_vectors_ : ndarray of shape (n_held, n_features)
-    dual_coef_ : ndarray of shape (1, n_held)
-    n_seen_, n_updates_, classes_, n_features_in_
+    kernel, gamma, degree, coef0, dtype
+        As in `KernelPerceptron`.
 
     Notes
     -----
@@ -354,19 +330,17 @@ class LASVM(ExpansionLearner):
     Parameters
     ----------
     max_vectors : int, default 100
-        Number of samples stored. When there is no room for another, the oldest is removed; see
-        Notes.
-    kernel, gamma, degree, coef0
-        The kernel, an object or a name; see `edgesvm.learners.KernelMethod`.
+        Number of samples stored; see Notes for what makes room.
     C : float, default 1.0
         Penalty of a margin violation; 1e-100 to 1e100.
     tau : float, default 1e-3
         A pair whose gradients differ by less is not moved; at least 1e-8.
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples; all else is float64.
-    class_weight : {None, "balanced"}, default None
-        "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
-        have been learned so far, the sample included.
+    kernel, gamma, degree, coef0
+        As in `KernelPerceptron`.
+    class_weight
+        As in `Perceptron`.
 
     Attributes
     ----------
@@ -375,7 +349,6 @@ class LASVM(ExpansionLearner):
     intercept_ : ndarray of shape (1,)
     gap_ : float
     n_given_up_ : int
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----

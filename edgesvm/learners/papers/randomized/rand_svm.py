@@ -74,8 +74,7 @@ class RandSVM(Wrapper):
         sample. Only its parameters are used; the object itself is not changed.
     epsilon, delta : float, default 0.2, 0.9
         Parameters of `estimated_support`, both between 0 and 1. What equation 4 promises holds with
-        probability 1 - delta: at the default, which is the paper's, with a probability of 0.1. A
-        delta of 0.05 makes k a fifth to a quarter larger.
+        probability 1 - delta.
     separable : bool, default False
         Whether the classes are linearly separable; if so, half as many support vectors are
         expected.
@@ -100,7 +99,6 @@ class RandSVM(Wrapper):
     k_, sample_size_, n_passes_, n_violators_ : int
     solver_ : Learner
     support_vectors_, dual_coef_, intercept_, objective_, primal_objective_
-    n_seen_, n_updates_, classes_, n_features_in_
 
     Notes
     -----
@@ -248,11 +246,6 @@ class RandSVM(Wrapper):
         progress : callable, optional
             Called as ``progress(n_passes, n_support, n_violators)`` after each pass. An exception
             it raises, or Ctrl-C, ends the passes; the last sample and its solution stay.
-
-        Raises
-        ------
-        ValueError
-            As for any learner; nothing is reset.
         """
         source = self._guard.call(
             Source, self._closed(X), y, sample_weight, owner=type(self).__name__
@@ -543,13 +536,11 @@ def estimated_support(
     """k of equation 4: so many support vectors keep the margin with a probability of at least 1 -
     delta, if the rows are of unit norm.
 
-    At the default delta, the paper's, the promise is a probability of 0.1, hardly one. The
-    rows must be of unit norm in the space of the kernel, k(x, x) = 1: an RBF kernel makes them so,
-    for a linear one they are to be scaled. For other rows see `support_for_margin`.
+    The rows must be of unit norm in the space of the kernel, k(x, x) = 1. For others see
+    `support_for_margin`.
 
     ceil(32 / epsilon^2 log(4 n / delta)), or with 16 if the classes are linearly separable, as in
-    section 3 of the paper. It grows only with log n, but with 1 / epsilon^2: at the defaults 10,404
-    for n = 10^5 and 12,246 for 10^6, at epsilon = 0.05 166,459.
+    section 3 of the paper.
 
     Parameters
     ----------
