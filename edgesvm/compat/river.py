@@ -261,12 +261,8 @@ class AnomalyDetector(Named, base.AnomalyDetector):
 
 
 def scored(*told: metrics.base.Metric) -> Callable[[Any, Any, Any], None]:
-    """A listener of `predict_then_learn` that tells river's metrics of each row.
-
-    Parameters
-    ----------
-    *told : river metrics
-        Each is updated with the label and the prediction, if there is one.
+    """A listener of `predict_then_learn` that tells river's metrics of each row's label and
+    prediction.
 
     Examples
     --------

@@ -20,10 +20,10 @@ class Surveyed(NamedTuple):
     """What a source has."""
 
     n_rows: int
-    n_learned: int
-    per_class: tuple[int, ...]
-    mean_weight: float
-    n_nonzeros: int = 0
+    n_learned: int  # rows with a weight > 0
+    per_class: tuple[int, ...]  # of these, by class index
+    mean_weight: float  # of these
+    n_nonzeros: int = 0  # of all rows; 0 if they were not counted
 
 
 def survey(

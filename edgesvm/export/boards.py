@@ -10,8 +10,8 @@ class Core:
     """A processor."""
 
     title: str
-    counted_as: str
-    cycles: float = 1.5
+    counted_as: str  # the core on whose emulator instructions were counted
+    cycles: float = 1.5  # an instruction, in the mean; an assumption
 
     @property
     def has_double(self) -> bool:

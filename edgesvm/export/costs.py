@@ -23,9 +23,9 @@ from edgesvm.learners.wrapper import Shell
 class Part:
     """Of a model."""
 
-    kind: str
-    sizes: tuple[int, ...]
-    scores: int = 0
+    kind: str  # as costs.json names it
+    sizes: tuple[int, ...]  # what its instructions are a sum over; the first is 1
+    scores: int = 0  # how often it decides about a sample that is learned
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Cost:
     learn: float
     code: int
     stack: int
-    within: tuple[float, float]
+    within: tuple[float, float]  # by what factor a count may differ, to decide and to learn
 
 
 def parts(learner: Learner, n_features: int, scores: int = 0) -> Iterator[Part]:

@@ -27,12 +27,12 @@ from edgesvm.preprocessing.window_features import RawFeatures, WindowFeatures
 class Unit:
     """One core of a model."""
 
-    name: str
-    goal: str
-    macros: Mapping[str, Any]
-    plan: MemoryPlan | None = None
-    is_part: bool = False
-    beside: Mapping[str, bytes] = field(default_factory=dict)
+    name: str  # of the class in C
+    goal: str  # "learn" or "decide", what its C is for
+    macros: Mapping[str, Any]  # its attributes that are no arrays: number or C text
+    plan: MemoryPlan | None = None  # that its arrays are in; None: the learner's
+    is_part: bool = False  # of a multiclass learner, on the labels 0 and 1
+    beside: Mapping[str, bytes] = field(default_factory=dict)  # behind the arena, as it is at first
 
     @property
     def asked(self) -> dict[str, Any]:

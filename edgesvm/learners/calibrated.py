@@ -165,24 +165,9 @@ class Calibrated(Probable, Shell):
     # -- sets of labels ----------------------------------------------------------------------------
 
     def predict_set(self, X: Matrix, n_jobs: int | None = None) -> np.ndarray:
-        """Which labels a sample may well have.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-        n_jobs : int, optional
-            Threads; as in `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels), bool
-            A column for each of ``classes_``; at least one is true in each row.
-
-        Raises
-        ------
-        ValueError
-            There is no `coverage`. Otherwise as `decision_function`.
-        """
+        """Which labels a sample may well have: ndarray of shape (n_samples, n_labels), bool, a
+        column for each of ``classes_``; at least one is true in each row. `n_jobs` as in
+        `decision_function`. ValueError without `coverage`."""
         return self._set_of(self.predict_proba(X, n_jobs=n_jobs))
 
     def predict_set_one(self, x: ArrayLike) -> list[Any]:

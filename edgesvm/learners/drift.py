@@ -96,38 +96,13 @@ class PageHinkley:
         return self._core.arena
 
     def add(self, error: float) -> bool:
-        """Add the error of one sample. Returns whether errors are now found to be more.
-
-        Parameters
-        ----------
-        error : float or bool
-            1 if the prediction was wrong and 0 if it was right, or any loss from 0 to 1. No
-            allocator call is made.
-
-        Raises
-        ------
-        ValueError
-            It is NaN, or not from 0 to 1; nothing has changed.
-        """
+        """Add the error of one sample, from 0 to 1: 1 if the prediction was wrong. Returns whether
+        errors are now found to be more. ValueError for NaN and others: nothing has changed."""
         return bool(self._core.add(error))
 
     def add_many(self, errors: ArrayLike) -> np.ndarray:
-        """Add errors in order: the same as `add`, one by one.
-
-        Parameters
-        ----------
-        errors : ndarray of shape (n,)
-
-        Returns
-        -------
-        ndarray of shape (n,), bool
-            Where `add` would have returned True; new memory.
-
-        Raises
-        ------
-        ValueError
-            As `add`, and names the row; none of them was added.
-        """
+        """Add errors in order; ndarray of shape (n,), bool, of what `add` would have returned.
+        ValueError names the row; none of them was added."""
         given = np.ascontiguousarray(errors, np.float64)
         if given.ndim != 1:
             raise ValueError(f"errors of shape {given.shape}: give one number a sample")
@@ -236,13 +211,7 @@ class DriftWatch:
         self._answer: Any = None
 
     def ask(self, x: np.ndarray) -> None:
-        """Take the answer for a sample that is about to be learned.
-
-        Raises
-        ------
-        SampleRefused
-            The learner refuses the sample.
-        """
+        """Take the answer for a sample that is about to be learned; raises `SampleRefused`."""
         self._answer = self.learner.predict_one(x)
 
     def score(self, label: Any) -> bool:

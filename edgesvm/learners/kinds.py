@@ -27,36 +27,14 @@ class Probable(Learner):
     def predict_proba(
         self, X: Matrix, out: np.ndarray | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
-        """Probabilities of the labels.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-        out : ndarray of shape (n_samples, n_labels), float64, C-contiguous, writeable, optional
-            Written and returned instead of a new array.
-        n_jobs : int, optional
-            Threads; as in `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels), float64
-            A column for each of ``classes_``; each row sums to 1.
-        """
+        """Probabilities of the labels, ndarray of shape (n_samples, n_labels), float64: a column
+        for each of ``classes_``; each row sums to 1. `out`, C-contiguous, is written and returned
+        instead of a new array; `n_jobs` as in `decision_function`."""
         return self._answers("probabilities_many", X, n_jobs, out)
 
     def predict_proba_one(self, x: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
-        """Probabilities of one sample's labels, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,)
-        out : ndarray of shape (n_labels,), float64, optional
-            Where to put them, so that no memory is allocated.
-
-        Returns
-        -------
-        ndarray of shape (n_labels,), float64
-        """
+        """Probabilities of one sample's labels, ndarray of shape (n_labels,), float64, in the order
+        of ``classes_``; with `out` no memory is allocated."""
         p: np.ndarray = self._fitted.probabilities_one(x, out)
         return p
 
@@ -82,25 +60,11 @@ class Forecasting(Learner):
     def predict_interval(
         self, X: Matrix, coverage: float | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
-        """Intervals that hold the targets of rows, by the errors so far.
+        """Intervals that hold the targets of rows, by the errors so far: ndarray of shape
+        (n_samples, 2), float64, low and high end.
 
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-        coverage : float, optional
-            The share of the targets that is to lie within. It is tracked as the stream goes by, so
-            it must be the learner's parameter `coverage`, which is the default.
-        n_jobs : int, optional
-            As in `predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2), float64: low and high end
-
-        Raises
-        ------
-        ValueError
-            `coverage` is another than the learner's. Otherwise as `predict`.
+        `coverage`, the share of the targets that is to lie within, is tracked as the stream goes
+        by: ValueError for another than the learner's, the default. `n_jobs` as in `predict`.
         """
         asked = self.coverage_asked
         if coverage is not None and not math.isclose(coverage, asked, abs_tol=1e-12):
@@ -118,15 +82,11 @@ class Forecasting(Learner):
 
     @of_streams
     def forecast_one(self, x: ArrayLike) -> tuple[float, float, float]:
-        """Predict the target of the sample that follows the last one learned.
+        """Predict the target of the sample that follows the last one learned: the prediction, low
+        and high end of its interval. With `label_delay` those of `predict_one`.
 
         `predict_one` answers for any sample. Where the target of the sample just before is known,
-        this is better: the target, and the error of its prediction, tell of the next ones too.
-
-        Returns
-        -------
-        value, low, high : float
-            The prediction and the ends of its interval. With `label_delay` those of `predict_one`.
+        this is better: it tells of the next one too.
         """
         found: tuple[float, float, float] = self._fitted.forecast_one(x)
         return found
@@ -139,17 +99,8 @@ class Forecasting(Learner):
         issued: tuple[float, float, float] | None,
         weight: float = 1.0,
     ) -> bool:
-        """`learn_one` of a sample whose target comes late.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,)
-        y : float
-        issued : (value, low, high) or None
-            What `forecast_one` said when the sample came: the interval is measured by it. None: it
-            was not asked.
-        weight : float, default 1.0
-        """
+        """`learn_one` of a sample whose target comes late. `issued` is what `forecast_one` said
+        when the sample came, by which the interval is measured; None if it was not asked."""
         state = self._state
         if state is None:
             return self.learn_one(x, y, weight)
@@ -202,24 +153,7 @@ class Unlabelled(Learner):
         classes: Sequence[Any] | None = None,
         buffer: Any = None,
     ) -> OfUnlabelled:
-        """Allocate the planned bytes and forget what was learned. A learner allocates memory
-        nowhere else.
-
-        Parameters
-        ----------
-        n_features : int
-        classes : None or (-1, 1)
-            There are no others.
-        buffer : writable contiguous buffer, optional
-            At least ``plan(n_features).total`` bytes, aligned to 8; used instead of new memory.
-
-        Raises
-        ------
-        MemoryBudgetError
-            The buffer is too small; ``.required`` is the number of bytes needed.
-        ValueError
-            `classes` are others.
-        """
+        """As `Learner.allocate`; `classes` are None or (-1, 1)."""
         if classes is not None and sorted(classes) != [STRANGE, NORMAL]:
             raise ValueError(f"classes={list(classes)!r}: {type(self).__name__} has -1 and 1")
         return super().allocate(n_features, (STRANGE, NORMAL), buffer)
@@ -228,35 +162,12 @@ class Unlabelled(Learner):
         return Labels((STRANGE, NORMAL), 2)
 
     def learn_one(self, x: ArrayLike) -> bool:  # type: ignore[override]
-        """Learn one sample. Returns whether the model changed.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,)
-            With the learner's dtype no allocator call is made. Anything else is converted.
-
-        Raises
-        ------
-        ValueError
-            A feature is NaN, infinite or too large, or the length is wrong. The sample is not
-            learned; the model does not change.
-        """
+        """Learn one sample, as `Learner.learn_one`. Returns whether the model changed."""
         return Learner.learn_one(self, x, NORMAL)  # `super()` would allocate
 
     def partial_fit(self: OfUnlabelled, X: Matrix, y: Any = None) -> OfUnlabelled:  # type: ignore[override]
-        """Learn rows in order; equal to ``learn_one`` row by row, bit for bit.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-        y : ignored
-            For scikit-learn's pipelines.
-
-        Raises
-        ------
-        ValueError
-            Names the first refused row. The rows before it are learned; it and later rows are not.
-        """
+        """Learn rows in order, as `Learner.partial_fit`; `y` is ignored, for scikit-learn's
+        pipelines."""
         return super().partial_fit(X, None)  # type: ignore[arg-type]
 
     def fit_predict(self, X: Matrix, y: Any = None) -> np.ndarray:
@@ -273,22 +184,14 @@ class Unlabelled(Learner):
         return super()._rows_to_fit(rows, labels, None)  # type: ignore[return-value]
 
     def score_one(self, x: ArrayLike) -> float:
-        """How strange one sample is: the higher, the stranger. See the class for its unit.
-
-        It is ``-score_samples`` of that sample: scikit-learn's scores are higher for what is
-        normal.
-        """
+        """How strange one sample is: the higher, the stranger, minus `score_samples`. See the class
+        for its unit."""
         with self._guard:
             return -self.offset_ - float(self.decision_one(x))
 
     def score_samples(self, X: Matrix, n_jobs: int | None = None) -> np.ndarray:
-        """How normal rows are, as by scikit-learn: the higher, the more normal; ``-score_one``.
-        `n_jobs` as in `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), float64
-        """
+        """How normal rows are, as by scikit-learn: the higher, the more normal; ndarray of shape
+        (n_samples,), float64. `n_jobs` as in `decision_function`."""
         with self._guard:
             return self.decision_function(X, n_jobs=n_jobs) + self.offset_
 

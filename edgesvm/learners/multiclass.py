@@ -124,11 +124,8 @@ class Multiclass(Wrapper):
 
     @property
     def parts_(self) -> list[Any]:
-        """The parts as learners that work in this memory, in the order in which they are stored.
-
-        Their labels are 0 and 1. Use them for reading only: samples learned through a part are not
-        counted here.
-        """
+        """The parts as learners in this memory, on the labels 0 and 1, as they are stored; for
+        reading only."""
         return [self._inner_at_work(core) for core in self.core.parts]
 
     @property
@@ -154,23 +151,17 @@ class Multiclass(Wrapper):
 
         Parameters
         ----------
-        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
-            A source, such as a `Recording`, has its own labels. A part that makes several passes
-            gets its own rows: a copy of those of an array or a CSR matrix; those of a memmap or a
-            source are selected again in each pass.
-        y : array of shape (n_samples,), labels
-        sample_weight : array of shape (n_samples,), float64, optional
-        shuffle, random_state, epochs :
-            As in `Learner.fit`; not for a source, nor for parts with a ``fit`` of their own.
+        X, y, sample_weight, shuffle, random_state, epochs
+            As in `Learner.fit`. A part that makes several passes gets its own rows: a copy of
+            those of an array or a CSR matrix; else they are selected again in each pass.
         progress : callable, optional
-            Called as ``progress(n_done, n_parts)`` after each part is fitted or solved. An
-            exception it raises ends the fit.
+            Called as ``progress(n_done, n_parts)`` after each part is fitted or solved.
 
         Raises
         ------
         ValueError
-            As for any learner, or a part has more rows than it can store; nothing is reset. If a
-            part that makes several passes fails, the learner is left empty.
+            A part has more rows than it can store; nothing is reset. If a part that makes several
+            passes fails, the learner is left empty.
         """
         several = self.inner._fits_in_passes
         if not several and not is_row_source(X) and self._most_samples is None:

@@ -123,13 +123,7 @@ class Chain(Composed):
 
     def fitted_into(self, budget: int | str, n_channels: int, *, fixed: bool = False) -> Chain:
         """This chain with the largest learner that fits into `budget` bytes, windows included; with
-        ``fixed``, with its own learner.
-
-        Raises
-        ------
-        MemoryBudgetError
-            Not even the smallest fits, or its own does not.
-        """
+        ``fixed``, with its own learner. MemoryBudgetError if none fits."""
         n_bytes = parse_bytes(budget)
         windows, learner = self._parts()
         first = windows.plan(n_channels)
@@ -151,21 +145,8 @@ class Chain(Composed):
     def allocate(
         self, n_channels: int, classes: Sequence[Any] | None = None, buffer: Any = None
     ) -> Chain:
-        """Allocate the planned bytes, and forget what was learned. Nothing is allocated later.
-
-        Parameters
-        ----------
-        n_channels : int
-        classes : sequence of labels, optional
-            As for `Learner.allocate`.
-        buffer : writable contiguous buffer, optional
-            At least ``plan(n_channels).total`` bytes, aligned to 8.
-
-        Raises
-        ------
-        MemoryBudgetError
-            The buffer is too small; ``.required`` is the number of bytes needed.
-        """
+        """Allocate the planned bytes, and forget what was learned; `classes` and `buffer` as for
+        `Learner.allocate`. Nothing is allocated later."""
         plan = self.plan(n_channels)
         plan.check_buffer(buffer, f"{self!r} with {n_channels} channels")
         arena = Arena(plan.total, buffer)
@@ -218,17 +199,9 @@ class Chain(Composed):
     def push(self, x: ArrayLike, y: Any = None) -> tuple[Any, float] | None:
         """Take in one raw sample. If it completes a window, that is predicted, then learned.
 
-        Parameters
-        ----------
-        x : ndarray of shape (n_channels,)
-            With the dtype of the parameters no allocator call is made. Anything else is converted.
-        y : label, optional
-            None if the sample has no label.
-
-        Returns
-        -------
-        None, or (label, decision value) of the window, as `Learner.predict_with_score` gives them,
-        before it was learned; (None, 0.0) as long as nothing has been learned.
+        Returns None, or (label, decision value) of the window, as `Learner.predict_with_score`
+        gives them, before it was learned; (None, 0.0) as long as nothing has been learned. `y` is
+        None if the sample has no label. With the dtype of the parameters no allocator call is made.
 
         Raises
         ------
@@ -246,20 +219,9 @@ class Chain(Composed):
         """Take in one raw sample as `push` does, but leave it to the caller what becomes of a
         window: ``learner_`` predicts and learns its row.
 
-        Parameters
-        ----------
-        x, y :
-            As for `push`.
-
-        Returns
-        -------
-        None, or (row, label) of the window that the sample completes: its features, ndarray of
-        shape (n_features_out,) that the next window overwrites, and its label, None if it has none
-
-        Raises
-        ------
-        SampleRefused
-            As `push` does.
+        Returns None, or (row, label) of the window that the sample completes: its features, ndarray
+        of shape (n_features_out,) that the next window overwrites, and its label, None if it has
+        none.
         """
         self.arena  # noqa: B018  (raises before `allocate`)
         return self._core.window(x, y)
@@ -275,20 +237,9 @@ class Chain(Composed):
         return self
 
     def predict(self, X: ArrayLike, n_jobs: int | None = None) -> np.ndarray:
-        """Predict every window of a stretch of raw samples, apart from the stream.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_channels)
-        n_jobs : int, optional
-            Threads that decide the windows, as in `Learner.decision_function`; one thread makes
-            their features.
-
-        Returns
-        -------
-        ndarray of shape (n_windows,), labels; nothing of the chain changes, and the windows of X
-        have memory of their own
-        """
+        """Labels of every window of a stretch of raw samples X, apart from the stream; nothing of
+        the chain changes. `n_jobs` as in `Learner.decision_function`; one thread makes the
+        features."""
         apart = self.windows_.apart()
         return self.learner_.predict(apart.push_many(X), n_jobs)
 

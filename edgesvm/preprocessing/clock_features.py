@@ -81,15 +81,8 @@ class ClockFeatures(RawFeatures):
         self, n_channels: int | None = None, channels: Sequence[str] | None = None
     ) -> list[str]:
         """Names of the numbers in a row, in order: ``"x0_value"``, ``"x0_level"``,
-        ``"x0_difference"``, ``"x0_residual"``, ``"x1_value"`` and so on.
-
-        Parameters
-        ----------
-        n_channels : int, optional
-            With the time. Needed before ``allocate``.
-        channels : sequence of str, optional
-            Names of the channels besides the time, instead of x0, x1 and so on.
-        """
+        ``"x0_difference"``, ``"x0_residual"``, ``"x1_value"`` and so on; `channels` names the
+        channels besides the time. `n_channels`, with the time, is needed before ``allocate``."""
         if channels is None:
             n_channels = self.core.n_channels if n_channels is None else n_channels
             channels = [f"x{c}" for c in range(n_channels - 1)]

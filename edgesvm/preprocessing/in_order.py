@@ -101,15 +101,8 @@ class InOrder:
         return self._continuity.gaps
 
     def push(self, sequence: int, x: np.ndarray, y: Any = None) -> Any:
-        """What the windows give for the next sample; None if it came late.
-
-        Raises
-        ------
-        SampleRefused
-            A value is NaN, infinite or too large, or the learner has no room for its label; the
-            windows that were open are dropped. Or the learner refused the window that this sample
-            completes.
-        """
+        """What the windows give for the next sample; None if it came late. Raises SampleRefused; if
+        the sample itself was refused, the windows that were open are dropped."""
         place = self._continuity.place(sequence)
         if place == "late":
             return None

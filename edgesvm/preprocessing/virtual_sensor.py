@@ -102,13 +102,8 @@ class VirtualSensor(Composed):
         return MemoryPlan.of([(name, "u1", (plan.total,)) for name, plan in plans.items()], plans)
 
     def fitted_into(self, budget: int | str, n_inputs: int) -> VirtualSensor:
-        """The same with the largest regressor that fits into `budget` bytes, all else included.
-
-        Raises
-        ------
-        MemoryBudgetError
-            Not even the smallest fits.
-        """
+        """The same with the largest regressor that fits into `budget` bytes, all else included;
+        MemoryBudgetError if none fits."""
         n_bytes = parse_bytes(budget)
         part, width = self._parts(n_inputs)["regressor"]
         beside = self.plan(n_inputs).total - part.plan(width).total
@@ -126,13 +121,7 @@ class VirtualSensor(Composed):
         return type(self)(**{**self._given, "regressor": fitted})
 
     def allocate(self, n_inputs: int, buffer: Any = None) -> VirtualSensor:
-        """Allocate the planned bytes, and forget what was learned. Nothing is allocated later.
-
-        Raises
-        ------
-        MemoryBudgetError
-            The buffer is too small; ``.required`` is the number of bytes needed.
-        """
+        """Allocate the planned bytes, and forget what was learned. Nothing is allocated later."""
         plan = self.plan(n_inputs)
         plan.check_buffer(buffer, f"{self!r} of {n_inputs} inputs")
         arena = Arena(plan.total, buffer)
@@ -187,14 +176,7 @@ class VirtualSensor(Composed):
 
     def expected(self, x: ArrayLike) -> tuple[float, float, float]:
         """The target as the other channels lead one to expect it, and the ends of its interval.
-
-        Raises
-        ------
-        NotFittedError
-            Nothing has been learned.
-        SampleRefused
-            A channel is infinite, or the target NaN.
-        """
+        Raises NotFittedError, and SampleRefused where a channel is infinite, or the target NaN."""
         others, _ = self._apart(x)
         regressor = self.regressor_
         return (regressor.predict_one(others), *regressor.predict_interval_one(others))
@@ -216,13 +198,7 @@ class VirtualSensor(Composed):
         return np.array([within / size if size > 0 else 0.0], self.learner_.core.dtype)
 
     def learn(self, x: ArrayLike) -> None:
-        """Learn one sample: its residual, then the channel from the others.
-
-        Raises
-        ------
-        SampleRefused
-            A channel is infinite, or the target NaN.
-        """
+        """Learn one sample: its residual, then the channel from the others; refuses as `expected`."""
         residual = self.residual(x)
         self.learn_channel(x)
         self.learner_.learn_one(residual)

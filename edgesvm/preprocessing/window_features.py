@@ -114,20 +114,8 @@ class RawFeatures(Saved):
         raise NotImplementedError
 
     def allocate(self, n_channels: int, buffer: Any = None) -> Any:
-        """Allocate the planned bytes, and forget what was pushed. Nothing is allocated later.
-
-        Parameters
-        ----------
-        n_channels : int
-            Numbers in a raw sample.
-        buffer : writable contiguous buffer, optional
-            At least ``plan(n_channels).total`` bytes, aligned to 8; used instead of new memory.
-
-        Raises
-        ------
-        MemoryBudgetError
-            The buffer is too small; ``.required`` is the number of bytes needed.
-        """
+        """Allocate the planned bytes, and forget what was pushed; `buffer` as for
+        `Learner.allocate`. Nothing is allocated later."""
         plan = self.plan(n_channels)
         plan.check_buffer(buffer, f"{self!r} with {n_channels} channels")
         self._adopt(plan, Arena(plan.total, buffer), int(n_channels))
@@ -177,17 +165,9 @@ class RawFeatures(Saved):
     # -- samples -----------------------------------------------------------------------------------
 
     def push(self, x: ArrayLike) -> np.ndarray | None:
-        """Take in one raw sample. Returns the features of the window that it completes, if any.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_channels,)
-            With the dtype of the parameters no allocator call is made. Anything else is converted.
-
-        Returns
-        -------
-        None, or ndarray of shape (n_features_out,)
-            Read-only, in the arena: the next window overwrites it.
+        """Take in one raw sample. Returns the features of the window that it completes, or None:
+        ndarray of shape (n_features_out,), read-only, in the arena, which the next window
+        overwrites. With the dtype of the parameters no allocator call is made.
 
         Raises
         ------
@@ -202,22 +182,8 @@ class RawFeatures(Saved):
         return core.push(x)
 
     def push_many(self, X: ArrayLike) -> np.ndarray:
-        """Take in rows in order: the same as `push`, one by one.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_channels)
-
-        Returns
-        -------
-        ndarray of shape (n_windows, n_features_out)
-            A row for each window that was completed, new memory.
-
-        Raises
-        ------
-        SampleRefused
-            As `push`, and names the row; none of the rows was taken in.
-        """
+        """Take in rows in order: the same as `push`, one by one. Returns new memory, a row for each
+        window that was completed. SampleRefused names the row; none of the rows was taken in."""
         n_channels = None if self._core is None else self._core.n_channels
         rows = as_floats(X, np.dtype(self.dtype), 2, n_channels, type(self).__name__)
         core = self.allocate(rows.shape[1])._core if self._core is None else self._core
@@ -305,13 +271,8 @@ class Section(NamedTuple):
 
 
 def as_bands(bands: Any, rate: float) -> tuple[tuple[float, float], ...]:
-    """The (lo, hi) of each band in Hz, from pairs or from "10-50,50-200".
-
-    Raises
-    ------
-    ValueError
-        A band is not 0 < lo < hi < rate / 2, or there are more than 16.
-    """
+    """The (lo, hi) of each band in Hz, 0 < lo < hi < rate / 2, at most 16; from pairs or from
+    "10-50,50-200"."""
     try:
         pairs = [part.split("-") for part in bands.split(",")] if isinstance(bands, str) else bands
         found = tuple((float(lo), float(hi)) for lo, hi in pairs) if bands else ()
@@ -334,15 +295,13 @@ def as_bands(bands: Any, rate: float) -> tuple[tuple[float, float], ...]:
 
 
 def butterworth(lo: float, hi: float, rate: float) -> list[Section]:
-    """The two sections of a Butterworth band-pass, whose power is halved at `lo` and `hi`.
+    """The two sections of a Butterworth band-pass, whose power is halved at `lo` and `hi`:
+    ``scipy.signal.butter(2, [lo, hi], "bandpass", fs=rate)``.
 
-    They are computed by additions, multiplications, divisions and square roots alone: the C
-    library's sine may differ in the last bit from one machine to the next, and an arena must not.
-
-    It is ``scipy.signal.butter(2, [lo, hi], "bandpass", fs=rate)``: the poles exp(+-3 pi i / 4) of
-    the low-pass, moved by s -> (s^2 + lo hi) / (s (hi - lo)) in warped frequencies, then by the
-    bilinear transform. Of a pole p = -r + i r of the low-pass, scaled to half the width, come the
-    two poles p +- sqrt(p^2 - lo hi), and with its conjugate those of both sections.
+    They are computed without the C library's sine, whose last bit differs between machines: the
+    poles exp(+-3 pi i / 4) of the low-pass, moved by s -> (s^2 + lo hi) / (s (hi - lo)) in warped
+    frequencies, then by the bilinear transform. Of a pole p, scaled to half the width, come p +-
+    sqrt(p^2 - lo hi).
     """
     low, high = tangent(lo / rate), tangent(hi / rate)
     width, middle = high - low, low * high
@@ -385,11 +344,8 @@ class Pattern(NamedTuple):
 
 def patterns(window: int) -> list[list[Pattern]]:
     """The patterns of each level of a window: 84 in all, or as many below that as make all levels
-    have the same number.
-
-    They are spread over the triples, and their quantiles by the golden ratio. The normal quantile
-    is rounded: the C library's logarithm may differ in the last bit from one machine to the next.
-    """
+    have the same number, spread over the triples, and their quantiles by the golden ratio. The
+    normal quantile is rounded, since the C library's logarithm differs in its last bit."""
     n_levels = 1
     while (window >> n_levels) - 8 >= LEAST_PLACES:
         n_levels += 1
@@ -584,15 +540,8 @@ class WindowFeatures(RawFeatures):
     ) -> list[str]:
         """Names of the numbers in a row, in order: ``"x0_mean"``, ``"x0_power_10-50"``,
         ``"x0_roughness_3"``, ``"magnitude_std"``, ``"x0_x1_correlation"``, ``"x0_pattern_2_017"``;
-        ``"channels_roughness_3"`` where it is averaged.
-
-        Parameters
-        ----------
-        n_channels : int, optional
-            Needed before ``allocate``.
-        channels : sequence of n_channels str, optional
-            Names of the channels; by default those of `name_features`, else x0, x1 and so on.
-        """
+        ``"channels_roughness_3"`` where it is averaged. `channels` replace x0, x1 and so on;
+        `n_channels` is needed before ``allocate``."""
         if n_channels is None:
             n_channels = len(channels) if channels is not None else self.core.n_channels
         channels = list(channels or self._columns or (f"x{c}" for c in range(n_channels)))

@@ -197,22 +197,17 @@ class StoreSVM(SmoLearner):
 
         Parameters
         ----------
-        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
-            A source, such as a `Recording`, has its own labels or targets; it is read twice, a
-            chunk at a time, first to check that its rows can be stored.
-        y : array of shape (n_samples,), labels or targets
-        sample_weight : array of shape (n_samples,), float64, optional
-            C times this is the bound of the row's coefficient; rows of weight zero are skipped.
-        alpha : array of shape (n_held,), optional
-            Coefficients to start from, as for ``solve``.
-        progress : callable, optional
+        X, y, sample_weight
+            As in `Learner.fit`; a weight multiplies the bound of the row's coefficient. A source is
+            read twice, first to check that its rows can be stored.
+        alpha, progress
             As for ``solve``.
 
         Raises
         ------
         ValueError
             There are more rows than ``max_samples`` and ``when_full="refuse"``, or a row of a
-            source is refused; nothing is reset. Otherwise as for any learner.
+            source is refused; nothing is reset.
         """
         if is_row_source(X):
             self._fit_source(
@@ -263,14 +258,8 @@ class StoreSVM(SmoLearner):
         classes: Sequence[Any] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Store rows; the next decision, or ``solve``, finds the SVM of all stored samples. See
-        `Learner.partial_fit`.
-
-        Raises
-        ------
-        ValueError
-            There are more rows than room and ``when_full="refuse"``; none is stored.
-        """
+        """As `Learner.partial_fit`, but rows are only stored. ValueError where there are more than
+        room and ``when_full="refuse"``: none is stored."""
         self._guard.call(self._check_room, X, sample_weight, empty=False)
         return super().partial_fit(X, y, classes, sample_weight)
 
@@ -326,20 +315,12 @@ class StoreSVM(SmoLearner):
         Parameters
         ----------
         alpha : array of shape (n_held,), float64, optional
-            Coefficients to start from, in the order of the store; forces a new solution. They are
-            clipped to their bounds, and those of the class, or the sign, with the larger sum are
-            scaled down until both sums are equal. The optimum does not depend on the
-            start; a start close to it needs fewer iterations.
+            Finite coefficients to start from, in the order of the store; forces a new solution.
+            They are clipped to their bounds, and the larger sum of a class, or sign, is scaled
+            down.
         progress : callable, optional
             Called as ``progress(n_iter, gap)`` every 1,000 iterations. An exception it raises, or
             Ctrl-C, ends the solver; the stored samples stay.
-
-        Raises
-        ------
-        NotFittedError
-            No sample was learned.
-        ValueError
-            `alpha` has the wrong shape or a value that is not finite.
         """
         if not self.is_fitted:
             self._raise_not_fitted()

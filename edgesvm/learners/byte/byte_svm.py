@@ -338,14 +338,9 @@ class ByteSVM(Probable):
 def learn_in_passes(
     learner: ByteSVM, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None, max_iter: int
 ) -> int:
-    """Learn the rows up to `max_iter` times, each time in another order, with the orders drawn by
-    ``learner.seed``. Of 200 rows and more one in ten is held out: the passes end where the errors
-    on these have not become fewer four times, the best model is kept, and learns them.
-
-    Returns
-    -------
-    int
-        Passes of the model kept.
+    """Learn the rows up to `max_iter` times, in orders drawn by ``learner.seed``, and return the
+    passes of the model kept. Of 200 rows and more one in ten is held out: the passes end where the
+    errors on these have not become fewer four times, and the best model is kept, and learns them.
     """
     rng = np.random.default_rng(int(learner.seed))
     order = rng.permutation(len(X))

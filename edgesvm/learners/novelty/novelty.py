@@ -142,19 +142,7 @@ class NoveltyLearner(Unlabelled):
         """Learn one sample, after its score has moved the threshold. Returns whether the model
         changed: with learn="normal" what is above the threshold, or in an alarm, is counted and not
         learned, with learn="until N" what comes after N samples, and what a stuck sensor sends
-        never.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,)
-            With the learner's dtype no allocator call is made. Anything else is converted.
-
-        Raises
-        ------
-        ValueError
-            A feature is NaN, infinite or too large, or the length is wrong. The sample is not
-            learned; the model does not change.
-        """
+        never. Refuses as `Learner.learn_one`."""
         return Learner.learn_one(self, x, NORMAL)  # `super()` would allocate
 
     def watch_one(self, x: ArrayLike) -> None:
@@ -164,13 +152,7 @@ class NoveltyLearner(Unlabelled):
 
     def learn_normal(self, x: ArrayLike) -> None:
         """Learn one sample as normal, whatever it scores: of an alarm that was none. The threshold
-        stays, or the many scores of one alarm would lift it above others.
-
-        Raises
-        ------
-        ValueError
-            As `learn_one`; or with learn="until N", which learns the first N samples only.
-        """
+        stays. ValueError with learn="until N"."""
         if self._until():
             raise ValueError(f"learn={self.learn!r} learns nothing after that")
         self._learn_as("takes_as_normal", x)
@@ -186,16 +168,8 @@ class NoveltyLearner(Unlabelled):
                 setattr(core, how, False)
 
     def end_warm_up(self) -> None:
-        """End the warm-up now: from the next sample on, what alarms is an alarm and, with
-        learn="normal", is not learned. `warm_up` becomes the number of samples learned.
-
-        Raises
-        ------
-        NotFittedError
-            Nothing has been learned.
-        ValueError
-            With learn="until N" the warm-up ends after N samples.
-        """
+        """End the warm-up now; `warm_up` becomes the number of samples learned. NotFittedError
+        before the first, ValueError with learn="until N"."""
         if self._until():
             raise ValueError(f"learn={self.learn!r} says when the warm-up ends")
         with self._guard:
@@ -204,14 +178,8 @@ class NoveltyLearner(Unlabelled):
 
     @fits
     def fit(self: Self, X: Matrix, y: Any = None) -> Self:  # type: ignore[override]
-        """Forget what was learned, then learn the rows in one pass. The threshold is the one of all
-        rows, and follows the alarms of the last ones no longer.
-
-        Raises
-        ------
-        ValueError
-            There is no row: nothing is forgotten. Otherwise as in ``partial_fit``.
-        """
+        """Forget what was learned, then learn the rows, at least one, in one pass. The threshold is
+        the one of all rows, and follows the alarms of the last ones no longer."""
         rows, _, _ = self._guard.call(self._rows_to_fit, X, None, None)
         self._forget(rows.shape[1])
         self.partial_fit(rows)
@@ -222,21 +190,12 @@ class NoveltyLearner(Unlabelled):
     # -- scores ------------------------------------------------------------------------------------
 
     def shares_one(self, x: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
-        """Which features make one sample strange.
+        """Which features make one sample strange: ndarray of shape (n_features,), float64, not
+        negative, with sum 1; with `out` no memory is allocated.
 
         The share of feature j is by how much x were less strange if x_j were what the other
-        features lead one to expect, over the sum of all; see the class for what that is. If that
-        helps nowhere, the shares are equal.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,)
-        out : ndarray of shape (n_features,), float64, optional
-            Where to put the shares, so that no memory is allocated.
-
-        Returns
-        -------
-        ndarray of shape (n_features,), float64, not negative, with sum 1
+        features lead one to expect, over the sum of all; see the class. If that helps nowhere, the
+        shares are equal.
         """
         return self._fitted.shares_one(x, out)
 
@@ -260,11 +219,6 @@ class NoveltyLearner(Unlabelled):
     def n_strange_(self) -> int:
         """Samples, learned or not, that were above the threshold."""
         return int(self.core.views["n_strange"])
-
-    @property
-    def n_strange_lately_(self) -> int:
-        """How many of the last N scores of `alarm` are above the threshold."""
-        return int((self.core.views["recent"] > -self.offset_).sum())
 
     @property
     def alarm_on_(self) -> bool:

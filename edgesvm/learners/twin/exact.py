@@ -111,12 +111,9 @@ class MarginSetLearner(KernelLearner):
 
     @exclusive
     def kt_residual(self) -> float:
-        """Largest violation of the Kuhn-Tucker conditions, computed from the stored vectors.
-
-        In units of the margin: the distance of f from the value that its coefficient requires, plus
-        the distance of the coefficient from its allowed range as a share of the twin's weight; or,
-        if larger, the sum of the coefficients as a share of all weights.
-        """
+        """Largest violation of the Kuhn-Tucker conditions, computed from the stored vectors, in
+        units of the margin: of f, of a coefficient as a share of the twin's weight, or of the sum
+        of all."""
         return float(self._fitted.kt_residual())
 
 
@@ -179,20 +176,9 @@ class IncrementalDecrementalLearner(AdiabaticLearner):
 
     @exclusive
     def unlearn(self, index: int) -> None:
-        """Unlearn one sample: the model becomes what it would be without it.
-
-        Parameters
-        ----------
-        index : int
-            Index into `vectors_`; later ones move down by one.
-
-        Raises
-        ------
-        IndexError
-        MemoryBudgetError
-            The margin set would need more room than `max_margin` gives; nothing
-            changes.
-        """
+        """Unlearn one sample, an index into `vectors_`: the model becomes what it would be without
+        it; later ones move down by one. MemoryBudgetError where the margin set would need more room
+        than `max_margin` gives: nothing changes."""
         core = self._fitted
         n = int(core.views["n"])
         if not isinstance(index, (int, np.integer)) or not 0 <= index < n:
@@ -202,15 +188,7 @@ class IncrementalDecrementalLearner(AdiabaticLearner):
 
     @exclusive
     def set_C(self: Self, C: float) -> Self:
-        """Change C, following the path of solutions from the old value to the new one.
-
-        Raises
-        ------
-        ValueError
-            C is not a finite number > 0.
-        MemoryBudgetError
-            As for `unlearn`.
-        """
+        """Change C, > 0, following the path of solutions. MemoryBudgetError as for `unlearn`."""
         return self._set("C", divisor("C", C))
 
     def _set(self: Self, name: str, value: float) -> Self:
@@ -314,11 +292,7 @@ class IncrementalDecrementalSVM(IncrementalDecrementalLearner, SampleVectors):
     @exclusive
     def leave_one_out_decisions(self) -> np.ndarray:
         """For each stored sample, its decision value if it were unlearned; ndarray of shape (n,),
-        float64.
-
-        Each is unlearned in turn; afterwards the memory is restored byte for byte. Allocates a copy
-        of the arena for the duration.
-        """
+        float64. The memory is restored byte for byte, from a copy of the arena."""
         return self._without_each(self._fitted.decision_one)
 
 
@@ -377,25 +351,14 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
 
     @exclusive
     def set_epsilon(self: Self, epsilon: float) -> Self:
-        """Change epsilon, following the path of solutions from the old value to the new one.
-
-        Raises
-        ------
-        ValueError
-            epsilon is not a finite number > 0.
-        MemoryBudgetError
-            As for `unlearn`.
-        """
+        """Change epsilon, > 0, following the path of solutions to it. MemoryBudgetError as for
+        `unlearn`."""
         return self._set("epsilon", divisor("epsilon", epsilon))
 
     @exclusive
     def leave_one_out_predictions(self) -> np.ndarray:
         """For each stored sample, what would be predicted if it were unlearned; ndarray of shape
-        (n,), float64.
-
-        Each is unlearned in turn; afterwards the memory is restored byte for byte. Allocates a copy
-        of the arena for the duration.
-        """
+        (n,), float64. The memory is restored byte for byte, from a copy of the arena."""
         return self._without_each(self._fitted.predict_one)
 
     # -- what was learned --------------------------------------------------------------------------
@@ -522,11 +485,8 @@ class SimpleSVM(SampleVectors):
 
         Parameters
         ----------
-        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
-            A source, such as a `Recording`, has its own labels.
-        y : array of shape (n_samples,), labels
-        sample_weight : array of shape (n_samples,), float64, optional
-            C times this is the row's penalty; rows of weight zero are skipped.
+        X, y, sample_weight
+            As in `Learner.fit`; a weight multiplies the row's penalty.
         progress : callable, optional
             Called as ``progress(n_passes, n_vectors)`` after each chunk. An exception it raises, or
             Ctrl-C, ends the passes; the model is then the SVM of what is stored.

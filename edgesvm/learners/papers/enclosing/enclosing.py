@@ -207,16 +207,13 @@ class EnclosingMachine(KernelLearner):
         *,
         progress: Progress | None = None,
     ) -> Self:
-        """Reset, then enclose all rows.
+        """Reset, then enclose all rows. Those of an array are first drawn at random, those of a
+        source are read in order.
 
         Parameters
         ----------
-        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
-            A source, such as a `Recording`, has its own labels. Rows of an array are first drawn at
-            random, those of a source are read in order.
-        y : array of shape (n_samples,), labels
-        sample_weight : array of shape (n_samples,), float64, optional
-            C times this is the row's penalty; rows of weight zero are skipped.
+        X, y, sample_weight
+            As in `Learner.fit`; a weight multiplies the row's penalty.
         progress : callable, optional
             Called as ``progress(n_passes, n_core, epsilon)`` after each chunk. An exception it
             raises, or Ctrl-C, ends the passes; the ball stays as it is then.
@@ -727,24 +724,9 @@ class OneClassMachine(Unlabelled, EnclosingMachine):
     def fit(  # type: ignore[override]
         self: OfOneClass, X: Matrix, y: Any = None, *, progress: Progress | None = None
     ) -> OfOneClass:
-        """Forget what was learned, then enclose all rows.
-
-        Parameters
-        ----------
-        X : array, np.memmap or CSR matrix of shape (n_samples, n_features)
-        y : ignored
-        progress : callable, optional
-            As in `CoreVectorMachine.fit`.
-
-        Raises
-        ------
-        TypeError
-            X is a source of chunks.
-        ValueError
-            As for any learner, or ``max_core`` or ``max_nonzeros`` has no room for nu of the rows;
-            nothing is reset, unless the rows drawn have more non-zeros than the mean: then one row
-            is learned.
-        """
+        """Forget what was learned, then enclose all rows of X, no source of chunks; `y` is ignored,
+        and `progress` is as in `CoreVectorMachine.fit`. ValueError where ``max_core`` or
+        ``max_nonzeros`` has no room for nu of the rows."""
         if is_row_source(X):
             raise TypeError(f"{type(self).__name__}.fit takes an array, not a source of chunks")
         n = (X if hasattr(X, "shape") else np.asarray(X)).shape[0]

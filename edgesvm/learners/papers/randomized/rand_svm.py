@@ -237,12 +237,8 @@ class RandSVM(Wrapper):
 
         Parameters
         ----------
-        X : array, np.memmap, CSR matrix of shape (n_samples, n_features), or a source of chunks
-            Read once per pass, from the first row. A source, such as a `Recording`, has its own
-            labels.
-        y : array of shape (n_samples,), labels
-        sample_weight : array of shape (n_samples,), float64, optional
-            C times this is the bound of the row's coefficient; rows of weight zero are skipped.
+        X, y, sample_weight
+            As in `Learner.fit`; a weight multiplies the bound of the row's coefficient.
         progress : callable, optional
             Called as ``progress(n_passes, n_support, n_violators)`` after each pass. An exception
             it raises, or Ctrl-C, ends the passes; the last sample and its solution stay.
@@ -533,23 +529,12 @@ class _Best:
 def estimated_support(
     n_samples: int, epsilon: float = 0.2, delta: float = 0.9, *, separable: bool = False
 ) -> int:
-    """k of equation 4: so many support vectors keep the margin with a probability of at least 1 -
-    delta, if the rows are of unit norm.
+    """k of equation 4: ceil(32 / epsilon^2 log(4 n / delta)), or with 16 if the classes are
+    linearly separable.
 
-    The rows must be of unit norm in the space of the kernel, k(x, x) = 1. For others see
-    `support_for_margin`.
-
-    ceil(32 / epsilon^2 log(4 n / delta)), or with 16 if the classes are linearly separable, as in
-    section 3 of the paper.
-
-    Parameters
-    ----------
-    n_samples : int, >= 1
-    epsilon : float, default 0.2
-        The allowed distortion of norms, 0 < epsilon < 1.
-    delta : float, default 0.9
-        The largest probability that it fails, 0 < delta < 1.
-    separable : bool, default False
+    So many support vectors keep the margin with a probability of at least 1 - delta, if the rows
+    are of unit norm in the space of the kernel, k(x, x) = 1. For others see `support_for_margin`.
+    `epsilon` is the allowed distortion of norms, 0 < epsilon < 1, and 0 < delta < 1.
     """
     factor = 16.0 if separable else 32.0
     return _count(factor * math.log(4.0 * n_samples / delta) / max(epsilon * epsilon, 1e-300))
