@@ -198,7 +198,7 @@ class VirtualSensor(Composed):
         return np.array([within / size if size > 0 else 0.0], self.learner_.core.dtype)
 
     def learn(self, x: ArrayLike) -> None:
-        """Learn one sample: its residual, then the channel from the others; refuses as `expected`."""
+        """Learn one sample: its residual, then the channel from the others; may refuse it."""
         residual = self.residual(x)
         self.learn_channel(x)
         self.learner_.learn_one(residual)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,8 +23,6 @@ from edgesvm.learners.twin.exact import MAX_TWINS, AdiabaticLearner, Arrays
 __all__ = ["SharedTwinSVM", "TwinVectorMachine"]
 
 MOST_SAMPLES = 1 << 31  # before the twins of a SharedTwinSVM stand still
-
-Self = TypeVar("Self", bound="TwinVectorMachine")
 
 
 def flag_or_paper(name: str, value: object) -> Any:
