@@ -6,6 +6,7 @@ cdef enum:
     HEADER_BYTES = 8
     CRC_BYTES = 4
     MIN_RAW = 12
+    REFUSALS = 16  # refused samples remembered for answers to the node; others are only counted
     PROTOCOL_VERSION = 1
 
 
@@ -32,21 +33,34 @@ cdef Py_ssize_t max_encoded_length(Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t cobs_encode(const uint8_t *raw, Py_ssize_t n, uint8_t *run) noexcept nogil
 
 
-cdef class FrameDecoder:
-    cdef readonly Py_ssize_t max_raw
+cdef enum Cut:
+    CHUNK_END
+    WHOLE     # a run, and its delimiter
+    TOO_LONG  # a run that is dropped, told once
+
+
+cdef class Splitter:
     cdef readonly int64_t bytes_in, bytes_ok, bytes_rejected, delimiters, discarded_bytes
-    cdef readonly int64_t frames, ok, bad_cobs, bad_crc, bad_len, oversize, empty
-    cdef uint8_t[::1] _buffer    # the unfinished run, then the decoded frame in its place
-    cdef Py_ssize_t _held        # bytes of the unfinished run
+    cdef uint8_t _delimiter
+    cdef uint8_t[::1] _buffer    # the unfinished run
+    cdef Py_ssize_t _held        # bytes of it
     cdef bint _skipping          # in a run that is too long, or discarding
     cdef bint _discarding        # before the first delimiter after `resync`
-    cdef uint8_t *raw            # the last valid frame: header, body, CRC
+    cdef const uint8_t *run      # the last whole one, without its delimiter
+    cdef Py_ssize_t run_length
+
+    cdef Cut cut(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil
+    cdef bint _keep(self, const uint8_t *part, Py_ssize_t n) noexcept nogil
+
+
+cdef class FrameDecoder(Splitter):
+    cdef readonly Py_ssize_t max_raw
+    cdef readonly int64_t frames, ok, bad_cobs, bad_crc, bad_len, oversize, empty
+    cdef uint8_t *raw            # the last valid frame: header, body, CRC; in the buffer
     cdef Py_ssize_t raw_length
 
     cdef bint next(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil
-    cdef bint _close_run(self, const uint8_t *tail, Py_ssize_t n) noexcept nogil
-    cdef bint _decode_run(self, const uint8_t *run, Py_ssize_t n) noexcept nogil
-    cdef void _hold(self, const uint8_t *part, Py_ssize_t n) noexcept nogil
+    cdef bint _decode(self) noexcept nogil
     cdef object frame(self)
 
 
@@ -57,33 +71,40 @@ cdef enum Verdict:
     TOO_OLD    # behind the window: indistinguishable from a duplicate
 
 
+cdef struct Epoch:
+    uint32_t highest
+    uint64_t seen                # bit k: highest - k was seen
+    int64_t span, unique, missing
+
+
 cdef class SequenceWindow:
     cdef readonly int64_t epochs, reordered, duplicate, too_old, seq_jump
     cdef bint _open              # this epoch has a number
-    cdef uint32_t _highest
-    cdef uint64_t _seen          # bit k: highest - k was seen
-    cdef int64_t _span, _unique, _missing              # of this epoch
+    cdef Epoch _now
     # The epoch before a jump, kept until the new one has as many numbers as the window.
     cdef bint _has_home
-    cdef uint32_t _home_highest
-    cdef uint64_t _home_seen
-    cdef int64_t _home_span, _home_unique, _home_missing
-    cdef int64_t _past_span, _past_unique, _past_missing  # of earlier epochs
+    cdef Epoch _home
+    cdef Epoch _past             # sums of earlier epochs
 
     cdef Verdict accept(self, uint32_t sequence) noexcept nogil
     cdef bint is_behind_window(self, uint32_t sequence) noexcept nogil
     cdef bint is_ahead(self, uint32_t sequence) noexcept nogil
     cdef bint is_old(self, uint32_t sequence) noexcept nogil
     cdef void begin_epoch(self) noexcept nogil
-    cdef void _close_epoch(self) noexcept nogil
+    cdef void _count(self, const Epoch *epoch, int64_t sign) noexcept nogil
     cdef void _jump(self, uint32_t sequence) noexcept nogil
     cdef Verdict _advance(self, uint32_t sequence, int64_t step) noexcept nogil
-    cdef Verdict _look_back(self, uint32_t sequence, int64_t behind) noexcept nogil
+    cdef Verdict _look_back(self, int64_t behind) noexcept nogil
 
 
 cdef class ValueGate:
     cdef readonly int64_t bad_nan, bad_inf, bad_range, clipped
-    cdef readonly bint clip, missing
-    cdef readonly float low, high
+    cdef readonly int64_t bad_value  # these three, and numbers in lines that are not finite
+    cdef bint _clip
+    cdef readonly bint missing
+    cdef float _low, _high
+    cdef uint32_t[REFUSALS] _refused
+    cdef int _n_refused
 
-    cdef bint admit(self, float *x, Py_ssize_t n) noexcept nogil
+    cdef bint admit(self, float *x, Py_ssize_t n, uint32_t sequence) noexcept nogil
+    cdef void refuse(self, uint32_t sequence) noexcept nogil

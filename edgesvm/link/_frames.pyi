@@ -9,17 +9,24 @@ _Bytes = bytes | bytearray | memoryview | NDArray[np.uint8]
 
 FRAME_COUNTERS: tuple[str, ...]
 SEQUENCE_COUNTERS: tuple[str, ...]
+GATE_COUNTERS: tuple[str, ...]
 LARGEST_RAW: int
 MAX_RAW: int
 
-@final
-class FrameDecoder:
-    max_raw: int
+class Splitter:
     bytes_in: int
     bytes_ok: int
     bytes_rejected: int
     delimiters: int
     discarded_bytes: int
+    pending: int
+    def resync(self) -> None: ...
+    def broken_identities(self) -> list[str]: ...
+
+@final
+class FrameDecoder(Splitter):
+    max_raw: int
+    nbytes: int
     frames: int
     ok: int
     bad_cobs: int
@@ -28,14 +35,8 @@ class FrameDecoder:
     oversize: int
     empty: int
     def __new__(cls, max_raw: int = 254) -> FrameDecoder: ...
-    @property
-    def pending(self) -> int: ...
-    @property
-    def nbytes(self) -> int: ...
-    def resync(self) -> None: ...
     def feed(self, chunk: _Bytes) -> list[Frame]: ...
     def counters(self) -> dict[str, int]: ...
-    def broken_identities(self) -> list[str]: ...
 
 @final
 class SequenceWindow:
@@ -44,15 +45,11 @@ class SequenceWindow:
     duplicate: int
     too_old: int
     seq_jump: int
-    @property
-    def span(self) -> int: ...
-    @property
-    def unique(self) -> int: ...
-    @property
-    def missing(self) -> int: ...
+    span: int
+    unique: int
+    missing: int
     def __new__(cls) -> SequenceWindow: ...
     def classify(self, sequence: int) -> str: ...
-    def new_epoch(self) -> None: ...
     def counters(self) -> dict[str, int]: ...
     def broken_identities(self) -> list[str]: ...
 
@@ -61,18 +58,16 @@ class ValueGate:
     bad_nan: int
     bad_inf: int
     bad_range: int
+    bad_value: int
     clipped: int
-    clip: bool
     missing: bool
-    low: float
-    high: float
     def __new__(
         cls,
         value_range: tuple[float, float] | None = None,
         clip: bool = False,
         missing: bool = False,
     ) -> ValueGate: ...
-    def counters(self) -> dict[str, int]: ...
+    def take_refused(self) -> list[int]: ...
 
 def crc32_view(data: _Bytes) -> int: ...
 def cobs_encode_view(raw: _Bytes) -> bytes: ...

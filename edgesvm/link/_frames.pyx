@@ -17,7 +17,7 @@ boot of the node to the next; in each, from its first to its highest number,
 """
 
 cimport cython
-from libc.math cimport INFINITY, isfinite, isnan
+from libc.math cimport INFINITY, isfinite, isinf, isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memmove
 
@@ -33,6 +33,7 @@ FRAME_COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pendi
                   "empty")
 SEQUENCE_COUNTERS = ("epochs", "span", "unique", "missing", "reordered", "duplicate", "too_old",
                      "seq_jump")
+GATE_COUNTERS = ("bad_value", "bad_nan", "bad_inf", "bad_range", "clipped")
 
 cdef int64_t WINDOW = 64
 cdef int64_t JUMP = 1 << 20  # longer than any outage: the counter was restarted
@@ -126,8 +127,84 @@ cdef Py_ssize_t cobs_encode(const uint8_t *raw, Py_ssize_t n, uint8_t *run) noex
     return out
 
 
+cdef class Splitter:
+    """Runs of bytes between delimiters; one that does not fit the buffer is dropped.
+
+    Attributes
+    ----------
+    bytes_in, bytes_ok, bytes_rejected, delimiters, pending : int
+        Bytes: all, in valid runs, in rejected ones, delimiters, and those held of an unfinished
+        run.
+    discarded_bytes : int
+        Those of `bytes_rejected` that came before the first delimiter after `resync`.
+    """
+
+    @property
+    def pending(self):
+        return self._held
+
+    def resync(self):
+        """Restart in the middle of a stream: bytes before the next delimiter are discarded."""
+        self.bytes_rejected += self._held
+        self.discarded_bytes += self._held
+        self._held = 0
+        self._skipping = self._discarding = True
+
+    def broken_identities(self):
+        """The counter identities that do not hold, as text; empty if all hold."""
+        found = self.bytes_ok + self.bytes_rejected + self.delimiters + self._held
+        if self.bytes_in != found:
+            return [f"bytes_in = bytes_ok + bytes_rejected + delimiters + pending: "
+                    f"{self.counters()}"]
+        return []
+
+    cdef Cut cut(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
+        """Read on from chunk[at] to the next run, which `run` then points to."""
+        cdef const uint8_t *start
+        cdef const uint8_t *end
+        cdef bint is_new
+        while at[0] < n:
+            start = chunk + at[0]
+            end = <const uint8_t *> memchr(start, self._delimiter, n - at[0])
+            self.run_length = n - at[0] if end == NULL else end - start
+            at[0] += self.run_length + (end != NULL)
+            self.bytes_in += self.run_length + (end != NULL)
+            self.delimiters += end != NULL
+            if end == NULL or self._held or self._skipping or \
+                    self.run_length > self._buffer.shape[0]:
+                is_new = self._keep(start, self.run_length)
+                if end != NULL and self._skipping:
+                    self._skipping = self._discarding = False
+                    end = NULL
+                if is_new:
+                    return TOO_LONG
+                if end == NULL:
+                    continue
+                self.run, self.run_length = &self._buffer[0], self._held
+                self._held = 0
+                return WHOLE
+            self.run = start
+            return WHOLE
+        return CHUNK_END
+
+    cdef bint _keep(self, const uint8_t *part, Py_ssize_t n) noexcept nogil:
+        """Keep part of an unfinished run; True once it is too long, and it is dropped."""
+        cdef bint is_new = not self._skipping
+        if is_new and self._held + n <= self._buffer.shape[0]:
+            if n:
+                memcpy(&self._buffer[0] + self._held, part, n)
+            self._held += n
+            return False
+        self._skipping = True
+        self.bytes_rejected += self._held + n
+        self._held = 0
+        if self._discarding:
+            self.discarded_bytes += n
+        return is_new
+
+
 @cython.final
-cdef class FrameDecoder:
+cdef class FrameDecoder(Splitter):
     """Valid frames out of a byte stream.
 
     Parameters
@@ -138,11 +215,6 @@ cdef class FrameDecoder:
 
     Attributes
     ----------
-    bytes_in, bytes_ok, bytes_rejected, delimiters, pending : int
-        Bytes: all, in valid frames, in rejected runs, delimiters (0x00), and those held of an
-        unfinished run.
-    discarded_bytes : int
-        Those of `bytes_rejected` that came before the first 0x00 after `resync`.
     frames, ok, bad_cobs, bad_crc, bad_len, oversize : int
         Runs between delimiters: all, valid, and rejected, by what was wrong.
     empty : int
@@ -164,33 +236,12 @@ cdef class FrameDecoder:
         self.raw = &self._buffer[0]
 
     @property
-    def pending(self):
-        return self._held
-
-    @property
     def nbytes(self):
         return self._buffer.shape[0]
 
-    def resync(self):
-        """Restart in the middle of a stream: bytes before the next 0x00 are discarded."""
-        self.bytes_rejected += self._held
-        self.discarded_bytes += self._held
-        self._held = 0
-        self._skipping = self._discarding = True
-
     def feed(self, const uint8_t[::1] chunk):
-        """The valid frames that `chunk` completes.
-
-        Parameters
-        ----------
-        chunk : bytes-like
-            The next bytes of the stream, of any length.
-
-        Returns
-        -------
-        list of Frame
-            (kind, flags, schema_id, sequence, body, version), in order. Frames of other protocol
-            versions are included, though their meaning is unknown.
+        """The valid frames that `chunk`, the next bytes of the stream, completes: a list of
+        `Frame`. Frames of other protocol versions are included, though their meaning is unknown.
         """
         cdef Py_ssize_t at = 0
         frames = []
@@ -204,70 +255,30 @@ cdef class FrameDecoder:
         return {name: getattr(self, name) for name in FRAME_COUNTERS}
 
     def broken_identities(self):
-        """The counter identities that do not hold, as text; empty if all hold."""
-        c = self.counters()
-        broken = []
-        if c["bytes_in"] != c["bytes_ok"] + c["bytes_rejected"] + c["delimiters"] + c["pending"]:
-            broken.append(f"bytes_in = bytes_ok + bytes_rejected + delimiters + pending: {c}")
-        if c["frames"] != c["ok"] + c["bad_cobs"] + c["bad_crc"] + c["bad_len"] + c["oversize"]:
-            broken.append(f"frames = ok + bad_cobs + bad_crc + bad_len + oversize: {c}")
+        broken = Splitter.broken_identities(self)
+        if self.frames != self.ok + self.bad_cobs + self.bad_crc + self.bad_len + self.oversize:
+            broken.append(f"frames = ok + bad_cobs + bad_crc + bad_len + oversize: "
+                          f"{self.counters()}")
         return broken
 
     cdef bint next(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
         """Read on from chunk[at] until `raw` holds a valid frame; False at the chunk's end."""
-        cdef const uint8_t *start
-        cdef const uint8_t *end
-        cdef Py_ssize_t length
-        while at[0] < n:
-            start = chunk + at[0]
-            end = <const uint8_t *> memchr(start, 0, n - at[0])
-            if end == NULL:
-                self.bytes_in += n - at[0]
-                self._hold(start, n - at[0])
-                at[0] = n
+        cdef Cut found
+        while True:
+            found = self.cut(chunk, n, at)
+            if found == CHUNK_END:
                 return False
-            length = end - start
-            self.bytes_in += length + 1
-            self.delimiters += 1
-            at[0] += length + 1
-            if self._close_run(start, length):
+            if found == TOO_LONG:
+                self.frames += 1
+                self.oversize += 1
+            elif self.run_length == 0:
+                self.empty += 1
+            elif self._decode():
                 return True
-        return False
 
-    cdef bint _close_run(self, const uint8_t *tail, Py_ssize_t n) noexcept nogil:
-        """A delimiter follows the n bytes of `tail`, which complete the run held so far."""
-        cdef Py_ssize_t held = self._held
-        if self._skipping or held + n > self._buffer.shape[0]:
-            self._hold(tail, n)
-            self._skipping = self._discarding = False
-            return False
-        self._held = 0
-        if held + n == 0:
-            self.empty += 1
-            return False
-        if held == 0:
-            return self._decode_run(tail, n)
-        memcpy(self.raw + held, tail, n)
-        return self._decode_run(self.raw, held + n)
-
-    cdef void _hold(self, const uint8_t *part, Py_ssize_t n) noexcept nogil:
-        """Keep part of an unfinished run; drop the run once it is too long."""
-        if not self._skipping and self._held + n <= self._buffer.shape[0]:
-            memcpy(self.raw + self._held, part, n)
-            self._held += n
-            return
-        if not self._skipping:
-            self.frames += 1
-            self.oversize += 1
-            self._skipping = True
-        self.bytes_rejected += self._held + n
-        self._held = 0
-        if self._discarding:
-            self.discarded_bytes += n
-
-    cdef bint _decode_run(self, const uint8_t *run, Py_ssize_t n) noexcept nogil:
-        """Decode a whole run into `raw` and count it; is it valid?"""
-        cdef Py_ssize_t length = cobs_decode(run, n, self.raw)
+    cdef bint _decode(self) noexcept nogil:
+        """Decode the run into `raw` and count it; is it valid?"""
+        cdef Py_ssize_t length = cobs_decode(self.run, self.run_length, self.raw)
         self.frames += 1
         if length < 0:
             self.bad_cobs += 1
@@ -277,10 +288,10 @@ cdef class FrameDecoder:
             self.bad_crc += 1
         else:
             self.ok += 1
-            self.bytes_ok += n
+            self.bytes_ok += self.run_length
             self.raw_length = length
             return True
-        self.bytes_rejected += n
+        self.bytes_rejected += self.run_length
         return False
 
     cdef object frame(self):
@@ -310,23 +321,19 @@ cdef class SequenceWindow:
 
     @property
     def span(self):
-        return self._past_span + self._span
+        return self._past.span + self._now.span
 
     @property
     def unique(self):
-        return self._past_unique + self._unique
+        return self._past.unique + self._now.unique
 
     @property
     def missing(self):
-        return self._past_missing + self._missing
+        return self._past.missing + self._now.missing
 
     def classify(self, uint32_t sequence):
         """`accept` for Python: "new", "reordered", "duplicate" or "too_old"."""
         return ("new", "reordered", "duplicate", "too_old")[self.accept(sequence)]
-
-    def new_epoch(self):
-        """The node has restarted its sample numbers: the next number opens an epoch."""
-        self.begin_epoch()
 
     def counters(self):
         """All counts, by name."""
@@ -334,112 +341,100 @@ cdef class SequenceWindow:
 
     def broken_identities(self):
         """The counter identities that do not hold, as text; empty if all hold."""
-        epochs = {
-            "this epoch": (self._span, self._unique, self._missing),
-            "past epochs": (self._past_span, self._past_unique, self._past_missing),
-        }
         return [
-            f"span = unique + missing, {which}: {span} = {unique} + {missing}"
-            for which, (span, unique, missing) in epochs.items() if span != unique + missing
+            f"span = unique + missing, {which}: {epoch}"
+            for which, epoch in (("this epoch", self._now), ("past epochs", self._past))
+            if epoch.span != epoch.unique + epoch.missing
         ]
 
     cdef void begin_epoch(self) noexcept nogil:
         """The next number opens an epoch; none before it can be continued."""
-        self._close_epoch()
-        self._has_home = False
+        self._count(&self._now, 1)
+        self._now = Epoch(0, 0, 0, 0, 0)
+        self._open = self._has_home = False
 
-    cdef void _close_epoch(self) noexcept nogil:
-        self._past_span += self._span
-        self._past_unique += self._unique
-        self._past_missing += self._missing
-        self._span = self._unique = self._missing = 0
-        self._open = False
+    cdef void _count(self, const Epoch *epoch, int64_t sign) noexcept nogil:
+        """Add an epoch to the past ones, or take it back."""
+        self._past.span += sign * epoch.span
+        self._past.unique += sign * epoch.unique
+        self._past.missing += sign * epoch.missing
 
     cdef bint is_behind_window(self, uint32_t sequence) noexcept nogil:
         """Would this number be too old? It is not recorded."""
-        return self._open and <int32_t> (self._highest - sequence) >= WINDOW
+        return self._open and <int32_t> (self._now.highest - sequence) >= WINDOW
 
     cdef bint is_ahead(self, uint32_t sequence) noexcept nogil:
         """Would this number be the highest of its epoch? It is not recorded."""
-        cdef int64_t step = <int32_t> (sequence - self._highest)
+        cdef int64_t step = <int32_t> (sequence - self._now.highest)
         return not self._open or step > 0 or step < -JUMP
 
     cdef bint is_old(self, uint32_t sequence) noexcept nogil:
         """Would this number be a duplicate or too old? It is not recorded."""
-        cdef int64_t behind = <int32_t> (self._highest - sequence)
+        cdef int64_t behind = <int32_t> (self._now.highest - sequence)
         if self.is_ahead(sequence):
             return False
-        return behind >= WINDOW or self._seen >> behind & 1
+        return behind >= WINDOW or self._now.seen >> behind & 1
 
     cdef Verdict accept(self, uint32_t sequence) noexcept nogil:
         """Record a number; a sample is used if its number is NEW or REORDERED."""
         # The difference modulo 2**32, as a signed number: positive is ahead.
-        cdef int64_t step = <int32_t> (sequence - self._highest)
+        cdef int64_t step = <int32_t> (sequence - self._now.highest)
         if self._open and (step > JUMP or step < -JUMP):
             self.seq_jump += 1
             self._jump(sequence)
-            step = <int32_t> (sequence - self._highest)
+            step = <int32_t> (sequence - self._now.highest)
         if not self._open:
             self._open = True
             self.epochs += 1
-            self._highest = sequence
-            self._seen = 1
-            self._span = self._unique = 1
+            self._now = Epoch(sequence, 1, 1, 1, 0)
             return NEW
         if step > 0:
             return self._advance(sequence, step)
-        return self._look_back(sequence, -step)
+        return self._look_back(-step)
 
     cdef void _jump(self, uint32_t sequence) noexcept nogil:
         """Continue the epoch before the last jump, or close this one for a new one.
 
         One stray number must not reopen the window: the numbers before it could be used again.
         """
-        cdef int64_t step = <int32_t> (sequence - self._home_highest)
-        if self._has_home and self._unique < WINDOW and -JUMP <= step <= JUMP:
-            self._close_epoch()
-            self._past_span -= self._home_span
-            self._past_unique -= self._home_unique
-            self._past_missing -= self._home_missing
-            self._highest, self._seen = self._home_highest, self._home_seen
-            self._span, self._unique = self._home_span, self._home_unique
-            self._missing = self._home_missing
-            self._open = True
-            self._has_home = False
+        cdef int64_t step = <int32_t> (sequence - self._home.highest)
+        cdef bint is_short = self._has_home and self._now.unique < WINDOW
+        self._count(&self._now, 1)
+        if is_short and -JUMP <= step <= JUMP:
+            self._count(&self._home, -1)
+            self._now, self._has_home = self._home, False
             return
-        if not self._has_home or self._unique >= WINDOW:
-            self._has_home = True
-            self._home_highest, self._home_seen = self._highest, self._seen
-            self._home_span, self._home_unique = self._span, self._unique
-            self._home_missing = self._missing
-        self._close_epoch()
+        if not is_short:
+            self._home, self._has_home = self._now, True
+        self._now = Epoch(0, 0, 0, 0, 0)
+        self._open = False
 
     cdef Verdict _advance(self, uint32_t sequence, int64_t step) noexcept nogil:
-        self._highest = sequence
-        self._seen = 1 if step >= WINDOW else self._seen << step | 1
-        self._span += step
-        self._unique += 1
-        self._missing += step - 1
+        self._now.highest = sequence
+        self._now.seen = 1 if step >= WINDOW else self._now.seen << step | 1
+        self._now.span += step
+        self._now.unique += 1
+        self._now.missing += step - 1
         return NEW
 
-    cdef Verdict _look_back(self, uint32_t sequence, int64_t behind) noexcept nogil:
+    cdef Verdict _look_back(self, int64_t behind) noexcept nogil:
         cdef int64_t before_first
         if behind >= WINDOW:
             self.too_old += 1
             return TOO_OLD
-        if self._seen >> behind & 1:
+        if self._now.seen >> behind & 1:
             self.duplicate += 1
             return DUPLICATE
-        self._seen |= <uint64_t> 1 << behind
+        self._now.seen |= <uint64_t> 1 << behind
         self.reordered += 1
-        self._unique += 1
-        before_first = behind - self._span + 1
+        self._now.unique += 1
+        before_first = behind - self._now.span + 1
         if before_first > 0:
             # The epoch began earlier than thought; the numbers in between are missing so far.
-            self._span += before_first
-            self._missing += before_first - 1
+            self._now.span += before_first
+            self._now.missing += before_first - 1
         else:
-            self._missing -= 1
+            self._now.missing -= 1
         return REORDERED
 
 
@@ -460,6 +455,8 @@ cdef class ValueGate:
     ----------
     bad_nan, bad_inf, bad_range : int
         Samples refused, by the first bad feature.
+    bad_value : int
+        All samples refused.
     clipped : int
         Samples admitted with at least one clipped feature.
 
@@ -470,42 +467,45 @@ cdef class ValueGate:
     """
 
     def __cinit__(self, value_range=None, clip=False, missing=False):
-        self.low, self.high = -INFINITY, INFINITY
-        self.clip, self.missing = clip, missing
+        self._low, self._high = -INFINITY, INFINITY
+        self._clip, self.missing = clip, missing
         if value_range is not None:
-            self.low, self.high = value_range
-            if not (isfinite(self.low) and isfinite(self.high) and self.low < self.high):
+            self._low, self._high = value_range
+            if not (isfinite(self._low) and isfinite(self._high) and self._low < self._high):
                 raise ValueError(f"value_range={value_range!r} must be two finite numbers, "
                                  "the lower first")
         elif clip:
             raise ValueError("value_range must be given with clip=True")
 
-    def counters(self):
-        """All counts, by name."""
-        return {"bad_nan": self.bad_nan, "bad_inf": self.bad_inf, "bad_range": self.bad_range,
-                "clipped": self.clipped}
+    def take_refused(self):
+        """Numbers of the samples refused since the last call, at most 16."""
+        refused = [self._refused[i] for i in range(self._n_refused)]
+        self._n_refused = 0
+        return refused
 
-    cdef bint admit(self, float *x, Py_ssize_t n) noexcept nogil:
+    cdef void refuse(self, uint32_t sequence) noexcept nogil:
+        self.bad_value += 1
+        if self._n_refused < REFUSALS:
+            self._refused[self._n_refused] = sequence
+            self._n_refused += 1
+
+    cdef bint admit(self, float *x, Py_ssize_t n, uint32_t sequence) noexcept nogil:
         """Are all `n` features allowed? Counts the first that is not."""
         cdef Py_ssize_t i
         cdef bint clipped = False
-        cdef float low = self.low, high = self.high
+        cdef float low = self._low, high = self._high
         for i in range(n):
-            if low <= x[i] <= high and x[i] - x[i] == 0:
+            if low <= x[i] <= high and x[i] - x[i] == 0 or self.missing and isnan(x[i]):
                 continue
-            if isnan(x[i]):
-                if self.missing:
-                    continue
-                self.bad_nan += 1
-                return False
-            if not self.clip:
-                if isfinite(x[i]):
-                    self.bad_range += 1
-                else:
-                    self.bad_inf += 1
-                return False
-            x[i] = self.low if x[i] < self.low else self.high
-            clipped = True
+            if self._clip and not isnan(x[i]):
+                x[i] = low if x[i] < low else high
+                clipped = True
+                continue
+            self.bad_nan += isnan(x[i]) != 0
+            self.bad_inf += isinf(x[i]) != 0
+            self.bad_range += isfinite(x[i]) != 0
+            self.refuse(sequence)
+            return False
         self.clipped += clipped
         return True
 

@@ -23,7 +23,7 @@ cdef struct SessionId:
 
 cdef class Authenticator:
     cdef readonly int64_t admitted, bad_tag, replayed
-    cdef readonly bint is_host
+    cdef bint _is_host
     cdef uint64_t[2] _key
     cdef uint64_t[2] _hello_key
     cdef uint64_t[2] _in_key

@@ -5,12 +5,9 @@ class Authenticator:
     admitted: int
     bad_tag: int
     replayed: int
-    is_host: bool
+    in_session: bool
+    asked: bool
     def __new__(cls, key: bytes, boot_id: int | None = None) -> Authenticator: ...
-    @property
-    def in_session(self) -> bool: ...
-    @property
-    def asked(self) -> bool: ...
     def ask(self, nonce: int) -> None: ...
     def encode_frame(
         self, kind: int, body: bytes, *, schema_id: int = 0, sequence: int = 0, flags: int = 0

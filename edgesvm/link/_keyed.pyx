@@ -114,7 +114,6 @@ cdef class Authenticator:
     replayed : int
         Frames with the right tag whose number has arrived before, or is more than 63 behind the
         highest.
-    is_host : bool
 
     Raises
     ------
@@ -127,7 +126,7 @@ cdef class Authenticator:
         if key.shape[0] != KEY_BYTES:
             raise ValueError(f"the key has {key.shape[0]} bytes; it must have {KEY_BYTES}")
         self._key[0], self._key[1] = load_u64(&key[0]), load_u64(&key[8])
-        self.is_host = boot_id is None
+        self._is_host = boot_id is None
         self._boot_id = 0 if boot_id is None else boot_id
         memset(&none, 0, sizeof(none))
         self._derive(FOR_HELLO, none, self._hello_key)
@@ -189,7 +188,7 @@ cdef class Authenticator:
     cdef bint _admit_hello(self, uint8_t *raw, Py_ssize_t end) noexcept nogil:
         """Open a session for a HELLO that is not a repetition of the one in force."""
         cdef SessionId session
-        if (self.is_host or end != HELLO_END + EXTENSION
+        if (self._is_host or end != HELLO_END + EXTENSION
                 or not has_tag(self._hello_key, raw, end, 0)):
             self.bad_tag += 1
             return False
@@ -205,7 +204,7 @@ cdef class Authenticator:
         """The SCHEMA of the session in force is a frame like others; that of a new one opens it."""
         cdef uint64_t[2] key
         cdef SessionId session
-        if not self.is_host or end != SCHEMA_END + EXTENSION:
+        if not self._is_host or end != SCHEMA_END + EXTENSION:
             self.bad_tag += 1
             return False
         session.boot_id = load_u32(raw + HEADER_BYTES + 4)
@@ -256,8 +255,8 @@ cdef class Authenticator:
 
     cdef void _open_session(self, SessionId session) noexcept nogil:
         self._session = session
-        self._derive(FROM_NODE if self.is_host else FROM_HOST, session, self._in_key)
-        self._derive(FROM_HOST if self.is_host else FROM_NODE, session, self._out_key)
+        self._derive(FROM_NODE if self._is_host else FROM_HOST, session, self._in_key)
+        self._derive(FROM_HOST if self._is_host else FROM_NODE, session, self._out_key)
         memset(self._arrived, 0, sizeof(self._arrived))
         memset(self._sent, 0, sizeof(self._sent))
         self._open = True

@@ -17,13 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgesvm.link._frames cimport NEW, REORDERED, SequenceWindow, ValueGate, Verdict
+from edgesvm.link._frames cimport CHUNK_END, NEW, REORDERED, Cut, SequenceWindow, Splitter
+from edgesvm.link._frames cimport TOO_LONG as DROPPED
+from edgesvm.link._frames cimport ValueGate, Verdict
 from edgesvm.link._ring cimport LateLabels, SampleRing
 
 cdef enum:
     MAX_LINE = 512      # bytes before the LF
     MAX_COLUMNS = 257   # one-character values and their separators fill a line
-    REFUSALS = 16       # as in _samples.pyx
     AGREEING = 2        # rows in a row that make a guess of the columns; the next one confirms it
     CONTRADICTING = 32  # rows in a row of other columns that end the link
     RESTART = 4         # old numbers in a row, from 0 or 1, that show a restart
@@ -54,7 +55,8 @@ cdef enum Line:
 LINE_NAMES = ("samples", "comments", "blank", "discovery", "labels", "ignored", "too_long",
               "bad_columns", "bad_char", "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
 COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
-            "lines", "bad_value")
+            "lines")
+GATE_COUNTERS = ("bad_value", "bad_range", "clipped")
 
 # What the caller must handle before the next line is read.
 cdef enum Event:
@@ -220,18 +222,6 @@ cdef Number parse(const uint8_t *text, Py_ssize_t n, bint is_float32, double *va
     return GOOD
 
 
-cdef Number parse_float32(const uint8_t *text, Py_ssize_t n, float *value) noexcept nogil:
-    cdef double exact = 0
-    cdef Number number = parse(text, n, True, &exact)
-    if number == GOOD:
-        value[0] = <float> exact
-    return number
-
-
-cdef Number parse_float64(const uint8_t *text, Py_ssize_t n, double *value) noexcept nogil:
-    return parse(text, n, False, value)
-
-
 class OtherColumns(NamedTuple):
     """Rows have contradicted the columns for long: they have `n_features` features."""
 
@@ -313,7 +303,7 @@ cdef int crc16(const uint8_t *line, Py_ssize_t n) noexcept nogil:
 
 
 @cython.final
-cdef class LineParser:
+cdef class LineParser(Splitter):
     """Parses text lines into rows of a ring.
 
     Parameters
@@ -367,15 +357,13 @@ cdef class LineParser:
     cdef readonly LateLabels late
     cdef readonly ValueGate gate
     cdef int _digits                  # of the checksum required; 0: none required
-    cdef readonly int64_t bytes_in, bytes_ok, bytes_rejected, delimiters, discarded_bytes
     cdef readonly int64_t lines
-    cdef int64_t _not_finite
     cdef int64_t[N_LINES] _counts
     cdef Py_ssize_t _n_features       # 0: unknown
     cdef public Py_ssize_t label_at
     cdef bint _label_column, _use_labels, _targets
-    cdef bint _numbers                # labels are integers: words are errors
-    cdef int _n_words
+    cdef public bint numbers          # labels are integers, as the first one was: words are errors
+    cdef readonly int n_words
     # The words, and behind them one that has come once.
     cdef uint8_t[(MAX_WORDS + 1) * WORD_BYTES] _words
     cdef double[FIRST_LABELS] _first_labels
@@ -393,10 +381,6 @@ cdef class LineParser:
     cdef int _contradicting           # how many of those there were in a row
     cdef readonly bint schema_checked
     cdef int _last_digits             # of the last line's checksum; 0: none, or a wrong one
-    cdef uint8_t[::1] _buffer         # (MAX_LINE,) the unfinished line
-    cdef Py_ssize_t _held
-    cdef bint _skipping               # in a line that is too long, or discarding
-    cdef bint _discarding             # before the first newline after `resync`
     cdef float[::1] _x                # (MAX_COLUMNS,) features of the line
     cdef bint _has_label
     cdef double _label
@@ -407,8 +391,6 @@ cdef class LineParser:
     cdef Py_ssize_t _found            # features of the line just split
     cdef const uint8_t *_event_text
     cdef Py_ssize_t _event_length
-    cdef uint32_t[REFUSALS] _refused
-    cdef int _n_refused
 
     def __cinit__(self, n_features=None, label_column=True, use_labels=True, ValueGate gate=None,
                   targets=False, Py_ssize_t label_at=-1):
@@ -421,6 +403,7 @@ cdef class LineParser:
         self._targets = targets
         self.label_at = label_at
         self.gate = ValueGate() if gate is None else gate
+        self._delimiter = c"\n"
         self._buffer = np.zeros(MAX_LINE, np.uint8)
         self._x = np.zeros(MAX_COLUMNS, np.float32)
 
@@ -433,16 +416,8 @@ cdef class LineParser:
         return chr(self._separator) if self._separator else None
 
     @property
-    def pending(self):
-        return self._held
-
-    @property
-    def n_words(self):
-        return self._n_words
-
-    @property
     def words(self):
-        table = bytes(self._words[:self._n_words * WORD_BYTES])
+        table = bytes(self._words[:self.n_words * WORD_BYTES])
         return [table[at:at + WORD_BYTES].rstrip(b"\0").decode()
                 for at in range(0, len(table), WORD_BYTES)]
 
@@ -452,18 +427,9 @@ cdef class LineParser:
         cdef bytes table = b"".join(word.encode().ljust(WORD_BYTES, b"\0") for word in words)
         if len(words) > MAX_WORDS or len(table) != len(words) * WORD_BYTES:
             raise ValueError(f"at most {MAX_WORDS} words of {WORD_BYTES} bytes, not {words}")
-        self._n_words = len(words)
-        if self._n_words:
+        self.n_words = len(words)
+        if self.n_words:
             memcpy(self._words, <const char *> table, len(table))
-
-    @property
-    def numbers(self):
-        """Whether labels are integers, as the first one was: words are errors then."""
-        return self._numbers
-
-    @numbers.setter
-    def numbers(self, bint numbers):
-        self._numbers = numbers
 
     @property
     def first_labels(self):
@@ -483,10 +449,6 @@ cdef class LineParser:
     @property
     def checksummed(self):
         return self._digits != 0
-
-    @property
-    def bad_value(self):
-        return self._not_finite + self.gate.bad_nan + self.gate.bad_inf + self.gate.bad_range
 
     def expect(self, SampleRing ring not None, label_column=None, LateLabels late=None):
         """Expect lines of `ring.n_features` features; put samples in `ring`, labels in `late`."""
@@ -519,11 +481,7 @@ cdef class LineParser:
         self._leave_out_a_number()
 
     def resync(self):
-        """Restart in the middle of a stream: bytes before the next newline are discarded."""
-        self.bytes_rejected += self._held
-        self.discarded_bytes += self._held
-        self._held = 0
-        self._skipping = self._discarding = True
+        Splitter.resync(self)
         self._leave_out_a_number()
 
     def feed(self, const uint8_t[::1] chunk):
@@ -557,32 +515,20 @@ cdef class LineParser:
             else:
                 yield (<const char *> self._event_text)[:self._event_length]
 
-    def take_refused(self):
-        """Numbers of the samples refused for their values since the last call, at most 16."""
-        refused = [self._refused[i] for i in range(self._n_refused)]
-        self._n_refused = 0
-        return refused
-
     def counters(self):
         """All counts of the parser and its ring, by name."""
         counts = {name: getattr(self, name) for name in COUNTERS}
         counts["unprotected"] = int(not self.checksummed)
         counts.update({name: self._counts[i] for i, name in enumerate(LINE_NAMES)})
-        counts["bad_range"] = self.gate.bad_range
-        counts["clipped"] = self.gate.clipped
-        counts.update(self.sequence.counters())
-        if self.late is not None:
-            counts.update(self.late.counters())
-        if self.ring is not None:
-            counts.update(self.ring.counters())
+        counts.update({name: getattr(self.gate, name) for name in GATE_COUNTERS})
+        for part in (self.sequence, self.late, self.ring):
+            if part is not None:
+                counts.update(part.counters())
         return counts
 
     def broken_identities(self):
-        """The counter identities that do not hold, as text; empty if all hold."""
-        broken = self.sequence.broken_identities()
+        broken = Splitter.broken_identities(self) + self.sequence.broken_identities()
         c = self.counters()
-        if c["bytes_in"] != c["bytes_ok"] + c["bytes_rejected"] + c["delimiters"] + c["pending"]:
-            broken.append(f"bytes_in = bytes_ok + bytes_rejected + delimiters + pending: {c}")
         if c["lines"] != sum(c[name] for name in LINE_NAMES):
             broken.append(f"lines = {' + '.join(LINE_NAMES)}: {c}")
         if c["samples"] != c.get("ring_in", 0) + c["duplicate"] + c["too_old"] + c["bad_value"]:
@@ -610,56 +556,19 @@ cdef class LineParser:
 
     cdef Event _to_event(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
         """Read lines up to the next one that the caller must handle."""
-        cdef const uint8_t *start
-        cdef const uint8_t *end
-        cdef Py_ssize_t length
-        cdef Event event
-        while at[0] < n:
-            start = chunk + at[0]
-            end = <const uint8_t *> memchr(start, c"\n", n - at[0])
-            if end == NULL:
-                self.bytes_in += n - at[0]
-                self._hold(start, n - at[0])
-                at[0] = n
+        cdef Event event = NOTHING
+        cdef Cut found
+        while event == NOTHING:
+            found = self.cut(chunk, n, at)
+            if found == CHUNK_END:
                 return NOTHING
-            length = end - start
-            self.bytes_in += length + 1
-            self.delimiters += 1
-            at[0] += length + 1
-            event = self._close_line(start, length)
-            if event != NOTHING:
-                return event
-        return NOTHING
-
-    cdef Event _close_line(self, const uint8_t *tail, Py_ssize_t n) noexcept nogil:
-        cdef Py_ssize_t held = self._held
-        if self._skipping or held + n > MAX_LINE:
-            self._hold(tail, n)
-            self._skipping = self._discarding = False
-            return NOTHING
-        self._held = 0
-        if held == 0:
-            return self._enter(tail, n)
-        if n:
-            memcpy(&self._buffer[held], tail, n)
-        return self._enter(&self._buffer[0], held + n)
-
-    cdef void _hold(self, const uint8_t *part, Py_ssize_t n) noexcept nogil:
-        """Keep part of an unfinished line; drop the line once it is too long."""
-        if not self._skipping and self._held + n <= MAX_LINE:
-            if n:
-                memcpy(&self._buffer[0] + self._held, part, n)
-            self._held += n
-            return
-        if not self._skipping:
-            self.lines += 1
-            self._counts[<int> TOO_LONG] += 1
-            self._skipping = True
-            self._leave_out_a_number()
-        self.bytes_rejected += self._held + n
-        self._held = 0
-        if self._discarding:
-            self.discarded_bytes += n
+            if found == DROPPED:
+                self.lines += 1
+                self._counts[<int> TOO_LONG] += 1
+                self._leave_out_a_number()
+            else:
+                event = self._enter(self.run, self.run_length)
+        return event
 
     cdef Event _enter(self, const uint8_t *line, Py_ssize_t n) noexcept nogil:
         """Read a whole line and count it by its kind."""
@@ -773,7 +682,7 @@ cdef class LineParser:
         self._has_label = False
         if self._read_label(field, n) != SAMPLE or not self._has_label:
             return BAD_LABEL
-        self.late.queue_label(self.ring.entered, number, self._label, 1.0)
+        self.late.add_label(self.ring.entered, number, self._label, 1.0)
         return LATE_LABEL
 
     cdef Py_ssize_t _read_number(self, const uint8_t *line, Py_ssize_t n,
@@ -874,18 +783,16 @@ cdef class LineParser:
             self._begin_epoch()
         verdict = self.sequence.accept(number)
         if self.late is not None and self.sequence.seq_jump != jumps:
-            self.late.queue_epoch(self.ring.entered)
+            self.late.add_epoch(self.ring.entered)
         if verdict == NEW:
             self._next_number = number + 1
         if verdict != NEW and verdict != REORDERED:
             return
-        self._not_finite += not finite
-        if not finite or not self.gate.admit(&self._x[0], self._n_features):
-            if self._n_refused < REFUSALS:
-                self._refused[self._n_refused] = number
-                self._n_refused += 1
+        if not finite:
+            self.gate.refuse(number)
+        if not finite or not self.gate.admit(&self._x[0], self._n_features, number):
             return
-        self._numbers = self._numbers or self._has_label and not self._n_words
+        self.numbers = self.numbers or self._has_label and not self.n_words
         if self._has_label and self._n_labels < FIRST_LABELS:
             self._first_labels[self._n_labels] = self._label
             self._n_labels += 1
@@ -909,7 +816,7 @@ cdef class LineParser:
         self._running = False
         self.sequence.begin_epoch()
         if self.late is not None:
-            self.late.queue_epoch(self.ring.entered)
+            self.late.add_epoch(self.ring.entered)
 
     cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator,
                      bint *finite) noexcept nogil:
@@ -946,7 +853,7 @@ cdef class LineParser:
         self._found = features
         return SAMPLE
 
-    cdef bint _is_label(self, float value) noexcept nogil:
+    cdef bint _is_label(self, double value) noexcept nogil:
         """Take an integer of 16 bits as the label."""
         if not -32768 <= value <= 32767 or value != <int32_t> value:
             return False
@@ -992,34 +899,36 @@ cdef class LineParser:
     cdef Line _read_feature(self, const uint8_t *field, Py_ssize_t n, Py_ssize_t column,
                             bint *finite) noexcept nogil:
         cdef Number number
+        cdef double value = 0
         self._trim(&field, &n)
         if self.gate.missing and is_missing(field, n):
             self._x[column] = NAN
             return SAMPLE
-        number = parse_float32(field, n, &self._x[column])
+        number = parse(field, n, True, &value)
         if number == BAD_CHARACTER:
             return BAD_CHAR
         if number == NOT_FINITE:
             finite[0] = False
+        self._x[column] = <float> value
         return SAMPLE
 
     cdef Line _read_label(self, const uint8_t *field, Py_ssize_t n) noexcept nogil:
         """Read a 16-bit integer, which may be written 1.0, a word or a target; empty or ``?`` means
         no label, and so does a target that is not finite.
         """
-        cdef float value = 0
+        cdef double value = 0
         cdef Number number
         self._trim(&field, &n)
         if not self._use_labels or n == 0 or (n == 1 and field[0] == c"?"):
             return SAMPLE
         if self._targets:
-            number = parse_float64(field, n, &self._label)
+            number = parse(field, n, False, &self._label)
             self._has_label = number == GOOD
             return BAD_LABEL if number == BAD_CHARACTER else SAMPLE
-        number = parse_float32(field, n, &value)
-        if number == BAD_CHARACTER and not self._numbers and is_word(field, n):
+        number = parse(field, n, True, &value)
+        if number == BAD_CHARACTER and not self.numbers and is_word(field, n):
             return self._take_word(field, n)
-        if number != GOOD or self._n_words or not self._is_label(value):
+        if number != GOOD or self.n_words or not self._is_label(value):
             return BAD_LABEL
         return SAMPLE
 
@@ -1027,44 +936,32 @@ cdef class LineParser:
         """Look up a word; add it if it has come before, or its line has a checksum."""
         cdef uint8_t[WORD_BYTES] word
         cdef int number = 0
-        cdef uint8_t *new = &self._words[self._n_words * WORD_BYTES]
+        cdef uint8_t *new = &self._words[self.n_words * WORD_BYTES]
         memset(word, 0, WORD_BYTES)
         memcpy(word, field, n)
-        while number < self._n_words and memcmp(&self._words[number * WORD_BYTES], word,
+        while number < self.n_words and memcmp(&self._words[number * WORD_BYTES], word,
                                                 WORD_BYTES) != 0:
             number += 1
-        if number == self._n_words:
+        if number == self.n_words:
             if number == MAX_WORDS:
                 return BAD_LABEL
             if not self._last_digits and memcmp(new, word, WORD_BYTES) != 0:
                 memcpy(new, word, WORD_BYTES)
                 return SAMPLE
             memcpy(new, word, WORD_BYTES)
-            self._n_words += 1
-            memset(&self._words[self._n_words * WORD_BYTES], 0, WORD_BYTES)
+            self.n_words += 1
+            memset(&self._words[self.n_words * WORD_BYTES], 0, WORD_BYTES)
         self._label, self._has_label = number, True
         return SAMPLE
 
 
-def parse_float64_view(const uint8_t[::1] text):
-    """The float64 value of `text` as a float, or "bad_char" or "bad_value" if it has none."""
+def parse_view(const uint8_t[::1] text, bint is_float32):
+    """The value of `text` as a float, or "bad_char" or "bad_value" if it has none."""
     cdef double value = 0
     cdef Number number
     if text.shape[0] == 0:
         return "bad_char"
-    number = parse_float64(&text[0], text.shape[0], &value)
+    number = parse(&text[0], text.shape[0], is_float32, &value)
     if number == GOOD:
         return value
-    return "bad_char" if number == BAD_CHARACTER else "bad_value"
-
-
-def parse_float32_view(const uint8_t[::1] text):
-    """The float32 value of `text` as a float, or "bad_char" or "bad_value" if it has none."""
-    cdef float value = 0
-    cdef Number number
-    if text.shape[0] == 0:
-        return "bad_char"
-    number = parse_float32(&text[0], text.shape[0], &value)
-    if number == GOOD:
-        return <double> value
     return "bad_char" if number == BAD_CHARACTER else "bad_value"

@@ -69,9 +69,9 @@ cdef class LateLabels:
 
     cdef LateSample _filled(self, Py_ssize_t slot, uint32_t sequence)
     cdef double _label_at(self, Py_ssize_t at) noexcept nogil
-    cdef void queue_label(self, int64_t row, uint32_t sequence, double label,
-                          float weight) noexcept nogil
-    cdef void queue_epoch(self, int64_t row) noexcept nogil
+    cpdef void add_label(self, int64_t row, uint32_t sequence, double label,
+                         float weight=*) noexcept nogil
+    cpdef void add_epoch(self, int64_t row) noexcept nogil
     cdef bint _is_due(self, int64_t row) noexcept nogil
     cdef Py_ssize_t _next(self) noexcept nogil
     cdef Py_ssize_t _at(self, Py_ssize_t i) noexcept nogil

@@ -472,16 +472,9 @@ cdef class LateLabels:
 
     # For the parser.
 
-    def add_label(self, int64_t row, uint32_t sequence, double label, float weight=1.0):
+    cpdef void add_label(self, int64_t row, uint32_t sequence, double label,
+                         float weight=1.0) noexcept nogil:
         """Queue a label that came before `row` of the ring."""
-        self.queue_label(row, sequence, label, weight)
-
-    def add_epoch(self, int64_t row):
-        """Queue the start of a new epoch, before `row` of the ring."""
-        self.queue_epoch(row)
-
-    cdef void queue_label(self, int64_t row, uint32_t sequence, double label,
-                          float weight) noexcept nogil:
         cdef Py_ssize_t at = self._at(self._count)
         self.labels += 1
         if self._count == self._queue_rows:
@@ -495,7 +488,8 @@ cdef class LateLabels:
         self._weight[at] = weight
         self._append(row, False)
 
-    cdef void queue_epoch(self, int64_t row) noexcept nogil:
+    cpdef void add_epoch(self, int64_t row) noexcept nogil:
+        """Queue the start of a new epoch, before `row` of the ring."""
         cdef Py_ssize_t last
         if self._count == self._queue_rows:
             # An epoch must not be dropped: a label of the old epoch could match a new sample.

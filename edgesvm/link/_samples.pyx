@@ -13,6 +13,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from edgesvm.link._frames import GATE_COUNTERS
+
 from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION
 from edgesvm.link._frames cimport NEW, REORDERED, FrameDecoder, SequenceWindow, ValueGate, Verdict
 from edgesvm.link._frames cimport load_u16, load_u32
@@ -28,14 +30,11 @@ cdef enum:
     TARGET_RAW = 28  # the same with a target
     HAS_LABEL = 1
     HAS_TIME = 2
-    # How many refused samples are remembered for answers to the node; others are only counted.
-    REFUSALS = 16
-
 
 cdef int64_t CLOCK_SLACK = 1_000_000  # microseconds beyond what the sample number implies
 
-COUNTERS = ("samples", "bad_value", "bad_dimension", "bad_flags", "schema_mismatch",
-            "bad_label", "label_mismatch", "clock_jumps")
+COUNTERS = ("samples", "bad_dimension", "bad_flags", "schema_mismatch", "bad_label",
+            "label_mismatch", "clock_jumps")
 
 
 @cython.final
@@ -63,8 +62,6 @@ cdef class SampleReceiver:
         Receives LABEL frames; None: they are passed to Python.
     samples : int
         Valid sample frames of this protocol version.
-    bad_value : int
-        Samples refused by the gate: its `bad_nan` + `bad_inf` + `bad_range`.
     bad_dimension, bad_flags, schema_mismatch : int
         Samples of the wrong length, with flags not defined for samples, and of another schema or
         type.
@@ -93,8 +90,6 @@ cdef class SampleReceiver:
     cdef float[:, ::1] _scales       # (d, 2) scale and offset of int16 samples
     cdef int64_t _clock_epoch        # of the last sample with a time
     cdef uint32_t _clock, _clock_sequence
-    cdef uint32_t[REFUSALS] _refused
-    cdef int _n_refused
 
     def __cinit__(self, FrameDecoder decoder not None, use_labels=True, ValueGate gate=None,
                   Authenticator guard=None):
@@ -103,10 +98,6 @@ cdef class SampleReceiver:
         self.gate = ValueGate() if gate is None else gate
         self.sequence = SequenceWindow()
         self._use_labels = use_labels
-
-    @property
-    def bad_value(self):
-        return self.gate.bad_nan + self.gate.bad_inf + self.gate.bad_range
 
     @property
     def pending(self):
@@ -144,7 +135,7 @@ cdef class SampleReceiver:
         """The node has restarted its sample numbers."""
         self.sequence.begin_epoch()
         if self.late is not None:
-            self.late.queue_epoch(self.ring.entered)
+            self.late.add_epoch(self.ring.entered)
 
     def resync(self):
         """Restart in the middle of a stream: bytes before the next 0x00 are discarded."""
@@ -169,24 +160,15 @@ cdef class SampleReceiver:
                 return
             yield self.decoder.frame()
 
-    def take_refused(self):
-        """Numbers of the samples refused for their values since the last call, at most 16."""
-        refused = [self._refused[i] for i in range(self._n_refused)]
-        self._n_refused = 0
-        return refused
-
     def counters(self):
         """All counts of the receiver, its decoder and its ring, by name."""
         counts = self.decoder.counters()
         counts.update(self.sequence.counters())
         counts.update({name: getattr(self, name) for name in COUNTERS})
-        counts.update(self.gate.counters())
-        if self.guard is not None:
-            counts.update(self.guard.counters())
-        if self.late is not None:
-            counts.update(self.late.counters())
-        if self.ring is not None:
-            counts.update(self.ring.counters())
+        counts.update({name: getattr(self.gate, name) for name in GATE_COUNTERS})
+        for part in (self.guard, self.late, self.ring):
+            if part is not None:
+                counts.update(part.counters())
         return counts
 
     def broken_identities(self):
@@ -195,7 +177,7 @@ cdef class SampleReceiver:
         if self.ring is not None:
             broken += self.ring.broken_identities()
         kept = 0 if self.ring is None else self.ring.pushed
-        lost = self.sequence.duplicate + self.sequence.too_old + self.bad_value
+        lost = self.sequence.duplicate + self.sequence.too_old + self.gate.bad_value
         lost += self.bad_dimension + self.bad_flags + self.schema_mismatch
         if self.samples != kept + lost:
             broken.append(f"samples = ring_in + refused, by each reason: {self.counters()}")
@@ -240,7 +222,7 @@ cdef class SampleReceiver:
               or not self._read_label(raw + HEADER_BYTES + 4, &label, &weight)):
             self.bad_label += 1
         else:
-            self.late.queue_label(self.ring.entered, load_u32(raw + HEADER_BYTES), label, weight)
+            self.late.add_label(self.ring.entered, load_u32(raw + HEADER_BYTES), label, weight)
 
     cdef bint _read_label(self, const uint8_t *raw, double *label, float *weight) noexcept nogil:
         """Read a label and its weight; False for a target that is not finite, which is none."""
@@ -278,7 +260,7 @@ cdef class SampleReceiver:
             return
         verdict = self.sequence.accept(sequence)
         if self.late is not None and self.sequence.seq_jump != jumps:
-            self.late.queue_epoch(self.ring.entered)
+            self.late.add_epoch(self.ring.entered)
         if verdict != NEW and verdict != REORDERED:
             return
         if flags & HAS_TIME:
@@ -294,11 +276,8 @@ cdef class SampleReceiver:
             self._scale(raw + at)
         else:
             memcpy(&self._x[0], raw + at, end - at)
-        if self.gate.admit(&self._x[0], self._x.shape[0]):
+        if self.gate.admit(&self._x[0], self._x.shape[0], sequence):
             self.ring.push(&self._x[0], sequence, label, has_label, weight)
-        elif self._n_refused < REFUSALS:
-            self._refused[self._n_refused] = sequence
-            self._n_refused += 1
 
     cdef void _scale(self, const uint8_t *raw) noexcept nogil:
         """Convert int16 features to float32: round the product, then add the offset."""

@@ -33,17 +33,8 @@ class BinaryLink(Link):
     _awaited = "SCHEMA"
     # Counters of what a valid frame was.
     _kinds: tuple[str, ...] = (
-        "samples",
-        "schemas",
-        "heartbeats",
-        "scale_pages",
-        "acks",
-        "logs",
-        "bad_label",
-        "label_mismatch",
-        "ignored",
-        "bad_version",
-        "bad_control",
+        *("samples", "schemas", "heartbeats", "scale_pages", "acks", "logs", "bad_label"),
+        *("label_mismatch", "ignored", "bad_version", "bad_control"),
     )
 
     def __init__(
@@ -95,9 +86,8 @@ class BinaryLink(Link):
         self._born = self._clock()
         self._control_sequence = 0
         self._prediction_sequence = 0
-        self._schemas = self._schema_refused = self._schema_stale = 0
-        self._heartbeats = self._n_logs = self._ignored = self._bad_version = 0
-        self._bad_control = self._scale_pages = 0
+        names = "schemas schema_refused schema_stale heartbeats logs scale_pages ignored"
+        self._counts = dict.fromkeys([*names.split(), "bad_version", "bad_control"], 0)
         self._table: ScaleTable | None = None
         self._frames_read = self._samples_read = 0  # valid ones; those of the schema
         self._sample_at = 0.0  # as _valid_at, of the last sample of the schema, or SCHEMA
@@ -126,16 +116,13 @@ class BinaryLink(Link):
         self._last_write = now - IDLE
         self._at_frame_end = True
         decoder = self._receiver.decoder
-        bytes_before, ok_before, bad_version_before = (
-            decoder.bytes_in,
-            decoder.ok,
-            self._bad_version,
-        )
+        bytes_before, ok_before = decoder.bytes_in, decoder.ok
+        bad_version_before = self._counts["bad_version"]
         port = self._live_port()
         while not self._handshake_done:
             now = self._clock()
             if now >= deadline:
-                if self._bad_version > bad_version_before:
+                if self._counts["bad_version"] > bad_version_before:
                     raise self._version_mismatch("another version")
                 raise self._no_schema(decoder.bytes_in - bytes_before, decoder.ok - ok_before)
             if now >= self._next_hello:
@@ -166,7 +153,7 @@ class BinaryLink(Link):
         self._next_hello = now + HELLO_EVERY
 
     def _ask_again(self, now: float) -> None:
-        if self._handshake_done and now >= self._next_hello:
+        if self._doubting and self._handshake_done and now >= self._next_hello:
             self._send_hello(now)
 
     def _no_schema(self, n_bytes: int, n_frames: int) -> NoSchema:
@@ -221,8 +208,7 @@ class BinaryLink(Link):
         self._mismatches_seen = receiver.schema_mismatch
         now = self._clock()
         self._doubting |= self._is_another_session(now)
-        if self._doubting:
-            self._ask_again(now)
+        self._ask_again(now)
 
     def _note_samples(self) -> None:
         """Note whether samples of the schema have come."""
@@ -253,7 +239,7 @@ class BinaryLink(Link):
 
     def _on_control(self, frame: wire.Frame) -> None:
         if frame.version != wire.PROTOCOL_VERSION:
-            self._bad_version += 1
+            self._counts["bad_version"] += 1
             # The nonce is the SCHEMA's first field in every version: this answers our HELLO, and
             # there is no version in common.
             answers = frame.body[:4] == self._nonce.to_bytes(4, "little")
@@ -274,22 +260,22 @@ class BinaryLink(Link):
                 self.commands.on_ack(wire.Ack.unpack(frame.body))
                 return
         except wire.BadBody:
-            self._bad_control += 1
+            self._counts["bad_control"] += 1
             return
         if frame.kind == wire.LOG:
-            self._n_logs += 1
+            self._counts["logs"] += 1
             self.last_log = "".join(chr(b) if 32 <= b < 127 else "?" for b in frame.body)
             self._logs.append(self.last_log)
         else:
-            self._ignored += 1
+            self._counts["ignored"] += 1
 
     def _on_schema(self, schema: wire.Schema) -> None:
-        self._schemas += 1
+        self._counts["schemas"] += 1
         if schema.nonce not in (0, self._nonce):
-            self._schema_stale += 1
+            self._counts["schema_stale"] += 1
             return
         if self._ring is not None and schema.n_features != self._ring.n_features:
-            self._schema_refused += 1
+            self._counts["schema_refused"] += 1
             self._note_samples()
             self._other_width(schema.n_features, self._ring.n_features)
             self._doubting = self._handshake_done  # ask, and the node itself says which it is
@@ -297,7 +283,7 @@ class BinaryLink(Link):
         mismatch = self._mismatch(schema)
         if mismatch is not None:
             # After the handshake, keep going: the old schema may come back.
-            self._schema_refused += 1
+            self._counts["schema_refused"] += 1
             if not self._handshake_done:
                 raise mismatch
             return
@@ -312,7 +298,7 @@ class BinaryLink(Link):
         table = self._table
         if table is not None and table.schema.schema_id == schema_id and table.take(page):
             self._adopt(table.schema)
-        self._scale_pages += 1
+        self._counts["scale_pages"] += 1
 
     def _adopt(self, schema: wire.Schema) -> None:
         """Expect samples of this schema from here on."""
@@ -375,7 +361,7 @@ class BinaryLink(Link):
         return None
 
     def _on_heartbeat(self, heartbeat: wire.Heartbeat) -> None:
-        self._heartbeats += 1
+        self._counts["heartbeats"] += 1
         self.last_heartbeat = heartbeat
         known = self._wire_schema
         self._doubting |= known is not None and heartbeat.boot_id != known.boot_id
@@ -391,8 +377,7 @@ class BinaryLink(Link):
             self._queue_control(wire.HEARTBEAT, self._own_heartbeat(now).pack())
         # A node that a watchdog has reset may wait for HELLO and say nothing.
         self._doubting |= self._listened - self._sample_at >= self._silent_after
-        if self._doubting:
-            self._ask_again(now)
+        self._ask_again(now)
         command = self.commands.due(now)
         if command is not None:
             self._queue_control(wire.COMMAND, command, flags=wire.WANTS_ACK)
@@ -501,17 +486,8 @@ class BinaryLink(Link):
         node = self.last_heartbeat
         return {
             **super().counters,
-            "schemas": self._schemas,
-            "schema_refused": self._schema_refused,
-            "schema_stale": self._schema_stale,
-            "heartbeats": self._heartbeats,
-            "logs": self._n_logs,
-            "scale_pages": self._scale_pages,
-            "acks": self.commands.acks,
-            **self.commands.counters(),
-            "ignored": self._ignored,
-            "bad_version": self._bad_version,
-            "bad_control": self._bad_control,
+            **self._counts,
+            **self.commands.counts,
             "node_samples_made": 0 if node is None else node.samples_made,
             "node_samples_dropped": 0 if node is None else node.samples_dropped,
         }

@@ -345,24 +345,14 @@ class ScaleTable:
 
 
 class Commands:
-    """The pending command, and what became of earlier ones.
+    """The pending command, and what became of earlier ones; FORMATS.md describes its counters.
 
-    Attributes
-    ----------
-    commands, command_retries : int
-        Commands accepted for sending; repeated transmissions.
-    command_done, command_refused, command_lost : int
-        Commands acknowledged with status 0; with another status; not within 0.8 s.
-    acks, ack_stray : int
-        All ACK frames; those that do not match the pending command.
-    last_ack : Ack or None
-        The last one that matched a command.
+    `last_ack` is the last ACK that matched a command, or None.
     """
 
     def __init__(self) -> None:
-        self.commands = self.command_retries = 0
-        self.command_done = self.command_refused = self.command_lost = 0
-        self.acks = self.ack_stray = 0
+        names = "commands command_retries command_done command_refused command_lost acks ack_stray"
+        self.counts = dict.fromkeys(names.split(), 0)
         self.last_ack: Ack | None = None
         self._pending: Command | None = None
         self._sent = 0
@@ -383,8 +373,9 @@ class Commands:
                 "wait until pending is False"
             )
         # Ids run from 1 and wrap: never the id of the command before.
-        self._pending = Command(self.commands % 0xFFFF + 1, opcode, argument=bytes(argument))
-        self.commands += 1
+        n_before = self.counts["commands"]
+        self._pending = Command(n_before % 0xFFFF + 1, opcode, argument=bytes(argument))
+        self.counts["commands"] += 1
         self._sent = 0
         self._next = now
         return self._pending.command_id
@@ -394,35 +385,21 @@ class Commands:
         if self._pending is None or now < self._next:
             return None
         if self._sent > RETRIES:
-            self.command_lost += 1
+            self.counts["command_lost"] += 1
             self._pending = None
             return None
-        self.command_retries += self._sent > 0
+        self.counts["command_retries"] += self._sent > 0
         self._sent += 1
         self._next = now + RETRY_AFTER
         return self._pending.pack()
 
     def on_ack(self, ack: Ack) -> None:
         """Handle an ACK frame of the node."""
-        self.acks += 1
+        self.counts["acks"] += 1
         sent = self._pending
         if sent is None or (sent.command_id, sent.opcode) != (ack.command_id, ack.opcode):
-            self.ack_stray += 1
+            self.counts["ack_stray"] += 1
             return
         self._pending = None
         self.last_ack = ack
-        if ack.status == DONE:
-            self.command_done += 1
-        else:
-            self.command_refused += 1
-
-    def counters(self) -> dict[str, int]:
-        """All counts except `acks`, by name."""
-        return {
-            "commands": self.commands,
-            "command_retries": self.command_retries,
-            "command_done": self.command_done,
-            "command_refused": self.command_refused,
-            "command_lost": self.command_lost,
-            "ack_stray": self.ack_stray,
-        }
+        self.counts["command_done" if ack.status == DONE else "command_refused"] += 1

@@ -17,7 +17,7 @@ from edgesvm.errors import LinkDown, RowsError
 from edgesvm.link._ring import Batch, LateLabel, LateLabels, LateSample
 from edgesvm.link.freshness import Freshness
 from edgesvm.link.link import SampleSchema
-from edgesvm.link.recording import Recording
+from edgesvm.link.recording import Recording, queue
 
 if TYPE_CHECKING:
     from edgesvm.data.npz import NpzRows
@@ -165,10 +165,7 @@ class RowsLink:
         """Read what comes next: some rows or a late label; False at the end."""
         part = next(self._parts, None)
         if isinstance(part, LateLabel) and self.late is not None:
-            if part.is_epoch:
-                self.late.add_epoch(0)
-            else:
-                self.late.add_label(0, part.sequence, part.label, part.weight)
+            queue(self.late, part)
         elif isinstance(part, Batch):
             if self._batch is not None:
                 self._last_time = self.seconds(self._samples - 1)

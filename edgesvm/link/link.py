@@ -544,7 +544,7 @@ class Link(ABC):
         return None
 
     def _answer_refused(self) -> None:
-        for sequence in self._parser.take_refused():
+        for sequence in self._parser.gate.take_refused():
             if self.schema is not None and self.schema.targets:
                 self.send_estimate(sequence, flags=REJECTED)
             else:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from edgesvm.data.rows import Rows
 from edgesvm.errors import RecordingError
 from edgesvm.link._ring import Batch, LateLabel, LateLabels
-from edgesvm.persist.files import Claim, followed, is_at, open_regular, sync_folder
+from edgesvm.persist.files import Claim, followed, is_at, open_regular, sync_folder, write_all
 
 MAGIC = b"ESVMRECS"
 FORMAT_VERSION = 1
@@ -226,6 +226,14 @@ class _Records:
         )
 
 
+def queue(late: LateLabels, label: LateLabel) -> None:
+    """Queue what was read, for the next sample that is taken."""
+    if label.is_epoch:
+        late.add_epoch(0)
+    else:
+        late.add_label(0, label.sequence, label.label, label.weight)
+
+
 def _weights(weight: Any) -> Any:
     """Weights in units of 1/256."""
     return np.minimum(np.round(256 * weight), 0xFFFF)
@@ -247,6 +255,7 @@ class Recording:
     Attributes
     ----------
     schema : RecordingSchema
+        Its fields are attributes too.
     n_records : int
         Whole records in the file, including damaged ones and late labels.
     torn_bytes : int
@@ -277,41 +286,18 @@ class Recording:
         except BaseException:
             self._file.close()
             raise
+        self.n_features, self.n_classes = self.schema.n_features, self.schema.n_classes
+        self.period_us = self.schema.period_us
+        self.labelled, self.targets = self.schema.labelled, self.schema.targets
         self._records = _Records(self.schema, header)
         self.n_records, self.torn_bytes = divmod(held, self.schema.record_bytes)
+        self.n_rows = self.n_records
         self.class_names: list[str] = []
         self.feature_names: tuple[str, ...] = ()
         self.damaged = 0
         self.late: LateLabels | None = None
         self._unlabelled = 0
         self._checked = 0  # records before this one have been counted
-
-    @property
-    def n_rows(self) -> int:
-        """Number of records, late labels among them."""
-        return self.n_records
-
-    @property
-    def n_features(self) -> int:
-        return self.schema.n_features
-
-    @property
-    def n_classes(self) -> int:
-        return self.schema.n_classes
-
-    @property
-    def period_us(self) -> int:
-        return self.schema.period_us
-
-    @property
-    def labelled(self) -> bool:
-        """Whether samples may have labels."""
-        return self.schema.labelled
-
-    @property
-    def targets(self) -> bool:
-        """Whether labels are numbers, float64, and not class indices."""
-        return self.schema.targets
 
     @property
     def unlabelled(self) -> int:
@@ -400,10 +386,7 @@ class Recording:
                     if late is not None:
                         late.labelled(sequence) if has_label else late.wait(x, sequence)
             elif late is not None:
-                if part.is_epoch:
-                    late.add_epoch(0)
-                else:
-                    late.add_label(0, part.sequence, part.label, part.weight)
+                queue(late, part)
                 if (sample := late.take(0)) is not None:
                     yield sample.x.copy(), sample.label
 
@@ -522,7 +505,7 @@ class RecordingWriter:
     def _begin(self, header: bytes) -> None:
         try:
             os.ftruncate(self._fd, 0)
-            self._write(header, 0)
+            write_all(os.pwrite, self._fd, header, 0)
             self.sync()
             sync_folder(self.path.parent)
         except OSError:
@@ -539,9 +522,9 @@ class RecordingWriter:
         self._records = _Records(self.schema, header)
         size = os.fstat(self._fd).st_size
         self.n_records = self._valid_end((size - HEADER_BYTES) // self.schema.record_bytes)
-        self.cut_bytes = size - self._end
+        self.cut_bytes = size - self.n_bytes
         if self.cut_bytes:
-            os.ftruncate(self._fd, self._end)
+            os.ftruncate(self._fd, self.n_bytes)
 
     def _valid_end(self, n: int) -> int:
         """Number of records up to the last valid one; a power cut left what follows it."""
@@ -557,13 +540,9 @@ class RecordingWriter:
         return 0
 
     @property
-    def _end(self) -> int:
-        return HEADER_BYTES + self.n_records * self.schema.record_bytes
-
-    @property
     def n_bytes(self) -> int:
         """Size of the file in bytes."""
-        return self._end
+        return HEADER_BYTES + self.n_records * self.schema.record_bytes
 
     def append(self, batch: Batch) -> None:
         """Append samples, all of them or none.
@@ -618,20 +597,14 @@ class RecordingWriter:
             raise ValueError("a label is out of range; labels must be -32768 to 32767")
 
     def _append(self, block: bytes) -> None:
-        if os.fstat(self._fd).st_size != self._end or not is_at(self._fd, self.path):
+        if os.fstat(self._fd).st_size != self.n_bytes or not is_at(self._fd, self.path):
             raise FileNotFoundError(f"{self.path} was removed, replaced or changed by another")
         try:
-            self._write(block, self._end)
+            write_all(os.pwrite, self._fd, block, self.n_bytes)
         except OSError:
-            os.ftruncate(self._fd, self._end)
+            os.ftruncate(self._fd, self.n_bytes)
             raise
         self.n_records += len(block) // self.schema.record_bytes
-
-    def _write(self, data: bytes, at: int) -> None:
-        left = memoryview(data)
-        while left:
-            n = os.pwrite(self._fd, left, at)
-            left, at = left[n:], at + n
 
     def sync(self) -> None:
         """Wait until everything written is on the medium, safe from a power cut; raises OSError."""

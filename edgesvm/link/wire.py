@@ -236,17 +236,8 @@ def encode_sample_i16(
     weight: float = 1.0,
     time_us: int | None = None,
 ) -> bytes:
-    """Encode one int16 sample for the wire; the host computes ``scale * x + offset``.
-
-    The parameters are those of `encode_sample`, except
-
-    x : iterable of int
-        The d raw values, -32768 to 32767.
-
-    Raises
-    ------
-    ValueError
-        Label, weight or a value is out of range.
+    """Encode one int16 sample for the wire, as `encode_sample`: of d raw values, -32768 to 32767,
+    the host computes ``scale * x + offset``.
     """
     head, flags = _sample_head(label, weight, time_us, target)
     values = tuple(int(value) for value in x)
@@ -263,16 +254,11 @@ def _sample_head(
     if time_us is not None:
         flags |= HAS_TIME
         head += _TIME.pack(time_us & 0xFFFFFFFF)
-    if label is not None:
+    layout, given, what = (_TARGET, target, "target") if label is None else (_LABEL, label, "label")
+    if given is not None:
         flags |= HAS_LABEL
-        head += pack_fields(
-            _LABEL, (label, round(weight * 256)), "label (int16) and weight (0 to 255.996)"
-        )
-    elif target is not None:
-        flags |= HAS_LABEL
-        head += pack_fields(
-            _TARGET, (target, round(weight * 256)), "target and weight (0 to 255.996)"
-        )
+        values = given, round(weight * 256)
+        head += pack_fields(layout, values, f"{what} and weight (0 to 255.996)")
     return head, flags
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         read_slot,
         slot_bytes,
     )
-    from edgesvm.persist.files import Disk, OsDisk
+    from edgesvm.persist.files import Disk
     from edgesvm.persist.format import Snapshot, pack, unpack
     from edgesvm.persist.store import Model, inspect, restore, save
 
@@ -23,7 +23,7 @@ _MODULES = {
     "checkpoint": (
         *("Checkpoint", "Slot", "inspect_slots", "is_checkpoint", "read_slot", "slot_bytes"),
     ),
-    "files": ("Disk", "OsDisk"),
+    "files": ("Disk",),
     "format": ("Snapshot", "pack", "unpack"),
     "store": ("Model", "inspect", "restore", "save"),
 }
@@ -33,7 +33,6 @@ __all__ = [
     "Checkpoint",
     "Disk",
     "Model",
-    "OsDisk",
     "Slot",
     "Snapshot",
     "inspect",

@@ -18,7 +18,7 @@ from typing import Any
 
 from edgesvm.budget import format_bytes
 from edgesvm.errors import CorruptModelError, FormatVersionError
-from edgesvm.persist.files import BrokenLink, Disk, OsDisk, naming, open_regular
+from edgesvm.persist.files import BrokenLink, Disk, naming, open_regular, write_all
 from edgesvm.persist.format import CRC_BYTES, refuse_newer, stated_lengths
 from edgesvm.persist.format import HEADER_BYTES as SNAPSHOT_HEADER_BYTES
 from edgesvm.persist.store import (
@@ -112,7 +112,7 @@ class Checkpoint:
         fresh: bool = False,
         disk: Disk | None = None,
     ) -> None:
-        disk = OsDisk() if disk is None else disk
+        disk = Disk() if disk is None else disk
         paths = [os.fspath(path)] + ([] if second is None else [os.fspath(second)])
         if len({os.path.realpath(p) for p in paths}) < len(paths):
             raise ValueError(
@@ -313,7 +313,7 @@ def inspect_slots(path: str | os.PathLike[str], *, disk: Disk | None = None) -> 
     OSError
         The file cannot be read.
     """
-    return _File(os.fspath(path), OsDisk() if disk is None else disk).read()
+    return _File(os.fspath(path), Disk() if disk is None else disk).read()
 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
@@ -326,7 +326,7 @@ def is_checkpoint(path: str | os.PathLike[str]) -> bool:
 
 def read_slot(slot: Slot) -> bytes:
     """The snapshot in a valid slot; empty if it has none yet."""
-    return _File(slot.path, OsDisk()).snapshot(slot)
+    return _File(slot.path, Disk()).snapshot(slot)
 
 
 def _sequence(slot: Slot) -> int:
@@ -384,6 +384,7 @@ class _File:
             return slots
 
     def restore(self, slot: Slot, max_bytes: int | None) -> Any:
+        """The learner in a slot; None if it has none yet."""
         if not slot.snapshot_bytes:
             return None
         _, arena_bytes = stated_lengths(self._start(slot, SNAPSHOT_HEADER_BYTES))
@@ -579,7 +580,8 @@ class _File:
         try:
             empty = _header(0, n_slot, 0, 0)
             for at in range(0, 2 * n_slot, ALIGNMENT):
-                self._pwrite(descriptor, (empty if at == 0 else b"").ljust(ALIGNMENT, b"\0"), at)
+                page = (empty if at == 0 else b"").ljust(ALIGNMENT, b"\0")
+                write_all(self._disk.pwrite, descriptor, page, at)
             self._disk.fsync(descriptor)
             self._disk.replace(temporary, self._target)
             self._disk.sync_folder(self._target)
@@ -599,17 +601,11 @@ class _File:
         data = image.sealed(sequence, self._n_slot)
         self._known = {self._header(self._descriptor, at) for at in (0, 1)}
         self._known.add(bytes(data[:HEADER_BYTES]))
-        self._pwrite(self._descriptor, data, index * self._n_slot)
+        write_all(self._disk.pwrite, self._descriptor, data, index * self._n_slot)
         self._disk.fdatasync(self._descriptor)
         if not self._disk.is_at(self._descriptor, self.path):
             raise FileNotFoundError(f"{self.path} was removed or replaced during the save")
         self._newest = index
-
-    def _pwrite(self, descriptor: int, data: bytes | memoryview, offset: int) -> None:
-        view = memoryview(data)
-        while view:
-            n_written = self._disk.pwrite(descriptor, view, offset)
-            view, offset = view[n_written:], offset + n_written
 
     def close(self) -> None:
         if self._descriptor is not None:

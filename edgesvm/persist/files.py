@@ -13,8 +13,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 _OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # Without O_NONBLOCK, opening a named pipe waits for its other end.
@@ -210,6 +209,19 @@ def followed(path: str | os.PathLike[str]) -> str:
         ) from error
 
 
+def write_all(
+    pwrite: Callable[[int, memoryview, int], int],
+    descriptor: int,
+    data: bytes | memoryview,
+    offset: int,
+) -> None:
+    """Write all the data, in as many calls as it takes."""
+    left = memoryview(data)
+    while left:
+        n_written = pwrite(descriptor, left, offset)
+        left, offset = left[n_written:], offset + n_written
+
+
 def folder_of(path: str) -> str:
     """The folder that a file is in."""
     return os.path.dirname(path) or "."
@@ -227,29 +239,8 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
             os.close(descriptor)
 
 
-class Disk(Protocol):
-    """The file operations that a checkpoint uses, as in `OsDisk`. All raise OSError."""
-
-    def open(self, path: str) -> int: ...
-    def claim(self, path: str) -> int: ...
-    def release(self, descriptor: int, path: str) -> None: ...
-    def create_temporary(self, path: str) -> tuple[int, str]: ...
-    def close(self, descriptor: int) -> None: ...
-    def size(self, descriptor: int) -> int: ...
-    def is_at(self, descriptor: int, path: str) -> bool: ...
-    def pread(self, descriptor: int, n_bytes: int, offset: int) -> bytes: ...
-    def pwrite(self, descriptor: int, data: bytes | memoryview, offset: int) -> int: ...
-    def fdatasync(self, descriptor: int) -> None: ...
-    def fsync(self, descriptor: int) -> None: ...
-    def forget_cache(self, descriptor: int) -> None: ...
-    def followed(self, path: str) -> str: ...
-    def replace(self, source: str, target: str) -> None: ...
-    def sync_folder(self, path: str) -> None: ...
-    def unlink(self, path: str) -> None: ...
-
-
-class OsDisk:
-    """The operating system's files. POSIX."""
+class Disk:
+    """The operating system's files, as a checkpoint uses them; POSIX. All raise OSError."""
 
     open = staticmethod(open_regular)
     claim = staticmethod(claim)

@@ -224,20 +224,15 @@ class FaultInjector:
             return [piece for frame, n in frames for piece in self._intact(frame, n, False)]
         pieces, at, size = hit
         unplug = next((piece for piece in pieces if isinstance(piece, Unplug)), None)
-        outcome = Outcome(frames, pieces, self._recent, self.end, at)
-        self._enter(
-            kind,
-            (self._stretch_at[0], self._stretch_at[1] + at),
-            frames[0][0],
-            size,
-            outcome.effects(),
-        )
+        arrived, effects = outcome(frames, pieces, self._recent, self.end, at)
+        number, offset = self._stretch_at
+        self._enter(kind, (number, offset + at), frames[0][0], size, effects)
         late: list[Piece] = []
-        for frame, ordinal in outcome.arrived:
+        for frame, ordinal in arrived:
             self._arrive(ordinal)
             self._recent.append(frame)
-        if outcome.arrived and unplug is None:
-            late = self._due(outcome.arrived[-1][1])
+        if arrived and unplug is None:
+            late = self._due(arrived[-1][1])
         if unplug is not None and unplug.reboot:
             self._dead = True
             self._recent.clear()
@@ -259,59 +254,45 @@ class FaultInjector:
         )
 
 
-class Outcome:
-    """The effects of the pieces on a receiver that sees all of them.
+def outcome(
+    frames: list[tuple[bytes, int]],
+    pieces: list[Piece],
+    recent: Iterable[bytes],
+    end: bytes,
+    at: int,
+) -> tuple[list[tuple[bytes, int]], dict[str, int]]:
+    """The frames that arrive, and the effects on a receiver that sees all the pieces of a fault
+    that begins at a byte `at`.
 
     A run that equals one of the frames arrives; one that has arrived before is a copy; any other
     must be refused. After an unplugging a receiver discards bytes up to the first delimiter.
     """
-
-    def __init__(
-        self,
-        frames: list[tuple[bytes, int]],
-        pieces: list[Piece],
-        recent: Iterable[bytes],
-        end: bytes,
-        at: int,
-    ) -> None:
-        self.n_frames = len(frames)
-        self.arrived: list[tuple[bytes, int]] = []
-        self.bad = self.copies = self.empties = self.discarded = 0
-        waiting = {frame: ordinal for frame, ordinal in frames}
-        seen = set(recent)
-        stream = b""
-        for piece in pieces:
-            if isinstance(piece, Unplug):
-                *runs, cut = stream.split(end)
-                self.discarded += len(cut)
-                torn, *stale = piece.stale.split(end)
-                self.discarded += len(torn)
-                stream = b"".join(run + end for run in [*runs, *stale[:-1]])
-            else:
-                stream += piece
-        start, valid_from = 0, -1  # start of a run; start of the first valid run after the fault
-        for run in stream.split(end)[:-1]:
-            valid = run in waiting or run in seen
-            if valid and start >= at and valid_from < 0:
-                valid_from = start
-            if not run:
-                self.empties += 1
-            elif run in waiting:
-                self.arrived.append((run, waiting.pop(run)))
-                seen.add(run)
-            elif run in seen:
-                self.copies += 1
-            else:
-                self.bad += 1
-            start += len(run) + 1
-        self.resync = (start if valid_from < 0 else valid_from) - at if self.bad else 0
-
-    def effects(self) -> dict[str, int]:
-        return {
-            "lost": self.n_frames - len(self.arrived),
-            "bad": self.bad,
-            "copies": self.copies,
-            "empties": self.empties,
-            "discarded": self.discarded,
-            "resync": max(0, self.resync),
-        }
+    arrived: list[tuple[bytes, int]] = []
+    effects = dict.fromkeys(("lost", "bad", "copies", "empties", "discarded", "resync"), 0)
+    waiting = {frame: ordinal for frame, ordinal in frames}
+    seen = set(recent)
+    stream = b""
+    for piece in pieces:
+        if isinstance(piece, Unplug):
+            *runs, cut = stream.split(end)
+            torn, *stale = piece.stale.split(end)
+            effects["discarded"] += len(cut) + len(torn)
+            stream = b"".join(run + end for run in [*runs, *stale[:-1]])
+        else:
+            stream += piece
+    start, valid_from = 0, -1  # start of a run; start of the first valid run after the fault
+    for run in stream.split(end)[:-1]:
+        if (run in waiting or run in seen) and start >= at and valid_from < 0:
+            valid_from = start
+        if not run:
+            effects["empties"] += 1
+        elif run in waiting:
+            arrived.append((run, waiting.pop(run)))
+            seen.add(run)
+        else:
+            effects["copies" if run in seen else "bad"] += 1
+        start += len(run) + 1
+    effects["lost"] = len(frames) - len(arrived)
+    if effects["bad"]:
+        effects["resync"] = max(0, (start if valid_from < 0 else valid_from) - at)
+    return arrived, effects

@@ -39,27 +39,21 @@ class SimulatedLink(Protocol):
 
     def send(self, data: bytes | bytearray | memoryview) -> int:
         """Send bytes. Returns the number accepted, 0 without room or without a host."""
-        ...
 
     def receive(self) -> bytes:
         """All bytes received, ``b""`` if none."""
-        ...
 
     def unread(self) -> int:
         """A lower bound of the bytes sent that the host has not read yet; 0 when unplugged."""
-        ...
 
     def unplug(self) -> None:
         """Take the link down, like pulling the cable; unread bytes may be lost."""
-        ...
 
     def plug(self) -> None:
         """Bring it back under the same ``url``."""
-        ...
 
     def wait(self, seconds: float) -> None:
         """Sleep until bytes arrive, at most this long."""
-        ...
 
     def close(self) -> None: ...
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from firmware_sim.node.signals import Arrays, Signal, Stretches
+from firmware_sim.node.signals import Arrays, Signal, Stretches, wandering
 
 # Of its full height, what a fault has when it begins.
 _FIRST_SHARE = 0.1
@@ -152,7 +152,7 @@ class RawRotatingMachine(RawSignal):
         rng = self._rng
         state, severity = self._stretches.take(n)
         height = np.where(state > 0, _FIRST_SHARE + (1 - _FIRST_SHARE) * severity, 0.0)
-        load = self._load(n)
+        load = wandering(self._seconds(n), self._phases, 613.7, 97.3, 31.7)
         speed = self._SPEED_HZ * (1 + self._DRIFT * load)
         turns = self._turns + np.cumsum(speed / self.rate)
         a = rng.standard_normal((2, n)) * (0.1 * np.exp(0.15 * load))
@@ -164,16 +164,6 @@ class RawRotatingMachine(RawSignal):
             a += np.array([[0.5], [1.0]]) * ring
         self._turns = float(turns[-1])
         return a.T.astype(np.float32), state
-
-    def _load(self, n: int) -> NDArray[np.float64]:
-        """Slow wandering in -1 to 1: three waves whose periods have no common measure."""
-        t = self._seconds(n) * (2 * np.pi)
-        p = self._phases
-        return (
-            0.5 * np.sin(t / 613.7 + p[0])
-            + 0.3 * np.sin(t / 97.3 + p[1])
-            + 0.2 * np.sin(t / 31.7 + p[2])
-        )
 
     def _add_imbalance(self, a, turns, speed, height) -> None:
         u = (0.1 + 0.4 * height) * (speed / 28.0) ** 2

@@ -111,6 +111,16 @@ class Signal(Stream):
         return np.arange(self._made, self._made + n, dtype=float)
 
 
+def wandering(
+    t: NDArray[np.float64], phases: NDArray[np.float64], *periods: float
+) -> NDArray[np.float64]:
+    """Slowly, in about -1 to 1: three waves whose periods have no common measure."""
+    waves = [
+        np.sin(t * (2 * np.pi) / period + p) for period, p in zip(periods, phases, strict=False)
+    ]
+    return 0.5 * waves[0] + 0.3 * waves[1] + 0.2 * waves[2]
+
+
 class RotatingMachine(Signal):
     r"""An accelerometer on a bearing housing: healthy, unbalanced, or with an outer-race defect.
 
@@ -180,7 +190,7 @@ class RotatingMachine(Signal):
     def _make(self, n: int) -> Arrays:
         rng = self._rng
         state, severity = self._stretches.take(n)
-        load = self._load(n)
+        load = wandering(self._clock(n), self._phases, 1731.0, 613.7, 97.3)
         speed = (28.0 + 3.5 * load + 0.1 * rng.standard_normal(n)).astype(np.float32)
         theta = speed[:, None] * (2 * np.pi * self._turns).astype(np.float32)
         sine, cosine = np.sin(theta), np.cos(theta)
@@ -191,16 +201,6 @@ class RotatingMachine(Signal):
         self._add_strikes(a, theta, speed, np.flatnonzero(state == 2), severity)
         X = (self._features(a, waves, theta, speed) - self.offsets) / self.scales
         return X, (state > 0).astype(np.int32)
-
-    def _load(self, n: int) -> NDArray[np.float64]:
-        """Slow wandering in about -1 to 1: three waves whose periods have no common measure."""
-        t = self._clock(n) * (2 * np.pi)
-        p = self._phases
-        return (
-            0.5 * np.sin(t / 1731.0 + p[0])
-            + 0.3 * np.sin(t / 613.7 + p[1])
-            + 0.2 * np.sin(t / 97.3 + p[2])
-        )
 
     def _noise(self, n: int, load: NDArray[np.float64]) -> NDArray[np.float32]:
         level = 0.13 * np.exp(0.15 * load + 0.08 * self._rng.standard_normal(n))

@@ -21,13 +21,6 @@ from firmware_sim.options import CLEAR_LINE, NodeStatus, parse_seconds
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 
 
-def test_help_teaches(capsys):
-    with pytest.raises(SystemExit) as done:
-        main(["--help"])
-    assert done.value.code == 0
-    assert "serve" in capsys.readouterr().out
-
-
 def test_list(capsys):
     assert main(["list"]) == 0
     text = capsys.readouterr().out
@@ -123,13 +116,6 @@ def test_serve_ends_with_its_report_on_sigterm(tmp_path):
         assert json.loads(node.stdout.read())["ended"] == "stopped"
         assert node.wait() == 0
     assert not name.exists()
-
-
-@needs_pty
-def test_a_symlink_that_would_hit_a_file(tmp_path, capsys):
-    (tmp_path / "file").write_text("precious")
-    assert main(["serve", "--symlink", str(tmp_path / "file")]) == 1
-    assert "is not a symbolic link" in capsys.readouterr().err
 
 
 class Terminal(io.StringIO):

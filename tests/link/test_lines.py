@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from edgesvm.link import LineParser, SampleRing
-from edgesvm.link._lines import parse_float32_view
+from edgesvm.link._lines import parse_view
 
 GOOD_NUMBERS = [
     "0",
@@ -32,7 +32,7 @@ GOOD_NUMBERS = [
 
 @each("text", GOOD_NUMBERS)
 def test_decimals_by_hand(text):
-    got = np.float32(parse_float32_view(text.encode()))
+    got = np.float32(parse_view(text.encode(), True))
     assert got.tobytes() == np.float32(float(text)).tobytes()
 
 
@@ -59,14 +59,14 @@ def test_decimals_by_hand(text):
     ],
 )
 def test_text_that_is_not_a_decimal(text):
-    assert parse_float32_view(text.encode()) == "bad_char"
+    assert parse_view(text.encode(), True) == "bad_char"
 
 
 @each(
     "text", ["nan", "NaN", "-nan", "inf", "-INF", "+Infinity", "ovf", "1e39", "-9e999999", "3.5e38"]
 )
 def test_text_that_is_not_a_finite_float32(text):
-    assert parse_float32_view(text.encode()) == "bad_value"
+    assert parse_view(text.encode(), True) == "bad_value"
 
 
 def nearest_float32(text):
@@ -91,7 +91,7 @@ def nearest_float32(text):
 def test_ordinary_decimals_are_rounded_to_the_nearest_float32(mantissa, power, sign):
     text = f"{sign}{mantissa}e{power}"
     right = nearest_float32(text).tobytes()
-    assert np.float32(parse_float32_view(text.encode())).tobytes() == right
+    assert np.float32(parse_view(text.encode(), True)).tobytes() == right
 
 
 @given(st.text(alphabet="0123456789+-.eEnaif", max_size=30))
@@ -100,7 +100,7 @@ def test_grammar_is_that_of_float_without_specials(text):
         expected = float(text)
     except ValueError:
         expected = None
-    got = parse_float32_view(text.encode())
+    got = parse_view(text.encode(), True)
     if expected is None:
         assert got in ("bad_char", "bad_value")
         assert got == "bad_char" or "n" in text.lower()
@@ -203,17 +203,6 @@ def test_an_unprintable_byte_is_found_wherever_it_is():
         assert into.counters()["bad_char"] == 1, (at, byte)
 
 
-def test_a_row_has_the_same_values_however_it_is_written():
-    into = parser(n_features=3)
-    feed(into, "12.345678901,-0.5,1e2,1\n")
-    feed(into, "12.345678901,-0.5,100,1\n")
-    feed(into, "+12.345678901, -.5, 100.,1.0\n")
-    feed(into, "12.345678901,-0.50000000000000000000001,100.0000000000000001,1\n")
-    rows = into.ring.take()
-    assert rows.X.tolist() == [[np.float32(12.345678901), -0.5, 100]] * 4
-    assert rows.y.tolist() == [1] * 4
-
-
 def test_a_header_row_of_names_does_not_fix_the_columns():
     into = parser()
     feed(into, "temperature,humidity,class\n1,2,0\n")
@@ -274,27 +263,6 @@ def test_numbered_lines_are_deduplicated_and_gaps_counted():
     feed(into, "@0 1,2,0\n@1 1,2,0\n@1 1,2,0\n@5 1,2,0\n@4 1,2,0\n")
     assert into.ring.take().sequence.tolist() == [0, 1, 5, 4]
     assert (into.sequence.missing, into.sequence.duplicate, into.sequence.reordered) == (2, 1, 1)
-
-
-def test_a_restarted_sketch_opens_an_epoch():
-    into = parser(capacity=300)
-    feed(into, "".join(f"@{i} 1,2,0\n" for i in range(100)))
-    feed(into, "@0 1,2,0\n@1 1,2,0\n")
-    assert (into.sequence.epochs, into.sequence.too_old, into.sequence.missing) == (2, 0, 0)
-    assert len(into.ring) == 102
-
-
-def test_columns_are_determined_by_two_lines_that_agree():
-    into = LineParser()
-    events = []
-    for event in into.feed(b"rtial,1\n1,2,3,0\n1,2,0\n3,4,0\n5,6,1\n"):
-        events.append(event)
-        into.expect(SampleRing(8, event))
-    assert events == [2]
-    assert into.counters()["discovery"] == 3
-    assert into.counters()["bad_char"] == 1
-    assert into.ring.take().X.tolist() == [[5, 6]]
-    assert into.broken_identities() == []
 
 
 def test_line_that_is_too_long_is_counted_once_and_not_stored():

@@ -42,21 +42,6 @@ def test_handshake_samples_and_predictions(clock):
     assert port.closed
 
 
-def test_hello_is_repeated_until_the_device_has_booted(clock):
-    node = Node(answers=False)
-
-    class Booting(FakePort):
-        def write(self, data):
-            node.answers = self.clock.now >= 102.0
-            return super().write(data)
-
-    port = Booting(clock, node)
-    link = open_link("fake", opener=lambda: port, clock=clock)
-    assert len(node.kinds(wire.HELLO)) == 5
-    assert clock.now == pytest.approx(102.0)
-    sound(link)
-
-
 def test_an_unsolicited_schema_is_accepted_and_one_with_another_nonce_is_not(clock):
     node = Node(answers=False)
     port = FakePort(clock, node)
@@ -185,39 +170,6 @@ def test_a_reader_that_keeps_up_loses_nothing_however_much_waits(clock):
     assert 0 < link.counters["ring_high_water"] <= 8
 
 
-@pytest.mark.parametrize(
-    ("policy", "kept"), [("drop_oldest", [196, 197, 198, 199]), ("drop_newest", [0, 1, 2, 3])]
-)
-def test_a_slow_reader_loses_samples_by_the_policy(clock, policy, kept):
-    node = Node()
-    link, port = connect(clock, node, ring=4, policy=policy)
-    port.inbox += b"".join(node.sample(i) for i in range(200))
-    while port.inbox:
-        link.poll(0.0)
-    got = rows(link) + rows(link)
-    assert got == kept
-    assert sound(link)["ring_dropped"] == 196
-
-
-def test_samples_of_another_schema_are_refused_until_it_arrives(clock):
-    node = Node()
-    link, port = connect(clock, node)
-    port.inbox += node.sample(0)
-    link.poll()
-    node.schema = wire.Schema(0, 5, 2, nominal_us=77)
-    clock.now += 1
-    port.inbox += node.sample(1) + node.sample(2)
-    assert link.poll() == 1
-    assert link.counters["schema_mismatch"] == 2
-    link.poll(0.0)  # writes HELLO, reads the SCHEMA
-    link.poll(0.0)
-    assert link.schema.nominal_us == 77
-    port.inbox += node.sample(3)
-    link.poll()
-    assert rows(link) == [0, 3]
-    assert (sound(link)["missing"], link.counters["epochs"]) == (2, 1)
-
-
 def test_a_schema_of_another_width_is_only_counted_beside_samples(clock):
     node, intruder = Node(), Node(n_features=3)
     link, port = connect(clock, node)
@@ -240,17 +192,6 @@ def test_another_number_of_features_ends_the_link_in_time_and_earlier_rows_stay(
             link.poll(0.1)
     assert 10.0 <= clock.now - since < 11.0
     assert rows(link) == [0] and sound(link)["schema_refused"] > 10
-
-
-def test_another_number_of_features_after_a_reconnect_ends_it_too(clock):
-    others = [FakePort(clock, Node(n_features=3)) for _ in range(3)]
-    link, port = connect(clock, Node(), others)
-    port.dead, since = True, clock.now
-    with pytest.raises(LinkDown):
-        link.poll()
-    with pytest.raises(SchemaChanged, match="3 features"):
-        link.reconnect()
-    assert others[0].closed and 10.0 <= clock.now - since < 21.0
 
 
 def test_the_link_goes_on_with_another_dtype(clock):
@@ -358,17 +299,6 @@ def test_heartbeats_go_out_every_second(clock):
     assert [b.up_ms // 1000 for b in beats] == [1, 2, 3, 4, 5]
     assert beats[-1].frames_ok == 1
     assert len({b.boot_id for b in beats}) == 1
-
-
-def test_bad_values_are_answered_as_rejected(clock):
-    node = Node()
-    link, port = connect(clock, node)
-    port.inbox += node.sample(0) + node.sample(1, (float("nan"), 0.0)) + node.sample(2)
-    assert link.poll() == 2
-    link.flush()
-    answers = [wire.Prediction.unpack(frame.body) for frame in node.kinds(wire.PREDICTION)]
-    assert answers == [wire.Prediction(1, 0, wire.REJECTED, 0.0)]
-    assert sound(link)["bad_value"] == 1
 
 
 def test_frames_the_host_does_not_read_are_counted(clock):

@@ -81,11 +81,6 @@ def test_a_recording_that_goes_on_after_a_restart_has_growing_numbers(tmp_path):
     link.close()
 
 
-def test_words_of_a_csv(tmp_path):
-    (tmp_path / "x.csv").write_text("a,b,state\n" + "0,1,fine\n1,0,worn\n" * 50)
-    assert set(run_of(tmp_path / "x.csv").pupil.learner.classes_) == {"fine", "worn"}
-
-
 def alarms(capsys, *words):
     code = main([*words, "--json"])
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

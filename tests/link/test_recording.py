@@ -137,16 +137,6 @@ def test_zeros_and_blocks_of_another_recording_are_not_samples(path, tmp_path):
     assert path.read_bytes() == whole
 
 
-def test_damage_before_a_valid_record_is_not_cut_off(path):
-    whole = bytearray(record(path, rows(6)).read_bytes())
-    whole[HEADER_BYTES + 4 * SIZE] ^= 1
-    path.write_bytes(whole)
-    record(path, rows(1, 6))
-    got, account = read_all(path)
-    assert got.sequence.tolist() == [0, 1, 2, 3, 5, 6]
-    assert account["damaged"] == 1
-
-
 def sealed(record_bytes, header):
     return record_bytes[:-4] + zlib.crc32(record_bytes[:-4], zlib.crc32(header[:-4])).to_bytes(
         4, "little"
@@ -236,15 +226,6 @@ def test_bad_rows_are_refused_with_their_whole_batch(path):
     unlabelled = RecordingSchema(D, labelled=False)
     with RecordingWriter(plain, unlabelled) as writer, pytest.raises(ValueError, match="label"):
         writer.append(good)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no advisory locks there")
-def test_a_second_writer_is_refused(path):
-    with RecordingWriter(path, SCHEMA) as writer:
-        with pytest.raises(RecordingError, match="another process"):
-            RecordingWriter(path, SCHEMA)
-        writer.append(rows(1))
-    assert read_all(path)[1]["records"] == 1
 
 
 class Medium:
@@ -426,14 +407,6 @@ def test_a_sample_is_read_where_its_label_arrives(path):
     kinds = ("matched", "duplicate", "unknown", "expired")
     assert [account[f"label_{kind}"] for kind in kinds] == [3, 1, 1, 0]
     assert (account["records"], account["labels"], account["unlabelled"]) == (9, 5, 1)
-
-
-def test_a_label_beyond_the_window_has_expired(path):
-    record_late(path, bare(*range(10)), label(6, 5))
-    with Recording(path, late_labels=4) as recording:
-        assert learned(recording) == [-1]
-        assert recording.account()["label_expired"] == 1
-        assert recording.unlabelled == 9
 
 
 def test_a_new_epoch_drops_the_samples_before_it(path):

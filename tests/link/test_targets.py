@@ -9,7 +9,7 @@ from fake_port import Clock, Node, connect, sound, text_link
 
 from edgesvm.errors import RecordingError
 from edgesvm.link import Batch, LateLabel, Recording, RecordingSchema, RecordingWriter, wire
-from edgesvm.link._lines import parse_float64_view
+from edgesvm.link._lines import parse_view
 
 VALUES = [0.1, -1e300, 5e-324, 1 / 3, -0.0, 12345.678901234567]
 MODES = {name: mode | wire.TARGETS for name, mode in (("inline", 1), ("late", 2))}
@@ -141,12 +141,12 @@ def test_decimals_of_15_digits_become_the_nearest_float64():
     rng = np.random.default_rng(3)
     values = rng.standard_normal(2000) * 10.0 ** rng.integers(-5, 20, 2000)
     for text in (f"{value:.15g}" for value in values):
-        assert parse_float64_view(text.encode()) == float(text)
+        assert parse_view(text.encode(), False) == float(text)
     for value in values:  # 17 digits
-        assert abs(parse_float64_view(repr(float(value)).encode()) - value) <= 2 * np.spacing(
+        assert abs(parse_view(repr(float(value)).encode(), False) - value) <= 2 * np.spacing(
             abs(value)
         )
-    assert parse_float64_view(b"1e400") == "bad_value" and parse_float64_view(b"--1") == "bad_char"
+    assert parse_view(b"1e400", False) == "bad_value" and parse_view(b"--1", False) == "bad_char"
 
 
 def test_a_recording_keeps_targets_and_missing_features_to_the_bit(clock, tmp_path):

@@ -94,14 +94,6 @@ def test_a_bare_announcement_changes_nothing_where_rows_carry_checksums(clock):
     assert sound(link)["epochs"] == 2
 
 
-def test_a_row_that_disagrees_drops_a_guess_before_the_link_opens(clock):
-    link, _ = text_link(clock, b"\n1,2,0\n1,2,1\n1,2,3,0\n1,2,3,0\n1,2,3,1\n")
-    assert link.schema.n_features == 3
-    link.poll()
-    assert link.take().y.tolist() == [1]
-    assert sound(link)["discovery"] == 4
-
-
 def test_rows_that_contradict_the_schema_for_long_end_the_link(clock):
     link, port = text_link(clock, b"\n" + b"1,2,0\n" * 3)
     port.inbox += b"1,2,0\n" + wide_rows(31) + b"1,2,0\n" + wide_rows(31)

@@ -4,7 +4,6 @@ a hostile file does. Power cuts are in tests/firmware_sim/test_power.py.
 
 import errno
 import os
-import resource
 import struct
 import tracemalloc
 import zlib
@@ -18,7 +17,7 @@ from forked import forked
 from edgesvm import CorruptModelError, FormatVersionError, MemoryBudgetError, StreamSVM
 from edgesvm.persist import (
     Checkpoint,
-    OsDisk,
+    Disk,
     inspect_slots,
     is_checkpoint,
     restore,
@@ -305,19 +304,6 @@ def test_every_operation_of_making_the_file_fails_in_turn(error, for_ever):
         assert state(Checkpoint("model", disk=disk).load()) == state(learned(10))
 
 
-def test_a_real_folder_that_cannot_be_written(path, monkeypatch):
-    def refuse(*args, **kwargs):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    monkeypatch.setattr(os, "open", refuse)
-    checkpoint = Checkpoint(path)
-    with pytest.raises(OSError):
-        checkpoint.save(learned(10))
-    monkeypatch.undo()
-    checkpoint.save(learned(10))
-    assert state(Checkpoint(path).load()) == state(learned(10))
-
-
 # What a file may say.
 
 
@@ -369,12 +355,6 @@ def test_a_foreign_file_is_refused_and_left_alone(path, data, fresh):
     assert not is_checkpoint(path)
 
 
-def test_an_empty_file_is_as_none(path):
-    path.write_bytes(b"")
-    saved(path, 10)
-    assert state(Checkpoint(path).load()) == state(learned(10))
-
-
 @pytest.mark.parametrize(
     "says",
     [
@@ -382,7 +362,7 @@ def test_an_empty_file_is_as_none(path):
         {"n_snapshot": 2**63},
         {"n_snapshot": 1},
         {"stated": 8192 * 1000},
-        {"sequence": 2**63},
+        {"sequence": 2**62},
         {"sequence": 2**64 - 1},
         {"reserved": b"\1"},
         {"snapshot": b""},
@@ -420,23 +400,6 @@ def test_no_more_memory_than_allowed(path):
     assert Checkpoint(path, fresh=True).load(max_bytes=16384) is None
 
 
-@pytest.mark.parametrize("room", [0, 100, 5000, 8191])
-def test_a_disk_that_is_really_full(path, room):
-    """The kernel lets this process write files of `room` bytes only: making it stops short."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    checkpoint = Checkpoint(path)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
-    try:
-        with pytest.raises(OSError) as caught:
-            checkpoint.save(learned(10))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert caught.value.errno == errno.EFBIG and checkpoint.save_failed == 2
-    assert os.listdir(path.parent) == []
-    checkpoint.save(learned(10))
-    assert state(Checkpoint(path).load()) == state(learned(10))
-
-
 @pytest.mark.parametrize(
     "step", ["fdatasync", "fsync", "pwrite", "pread", "size", "sync_folder", "replace"]
 )
@@ -444,7 +407,7 @@ def test_what_fails_on_a_disk_names_the_file(path, step, monkeypatch):
     def failing(*_):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    disk = OsDisk()
+    disk = Disk()
     checkpoint = Checkpoint(path, disk=disk)
     if step in ("fdatasync", "pread", "size"):
         checkpoint.save(learned(10))
@@ -560,7 +523,7 @@ def test_a_file_removed_during_a_save_is_not_acknowledged(path, monkeypatch):
         sync(descriptor)
         path.unlink()
 
-    monkeypatch.setattr(OsDisk, "fdatasync", staticmethod(remove))
+    monkeypatch.setattr(Disk, "fdatasync", staticmethod(remove))
     with pytest.raises(FileNotFoundError, match="during the save"):
         checkpoint.save(learned(20))
     monkeypatch.undo()
@@ -570,18 +533,6 @@ def test_a_file_removed_during_a_save_is_not_acknowledged(path, monkeypatch):
 
 
 # Numbers at their end.
-
-
-@pytest.mark.parametrize("sequence", [2**62, 2**63 - 1])
-def test_a_sequence_that_no_device_reaches_is_refused(path, sequence):
-    data, n_slot = two_slots(path)
-    n_snapshot = inspect_slots(path)[0].snapshot_bytes
-    snapshot = data[HEADER_BYTES : HEADER_BYTES + n_snapshot]
-    path.write_bytes(sealed(n_slot, sequence, snapshot) + data[n_slot:])
-    checkpoint = Checkpoint(path)
-    assert state(checkpoint.load()) == state(learned(10)) and checkpoint.slot_rejected == 1
-    checkpoint.save(learned(30))
-    assert state(Checkpoint(path).load()) == state(learned(30))
 
 
 def test_the_last_sequence_is_not_followed_by_one_that_cannot_be_read(path):

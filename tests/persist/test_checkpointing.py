@@ -10,7 +10,6 @@ from each import each
 from forked import forked
 
 from edgesvm import StreamSVM
-from edgesvm.contract.threads import STACK_BYTES
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer, Interval
 from rig.power.disk import Fault, SimulatedDisk
@@ -231,12 +230,3 @@ def test_a_failing_disk_at_the_end_keeps_the_last_save():
     assert saver.counters["save_failed"] == 1 and len(told) == 1
     disk.cut_power()
     assert loaded(disk).n_seen_ == 100
-
-
-def test_the_thread_ends_and_its_stack_is_small():
-    before = threading.stack_size()
-    learner, saver = begin(SimulatedDisk())
-    assert threading.stack_size() == before and STACK_BYTES <= 1 << 20
-    learn(learner, saver, 0, 10)
-    saver.close()
-    assert not saver._thread.is_alive() and loaded(saver._checkpoint._files[0]._disk).n_seen_ == 10

@@ -173,21 +173,6 @@ def test_model_that_could_not_be_loaded(old):
     check_old_stands(*old)
 
 
-def test_saved_parameters_are_those_it_learned_with(tmp_path):
-    """An attribute set by hand afterwards does not change what was learned."""
-    model = learned(1)
-    model.C = 99.0
-    model.save(tmp_path / "model")
-    assert load(tmp_path / "model").C == 1.0
-
-
-def test_a_file_that_is_no_snapshot(tmp_path):
-    for data in (b"", b"ESVMSNAP", b"PK\x03\x04" + bytes(100), bytes(4096)):
-        (tmp_path / "model").write_bytes(data)
-        with pytest.raises(CorruptModelError):
-            load(tmp_path / "model")
-
-
 def test_inspect_tells_without_learning_state(old):
     snapshot, learner, plan = inspect(old[0])
     assert (snapshot.learner, snapshot.n_features, snapshot.labels) == (

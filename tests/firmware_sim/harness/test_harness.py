@@ -72,15 +72,6 @@ def test_a_slow_line_overruns_the_node_and_both_sides_know_it(link):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="caps are Linux's")
-def test_a_profile_caps_the_edge_process(link):
-    device = PROFILES["pi-zero"]
-    fits = run(link, samples=500, profile=device)[0]
-    assert (fits.ended, fits.exit_code, fits.edge["memory_error"]) == ("drained", 0, 0)
-    assert fits.memory.allowance == device.allowance_bytes < fits.memory.limit
-    assert fits.memory.peak >= fits.memory.at_start > 0
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="caps are Linux's")
 def test_an_edge_process_that_wants_more_is_refused_it(link):
     grows = [*EDGE, "--grow", str(64 << 20)]
     free = run(link, argv=grows, samples=3000)[0]

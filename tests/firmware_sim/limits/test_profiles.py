@@ -10,11 +10,9 @@ import pytest
 from each import each
 
 from firmware_sim.limits.profiles import (
-    PROFILES,
     cap_process,
     is_idle,
     one_thread_environment,
-    profile,
     read_vm,
     reset_peak,
 )
@@ -119,20 +117,6 @@ def test_who_waits_is_idle_and_who_computes_or_is_stopped_is_not():
             child.kill()
         soon(True)
     assert is_idle(child.pid)
-
-
-def test_arguments_out_of_range():
-    with pytest.raises(ValueError, match="negative"):
-        cap_process(None, -1)
-    with pytest.raises(ValueError, match="no profile 'spam'; there are pi-zero"):
-        profile("spam")
-
-
-def test_profiles_hold_together():
-    for name, device in PROFILES.items():
-        assert device.name == name
-        assert device.learner_bytes <= device.arena_bytes < device.ram_bytes
-        assert device.baud <= device.max_baud
 
 
 def test_without_proc_the_message_says_so(monkeypatch):

@@ -6,7 +6,7 @@ import sys
 import pytest
 import serial
 
-from firmware_sim.line import MemoryLink, PtyLink, TcpLink
+from firmware_sim.line import PtyLink, TcpLink
 
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 ALL_BYTES = bytes(range(256))
@@ -143,14 +143,3 @@ def test_the_name_of_a_closed_terminal_is_not_given_to_another():
     assert os.path.lexists(second.url)
     second.close()
     assert not os.path.lexists(second.url)
-
-
-def test_memory_queues_are_bounded():
-    link = MemoryLink(capacity=4)
-    assert link.send(b"123456") == 4 and link.unread() == 4
-    assert link.host.write(b"123456") == 4
-    assert link.host.read() == b"1234" and link.receive() == b"1234"
-    link.unplug()
-    assert link.send(b"1") == 0
-    with pytest.raises(ConnectionError):
-        link.host.write(b"1")

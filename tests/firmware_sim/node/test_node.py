@@ -202,17 +202,3 @@ def test_text_lines_with_number_and_checksum():
         xor ^= byte
     assert lines["xor"] == b"@1 1,-1*%02X" % xor
     assert lines["crc16"] == b"@1 1,-1*%04X" % binascii.crc_hqx(b"@1 1,-1", 0xFFFF)
-
-
-def test_text_gives_floats_back_exactly():
-    values = np.random.default_rng(0).standard_normal(20).astype(np.float32)
-
-    class One(Rows):
-        n_features = 20
-
-        def read(self, n):
-            return data.Rows(values[None])
-
-    node = TextNode(One(), samples=1, label_mode="none")
-    line = node.poll(0.0, room=4096).splitlines()[-1]
-    np.testing.assert_array_equal(np.array(line.split(b","), np.float64).astype(np.float32), values)

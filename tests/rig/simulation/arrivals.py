@@ -394,7 +394,7 @@ class LineReader(Reader):
             for found in self._parser.feed(chunk[at : at + self.PIECE]):
                 self._on_line(found)
         self._take()
-        self.refused = (self.refused + self._parser.take_refused())[:MOST_REFUSED]
+        self.refused = (self.refused + self._parser.gate.take_refused())[:MOST_REFUSED]
 
     def _on_line(self, found: object) -> None:
         """The greeting of a sketch that starts; a damaged one is a comment."""
