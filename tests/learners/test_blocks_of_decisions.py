@@ -1,7 +1,6 @@
 """Decisions of many rows, by blocks: to the byte what they are one by one."""
 
 import numpy as np
-import pytest
 from each import each
 
 from edgesvm import (
@@ -68,20 +67,6 @@ def test_each_row_has_the_value_that_it_has_alone(learner, dtype, n_classes):
     for width in WIDTHS:
         X, y = rows(width, dtype, n_classes if learner in MANY.values() else min(n_classes, 2))
         decided_alike(of_dtype(learner, dtype).partial_fit(X, y), X)
-
-
-@each("learner", [*TWO.values(), *MANY.values()], ids=[*TWO, *MANY])
-@each("bad", [np.nan, np.inf])
-def test_a_row_that_is_refused_is_named_wherever_it_lies(learner, bad):
-    X, y = rows(20, "float32", 2)
-    learner = of_dtype(learner, "float32").partial_fit(X, y)
-    before = bytes(learner.arena)
-    for place in (0, 3, 4, 41, N - 1):
-        broken = X.copy()
-        broken[place, place % 20] = bad
-        with pytest.raises(ValueError, match=f"row {place} "):
-            learner.decision_function(broken)
-    assert bytes(learner.arena) == before
 
 
 @each("learner", [TWO["fourier"], MANY["fourier of five"]], ids=["fourier", "five"])

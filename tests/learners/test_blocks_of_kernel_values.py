@@ -2,7 +2,6 @@
 kernel values with equal vectors once: to the byte what rows are one by one."""
 
 import numpy as np
-import pytest
 from each import each
 
 from edgesvm import (
@@ -75,19 +74,6 @@ def test_each_row_has_the_value_that_it_has_alone(name, dtype, n_classes):
         assert learner.decision_function(X, n_jobs=2).tobytes() == alone.tobytes()
         assert learner.predict(X).tolist() == [learner.predict_one(row) for row in X]
         assert bytes(learner.arena) == before
-
-
-@each("name", [*TWO, *MANY])
-@each("bad", [np.nan, np.inf, 1e30])
-def test_a_row_that_is_refused_is_named_wherever_it_lies(name, bad):
-    learner, X = taught(name, 20, "float32", 2)
-    for place in (0, 3, 8, 41, N - 1):
-        broken = X.copy()
-        broken[place, place % 20] = bad
-        with pytest.raises(ValueError, match=f"row {place} "):
-            learner.decision_function(broken)
-    alone = np.array([learner.decision_one(row) for row in X])
-    assert learner.decision_function(X).tobytes() == alone.tobytes()
 
 
 def test_what_is_learned_between_two_calls_is_in_the_second():

@@ -2,9 +2,7 @@
 
 import copy
 import json
-import os
 import pickle
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,13 +13,9 @@ from each import each
 from edgesvm import CorruptModelError, Standardized, StreamSVM, load
 from edgesvm.cli import main, score_words
 from edgesvm.cli.learner_settings import DriftSettings
-from edgesvm.data import Rows, Source, Stream
+from edgesvm.data import Source
 from edgesvm.learners.drift import DriftWatch, PageHinkley
-from edgesvm.persist import Checkpoint
 from edgesvm.serve.taught import predict_then_learn
-from firmware_sim.harness import simulate
-from firmware_sim.line import Line, PtyLink
-from firmware_sim.node import FrameNode
 
 
 class PageHinkleyInPython(PageHinkley):
@@ -128,23 +122,6 @@ def test_what_is_no_error_is_refused_and_leaves_no_trace():
     assert detector.n_added_ == 102
 
 
-@each(
-    "params, message",
-    [
-        ({"delta": -0.1}, "delta=-0.1: give"),
-        ({"threshold": 0}, "threshold=0: give"),
-        ({"min_samples": 0}, "min_samples=0: give"),
-    ],
-)
-def test_parameters_out_of_range(params, message):
-    with pytest.raises(ValueError, match=message):
-        PageHinkley(**params)
-
-
-def test_bytes_are_those_of_the_docstring():
-    assert PageHinkley().nbytes == 80 == len(bytes(PageHinkley().arena))
-
-
 def test_no_allocator_call_a_sample(alloc_preload):
     setup = """
 import numpy as np
@@ -182,7 +159,6 @@ def test_bytes_that_no_stream_can_have_left_are_not_taken_up():
 N, FLIP = 3000, 1500
 rng = np.random.default_rng(3)
 X = rng.standard_normal((N, 3)).astype(np.float32)
-COUNTS = ("n_added", "n_drifts", "before", "now")
 Y = ((X[:, 0] > 0) ^ (np.arange(N) >= FLIP)).astype(int)
 
 
@@ -267,46 +243,3 @@ def test_the_checkpoint_is_told_of_a_new_start(drift, n_told):
     predict_then_learn(Source(X, Y), learner, drift=watch)
     assert told == [0] * n_told and len(said) == 1
     assert said[0].endswith("; the learner starts over") == bool(n_told)
-
-
-class Flipping(Stream):
-    """X and Y, from a sensor."""
-
-    n_features, n_classes = 3, 2
-
-    def __init__(self):
-        self.read_so_far = 0
-
-    def read(self, n):
-        begin = self.read_so_far
-        self.read_so_far += n
-        return Rows(X[begin : begin + n], Y[begin : begin + n].astype(np.int32))
-
-
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
-@each("label_mode", ["inline", "late"])
-def test_run_on_a_pseudo_terminal_saves_the_learner_that_started_over(label_mode, tmp_path):
-    path, saved = tmp_path / "m.ckpt", tmp_path / "m.esvm"
-    argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", "--learner", "stream"]
-    argv += ["--drift", "reset", "--save", str(saved)]
-    argv += ["--checkpoint", str(path), "--every", "400"]
-    link = PtyLink()
-    try:
-        node = FrameNode(Flipping(), samples=N, label_mode=label_mode)
-        result = simulate(argv, node, Line(link), timeout_s=120)
-    finally:
-        link.close()
-    assert (result.ended, result.exit_code) == ("drained", 0), result.edge_errors
-    edge = result.edge
-    drift = edge["drift"]
-    assert (drift["drifts"], drift["resets"]) == (1, 1) and edge["broken_identities"] == []
-    at = drift["last"][0]["sample"]
-    assert FLIP < at < FLIP + 150 and edge["counters"]["learned"] >= N - 10
-    assert f"drift at sample {at:,}: error" in result.edge_errors
-    learner, kept = load(saved), Checkpoint(path).load()
-    assert bytes(learner.arena) == bytes(kept.arena)
-    assert learner.n_seen_ == edge["counters"]["learned"] - 1 - at
-    assert learner.classes_.tolist() == [0, 1]
-    assert (learner.predict(X[FLIP:]) == Y[FLIP:]).mean() > 0.9
-    # One is left out while the disk still writes the last: a slow disk has the first and the end.
-    assert edge["counters"]["saves"] >= 2

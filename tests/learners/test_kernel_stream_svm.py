@@ -12,7 +12,7 @@ from each import each
 from geometry import MARK, smallest_ball
 from streams import ENGINES, STREAMS, gaussian, make
 
-from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, StreamSVM, load
+from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, StreamSVM
 from edgesvm.learners.stream.constants import RIDGE
 
 KERNELS = (Linear(), RBF(0.5), RBF(20.0), Polynomial(2, 0.5, 1.0))
@@ -174,19 +174,6 @@ def test_the_nearest_takes_the_share():
     assert {tuple(v) for v in model.support_vectors_} == {(10.0, 0.0), (0.0, 20.0)}
     moved = 10.0 * (1 - gamma) / 2
     np.testing.assert_allclose(model.radius_, (5 + np.sqrt(425.0)) / 2 + moved, rtol=1e-5)
-
-
-@bounds
-@each("when_full", ["newton", "share"])
-def test_any_stream_gives_a_snapshot_that_loads(when_full, bound, tmp_path):
-    """The check on loading refuses what no stream can have made; so no stream may make it."""
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        X, y = rng.standard_normal((60, 2)) * rng.lognormal(0, 2, (60, 1)), rng.choice([0, 1], 60)
-        model = learner(max_vectors=4, kernel="linear", bound=bound, when_full=when_full)
-        model.partial_fit(X, y)
-        model.save(tmp_path / "model")
-        assert bytes(load(tmp_path / "model").arena) == bytes(model.arena)
 
 
 # -- when_full="newton" ----------------------------------------------------------------------------

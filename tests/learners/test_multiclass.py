@@ -1,13 +1,10 @@
 """OneVsOne and OneVsRest: which part learns what, how they vote, who competes; all or nothing."""
 
 import copy
-import os
 import struct
-import sys
 import zlib
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +14,6 @@ from streams import ENGINES, make
 import edgesvm
 from edgesvm import (
     BatchSVM,
-    CoreVectorMachine,
     IncrementalDecrementalSVM,
     KernelStreamSVM,
     Linear,
@@ -27,7 +23,6 @@ from edgesvm import (
     RandSVM,
     Standardized,
     StreamSVM,
-    TwinVectorMachine,
 )
 from edgesvm.data import Rows
 from edgesvm.persist.format import pack, unpack
@@ -313,22 +308,6 @@ def test_several_passes_are_made_part_by_part(kind, engine, tmp_path):
     )
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux what is resident")
-def test_one_cache_is_resident_for_all_parts():
-    """28 parts, which write 22 MiB of kernel rows."""
-    X, y = clouds(2000, 8, dtype=np.float32)
-    learner = CoreVectorMachine(gamma=1.0, max_core=500, cache="1MiB", dtype="float32")
-    model = OneVsOne(learner=learner, n_classes=8).allocate(3)
-    before = resident()
-    assert model.fit(X, y).parts_[0].converged_
-    assert resident() - before < 8 << 20
-
-
-def resident():
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
 @each("learner", [RAND, BATCH], ids=lambda m: type(m).__name__)
 def test_an_interrupted_fit(learner):
     X, y = clouds(300, 3, dtype=np.float32)
@@ -348,29 +327,6 @@ def test_an_interrupted_fit(learner):
     model.fit(X, y)
     assert model.arena.memory.ctypes.data == address
     assert bytes(model.arena) == bytes(OneVsOne(learner=learner, n_classes=3).fit(X, y).arena)
-
-
-BAD = {
-    "NaN": (lambda X, y: X.__setitem__((250, 1), np.nan), "row 250 .*NaN"),
-    "a label too many": (lambda X, y: y.__setitem__(250, 9), "row 250 has 9 in addition to"),
-}
-
-
-@each("as_source", [False, True])
-@each("what", BAD)
-def test_several_passes_refuse_bad_rows_before_they_forget(what, as_source):
-    X, y = clouds(300, 3, dtype=np.float32)
-    model = OneVsOne(learner=RAND, n_classes=3).fit(X, y)
-    before = bytes(model.arena)
-    spoil, text = BAD[what]
-    spoil(X, y)
-    with pytest.raises(ValueError, match=text):
-        model.fit(*([Chunks(X, y, 64)] if as_source else (X, y)))
-    assert bytes(model.arena) == before
-    for weights, text in (([1.0] * 299 + [-1.0], "weight"), ([0.0] * 300, "zero")):
-        with pytest.raises(ValueError, match=text):
-            model.fit(*clouds(300, 3, dtype=np.float32), sample_weight=weights)
-    assert bytes(model.arena) == before
 
 
 def test_several_passes_of_fewer_classes_than_there_is_room_for():
@@ -404,42 +360,9 @@ def test_the_plan_is_the_sum_of_the_parts(kind, n_classes):
     assert end <= plan.total
 
 
-def test_parts_too_small_to_be_of_use_are_named_when_they_are_planned():
-    """64 features, ten classes, 64 KiB: a twin in each of 45 parts, where 11 % were right."""
-    said = (
-        r"^OneVsOne with max_twins=1 in each of its 45 parts answers little better than chance:"
-        r" take OneVsRest, SharedTwinSVM, FourierSVM or more memory, for max_twins=3$"
-    )
-    pairs = OneVsOne(learner=TwinVectorMachine(), n_classes=10)
-    for model in (pairs, Standardized(learner=pairs), replace(pairs, learner=pairs.learner)):
-        with pytest.warns(UserWarning, match=said):
-            model.fitted_into("64KiB", 64)
-    with pytest.warns(
-        UserWarning, match="max_twins=2 in each of its 4 parts.*: take SharedTwinSVM, FourierSVM"
-    ):
-        OneVsRest(
-            learner=Standardized(learner=TwinVectorMachine(max_twins=2)), n_classes=4
-        ).fitted_into("64KiB", 3, fixed=True)
-    pairs.fitted_into("128KiB", 64)  # three twins in each
-    OneVsRest.within("64KiB", 64, learner=TwinVectorMachine(), n_classes=10)
-    OneVsOne.within("64KiB", 64, learner=StreamSVM(), n_classes=10)  # it needs no vectors
-
-
 def packed(model):
     body = describe(model) + bytes(model.arena)
     return body + struct.pack("<I", zlib.crc32(body))
-
-
-# -- parameters ------------------------------------------------------------------------------------
-
-
-@each("kind", KINDS)
-@each(
-    "learner", [3, "stream", OneVsOne(), OneVsRest(n_classes=2), Standardized(learner=OneVsOne())]
-)
-def test_what_cannot_be_a_part(kind, learner):
-    with pytest.raises(ValueError, match="a two-class learner"):
-        kind(learner=learner).plan(3)
 
 
 # -- snapshots -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from each import each
 from geometry import ExplicitBall, look, marked
 from streams import ENGINES, gaussian, make
 
-from edgesvm import NotFittedError, StreamSVM
+from edgesvm import StreamSVM
 
 PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
 KEPT = (
@@ -172,19 +172,6 @@ def test_a_third_label_is_refused(mine, theirs, engine):
     here = make(StreamSVM, engine, **PLAIN).partial_fit(X, np.resize(mine, 12))
     there = make(StreamSVM, engine, **PLAIN).partial_fit(X, np.resize(theirs, 12))
     refused(here, there, ValueError, "labels")
-
-
-@engines
-def test_a_learner_that_learned_nothing_is_refused(engine):
-    X, y = gaussian(np.random.default_rng(3), 12, 4)
-    here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
-    refused(here, make(StreamSVM, engine, **PLAIN), NotFittedError, "has not learned a sample yet")
-    refused(
-        here,
-        make(StreamSVM, engine, **PLAIN).allocate(4),
-        NotFittedError,
-        "has not learned a sample yet",
-    )
 
 
 def refused(here, there, error, message):

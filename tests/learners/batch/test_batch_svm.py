@@ -7,9 +7,7 @@ import pytest
 from each import each
 from problems import assert_optimal, clouds, duplicates, kernel_matrix, ring, svm, true_gap
 
-import edgesvm
 from edgesvm import RBF, BatchSVM, Linear, Polynomial, ReservoirSVM
-from edgesvm.data import Rows
 from reference.smo import SMORef
 
 ENGINES = ["compiled", "reference"]
@@ -55,14 +53,6 @@ def test_equals_svc(problem, C, shrinking, dtype):
     np.testing.assert_allclose(model.objective_, objective, rtol=1e-6)
 
 
-def test_objective_from_its_definition(problem):
-    X, y = problem
-    model = svm(len(X)).fit(X, y)
-    beta = np.where(y, 1.0, -1.0) * model.alpha_
-    expected = 0.5 * beta @ kernel_matrix(model, X) @ beta - model.alpha_.sum()
-    np.testing.assert_allclose(model.objective_, expected, rtol=1e-6)
-
-
 @each("n", [2, 3, 15, 16, 17, 31, 32, 33])
 @each("dtype", ["float32", "float64"])
 def test_every_count_about_a_tile(n, dtype):
@@ -70,15 +60,6 @@ def test_every_count_about_a_tile(n, dtype):
     X, y = X[:n].astype(dtype), np.arange(n) % 2 == 0
     model = svm(n, dtype=dtype).fit(X, y)
     assert_optimal(model, X, y, 10.0, 1e-5)
-
-
-@each("only", [False, True])
-def test_one_class(only):
-    X, _ = ring(50)
-    model = svm(50).fit(X, [only] * 50)
-    assert len(model.support_) == 0 and model.converged_ and model.n_iter_ == 0
-    assert model.predict(X).tolist() == [only] * 50
-    assert np.abs(model.decision_function(X)).tolist() == [1.0] * 50
 
 
 @each("dtype", ["float32", "float64"])
@@ -173,16 +154,6 @@ def test_a_start_out_of_the_box_is_put_into_it(engine):
     assert_optimal(model, X, y, 10.0, 1e-5)
 
 
-@each("alpha", [np.zeros(99), np.zeros((100, 1)), np.full(100, np.nan)])
-def test_a_start_that_is_none_is_refused(alpha):
-    X, y = ring(100)
-    model = svm(100).fit(X, y)
-    before = bytes(model.arena)
-    with pytest.raises(ValueError, match="alpha"):
-        model.solve(alpha=alpha)
-    assert bytes(model.arena) == before
-
-
 @pytest.mark.filterwarnings("ignore:.*ended before it converged")
 @pytest.mark.parametrize("engine", ENGINES)
 @each("max_iter", [1, 7, 25])
@@ -245,57 +216,6 @@ def test_more_rows_than_there_is_room_for():
     with pytest.raises(ValueError, match="max_samples"):
         model.learn_one(X[0], bool(y[0]))
     assert model.n_held_ == 30
-
-
-class Chunked:
-    """A source of one's own; `bad` spoils the labels of its last chunk, `value` its row 23."""
-
-    n_features = 3
-
-    def __init__(self, bad=None, value=None):
-        self.bad, self.value, self.passes = bad, value, 0
-
-    def chunks(self, rows):
-        self.passes += 1
-        X = np.linspace(0, 1, 90).reshape(30, 3)
-        y = np.arange(30) % 2
-        if self.value is not None:
-            X[23, 1] = self.value
-        for at in range(0, 30, 10):
-            labels = y[at : at + 10].astype(object)
-            if self.bad is not None and at == 20:
-                labels[:] = self.bad
-            yield Rows(X[at : at + 10], labels)
-
-
-@each("bad", [2, None, float("nan")])
-def test_a_source_of_bad_labels_is_refused_before_anything_is_forgotten(bad):
-    model = svm(30).fit(Chunked())
-    before = bytes(model.arena)
-    if bad is None:
-        bad = float("inf")
-    with pytest.raises(ValueError, match=r"row 20 .*"):
-        model.fit(Chunked(bad))
-    assert bytes(model.arena) == before
-
-
-@each("value", [float("nan"), float("inf"), 1e19])
-def test_a_source_of_bad_rows_is_refused_before_anything_is_forgotten(value):
-    """By its place in the source, not in a chunk; 1e19 squared is a number, but no kernel row's."""
-    model = svm(30, kernel=Linear()).fit(Chunked())
-    before = bytes(model.arena)
-    with pytest.raises(ValueError, match=r"BatchSVM: row 23 \(label 1\) has a feature"):
-        model.fit(Chunked(value=value))
-    assert bytes(model.arena) == before
-
-
-def test_saved_when_solved_and_when_not(tmp_path):
-    X, y = ring(60)
-    for model in (svm(60).partial_fit(X, y), svm(60).fit(X, y)):
-        model.save(tmp_path / "model.esvm")
-        loaded = edgesvm.load(tmp_path / "model.esvm")
-        assert bytes(loaded.arena) == bytes(model.arena)
-        assert loaded.decision_function(X).tolist() == model.decision_function(X).tolist()
 
 
 def test_nothing_but_the_samples_and_the_answer_is_left():

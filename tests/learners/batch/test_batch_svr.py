@@ -96,17 +96,6 @@ def test_one_coefficient_goes_the_way_of_two(seed, epsilon, tol):
         np.testing.assert_allclose(one["beta"], two["beta"][:60] + two["beta"][60:], atol=1e-4)
 
 
-def test_shrinking_with_a_small_cache():
-    """Set aside, swapped, extended and recomputed: the optimum of the plain way."""
-    for seed in range(8):
-        X, y = wave(200, seed, noise=1.0)
-        cache = 4 * 208 * 5
-        model = svr(200, cache=cache, C=3.0, epsilon=0.5).fit(X, y)
-        plain = svr(200, C=3.0, epsilon=0.5, shrinking=False).fit(X, y)
-        assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
-        assert_optimal(model, X, y, 3.0, 2e-6)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_oldest_goes(engine):
     X, y = wave(100)
@@ -117,16 +106,3 @@ def test_the_oldest_goes(engine):
     assert model.n_held_ == 32
     assert model.objective_ == pytest.approx(fresh.objective_, rel=1e-8)
     np.testing.assert_allclose(model.predict(X), fresh.predict(X), atol=1e-4)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_warm_start_changes_the_way_alone(engine):
-    X, y = wave(120)
-    cold = svr(120, engine).fit(X, y)
-    wild = np.random.default_rng(0).uniform(-50, 50, 120)
-    for start in (cold.alpha_, 0.9 * cold.alpha_, wild):
-        warm = svr(120, engine).fit(X, y, alpha=start)
-        assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-9)
-        assert_optimal(warm, X, y, 10.0, 1e-5)
-    again = svr(120, engine).fit(X, y, alpha=cold.alpha_)
-    assert again.n_iter_ <= 5 < cold.n_iter_

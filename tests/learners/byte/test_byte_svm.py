@@ -1,6 +1,5 @@
 """ByteSVM: the twin's bytes, classes as they come, bytes used up, scale, hostile models."""
 
-import struct
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ from each import each
 
 import edgesvm
 from edgesvm import ByteSVM, CorruptModelError
-from edgesvm.contract.sparse import SparseRows
 from edgesvm.data import Checkerboard
 from edgesvm.persist.format import pack, unpack
 
@@ -135,9 +133,6 @@ def test_one_more_label_of_weight_zero_has_the_last_place():
     assert (learner.decision_function(X).argmax(axis=1) < 2).all()
 
 
-# -- decisions -------------------------------------------------------------------------------------
-
-
 # -- scale -----------------------------------------------------------------------------------------
 
 
@@ -179,36 +174,6 @@ def test_one_heavy_weight_does_not_spoil_it():
 
 # -- hostile snapshots -----------------------------------------------------------------------------
 
-HEAD = {
-    "classes 0": (40, "B", 0),
-    "classes 1": (40, "B", 1),
-    "classes of no label": (40, "B", 3),
-    "too many classes": (40, "B", 255),
-    "other features": (41, "B", 9),
-    "squares of slopes": (0, "Q", 2**63 - 1),
-    "squares of directions": (8, "Q", 2**62),
-    "a tilt above": (16, "h", 1),
-    "a tilt below": (24, "h", -27207),
-    "an amplitude": (26, "H", 60_000),
-    "a unit": (52, "B", 25),
-    "the mean's unit": (53, "B", 255),
-    "a scale": (56, "b", -121),
-}
-
-
-@each("at, code, value", HEAD.values(), ids=HEAD)
-@each("n_classes", [None, 2])
-def test_a_head_that_no_stream_leaves_is_refused(at, code, value, n_classes, tmp_path):
-    X, y = clouds(100, 5, 2)
-    model = ByteSVM(n_bytes=900, n_classes=n_classes).partial_fit(X, y)
-    model.save(tmp_path / "m.esvm")
-    snapshot = unpack((tmp_path / "m.esvm").read_bytes())
-    arena = bytearray(snapshot.arena)
-    begin = next(a.offset for a in model.plan(5).arrays if a.name == "model")
-    struct.pack_into(f"<{code}", arena, begin + at, value)
-    (tmp_path / "m.esvm").write_bytes(pack(replace(snapshot, arena=bytes(arena))))
-    with pytest.raises(CorruptModelError):
-        edgesvm.load(tmp_path / "m.esvm")
 
 
 def test_a_model_laid_out_for_fewer_classes_than_said_is_refused(tmp_path):
@@ -220,14 +185,3 @@ def test_a_model_laid_out_for_fewer_classes_than_said_is_refused(tmp_path):
     (tmp_path / "m.esvm").write_bytes(pack(replace(snapshot, arena=bytes(arena))))
     with pytest.raises(CorruptModelError, match="other classes"):
         edgesvm.load(tmp_path / "m.esvm")
-
-
-def test_a_fit_that_is_refused_forgets_nothing():
-    X, y = clouds(300, 4, 2)
-    model = ByteSVM(n_bytes=900).fit(X, y)
-    before = bytes(model.arena)
-    model.max_iter = 2
-    rows = SparseRows(X[:9].ravel(), np.tile(np.arange(4), 9), np.arange(0, 37, 4), (9, 4))
-    with pytest.raises(ValueError, match="one pass only"):
-        model.fit(rows, y[:9])
-    assert bytes(model.arena) == before and model.n_iter_ == 5

@@ -8,7 +8,6 @@ import edgesvm
 from edgesvm import (
     AdaGradSVR,
     CorruptModelError,
-    FourierRLS,
     FourierSVR,
 )
 from edgesvm.persist import pack, restore
@@ -53,20 +52,6 @@ def test_a_snapshot_that_no_stream_leaves_is_refused(kind, fault):
     name, place, value = fault
     model.core.views[name][place] = value
     with pytest.raises(CorruptModelError, match=FAULTS[fault]):
-        restore(pack(model.snapshot()))
-
-
-def test_a_snapshot_with_a_covariance_that_no_stream_leaves_is_refused():
-    model = FourierRLS().partial_fit(*stream())
-    model.core.views["upper"][-1] = 1e20
-    with pytest.raises(CorruptModelError, match="covariance is too large"):
-        restore(pack(model.snapshot()))
-
-
-def test_a_snapshot_with_amplitudes_that_no_stream_leaves_is_refused():
-    model = FourierSVR().partial_fit(*stream())
-    model.core.views["tilt"][0] = 1e3
-    with pytest.raises(CorruptModelError, match="amplitudes are out of range"):
         restore(pack(model.snapshot()))
 
 

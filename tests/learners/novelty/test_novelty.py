@@ -322,25 +322,6 @@ def test_alarms_in_a_time_are_a_share_of_the_samples(text, rate, share):
     GaussianNovelty(alarm_rate=alarm_rate_of(text, rate)).plan(3)
 
 
-@each(
-    "text, rate, words",
-    [
-        ("1/day", None, "samples a second"),
-        ("1/day", 0.0, "rate"),
-        ("1/day", 1e-4, "0.116 of the samples"),
-        ("1/week", 1e5, "from 1e-09 to 0.05"),
-        *(
-            (text, 1.0, "no alarm rate")
-            for text in ("1/year", "often", "/day", "-1/day", "nan", "")
-        ),
-        ("0.2", None, "'0.2' is 0.2 of the samples"),
-    ],
-)
-def test_an_alarm_rate_that_cannot_be(text, rate, words):
-    with pytest.raises(ValueError, match=words):
-        alarm_rate_of(text, rate)
-
-
 def test_what_is_stranger_scores_more_however_strange():
     X = machine(400)
     for learner in (GaussianNovelty(), GaussianNovelty(covariance="diagonal")):

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twin_problems import FEATURES, KERNELS, stream
 
-import edgesvm
 from edgesvm import RBF, IncrementalDecrementalSVR, Linear, MemoryBudgetError, Polynomial
 
 TARGETS = {
@@ -150,20 +149,6 @@ def test_leave_one_out_is_a_machine_without_the_sample():
         rest = np.arange(40) != i
         alone = machine().partial_fit(X[rest], y[rest]).predict_one(X[i])
         assert predictions[i] == pytest.approx(alone, abs=1e-8)
-
-
-def test_changed_parameters_are_saved_with_the_model(tmp_path):
-    X, y, _ = problem(60, 29)
-    model = machine().partial_fit(X[:40], y[:40]).set_C(7.0).set_epsilon(0.3)
-    model.save(tmp_path / "model.esvm")
-    loaded = edgesvm.load(tmp_path / "model.esvm")
-    assert (loaded.C, loaded.epsilon) == (7.0, 0.3)
-    for each_model in (model, loaded):
-        each_model.partial_fit(X[40:], y[40:])
-    assert bytes(loaded.arena) == bytes(model.arena)
-    for wrong in (0.0, -1.0, np.nan, 1e200):
-        with pytest.raises(ValueError, match="epsilon="):
-            loaded.set_epsilon(wrong)
 
 
 def test_beyond_the_room_of_the_margin_nothing_changes():

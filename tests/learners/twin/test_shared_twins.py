@@ -74,14 +74,6 @@ def test_classes_share_the_precision():
     assert np.allclose(model.decision_function(X), scores, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("K", [2, 4])
-def test_it_learns(K):
-    some = y < K
-    model = SharedTwinSVM(max_twins=24, n_classes=K, kernel=KERNEL, settle_after=100)
-    model.partial_fit(X[some][:300], y[some][:300])
-    assert model.score(X[some][300:], y[some][300:]) > 0.93
-
-
 def test_a_coefficient_too_large_is_refused_before_it_is_in_use():
     model = SharedTwinSVM(max_twins=7, kernel=KERNEL, dtype="float64")
     model.partial_fit(X[:20], y[:20] % 2)

@@ -148,31 +148,6 @@ def test_where_there_is_no_room_a_sample_beyond_the_margin_goes_first(engine):
     assert n_spare > 5 and model.n_forgotten_ > 5
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_fit_without_room_says_so(engine):
-    X, y = noisy(150)
-    model = made(engine, max_vectors=30).fit(X, y)
-    assert not model.converged_ and len(model.vectors_) == 30
-    assert model.kt_residual() <= 1e-9 and model.n_forgotten_ == model.n_ignored_ == 0
-    assert not made(engine, max_vectors=150, max_passes=1).fit(X, y).converged_
-
-
-def test_progress_may_end_the_passes():
-    X, y = noisy(150)
-    calls = []
-
-    def stop(n_passes, n_vectors):
-        calls.append((n_passes, n_vectors))
-        if n_passes == 1:
-            raise KeyboardInterrupt
-
-    model = made(max_vectors=150)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y, progress=stop)
-    assert [n for n, _ in calls] == [0, 1] and calls[-1][1] == len(model.vectors_)
-    assert not model.converged_ and model.n_seen_ == 150 and model.kt_residual() <= 1e-9
-
-
 @each("weight", [1e-101, 1e101])
 def test_a_weight_out_of_range_loses_nothing(weight):
     X, y = noisy(50)

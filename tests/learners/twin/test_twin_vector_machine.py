@@ -129,16 +129,6 @@ def test_when_full_the_oldest_goes():
     )
 
 
-@each("index", [-1, 30, 1.0, "0", None])
-def test_an_index_that_is_none(index):
-    X, y, _ = stream("clouds", "at random", 30, 27)
-    model = IncrementalDecrementalSVM().partial_fit(X, y)
-    before = bytes(model.arena)
-    with pytest.raises(IndexError, match="29"):
-        model.unlearn(index)
-    assert bytes(model.arena) == before
-
-
 def test_unlearning_all_and_learning_again():
     X, y, _ = stream("clouds", "at random", 30, 28)
     model = IncrementalDecrementalSVM().partial_fit(X, y)

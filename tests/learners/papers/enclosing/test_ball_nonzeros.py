@@ -23,11 +23,9 @@ from edgesvm import (
     OneClassBallVectorMachine,
     OneClassCoreVectorMachine,
     Polynomial,
-    fleet,
 )
 from edgesvm.data import SparseRows
 from edgesvm.errors import ConvergenceWarning, CorruptModelError, SampleRefused
-from edgesvm.export.folder import export
 
 KERNELS = [
     {"kernel": RBF(0.5)},
@@ -171,16 +169,3 @@ def test_one_class(kind, options):
         with pytest.raises(ValueError, match=r"max_nonzeros=40 has no room for nu=0.1 of 150 rows"):
             refused.fit(csr(X))
         assert not refused.is_fitted
-
-
-@each("kind", MACHINES)
-def test_what_takes_its_rows(kind, tmp_path):
-    X, y = words(160)
-    parts = [
-        machine(kind, max_nonzeros=2000).fit(csr(X[part]), y[part])
-        for part in (slice(0, 80), slice(80, 160))
-    ]
-    whole = fleet.merged(parts)
-    assert whole.max_nonzeros == 2000 and whole.score(csr(X), y) > 0.8
-    with pytest.raises(ValueError, match="use it without max_nonzeros"):
-        export(parts[0], tmp_path, inference=True)

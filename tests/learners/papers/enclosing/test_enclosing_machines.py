@@ -34,8 +34,6 @@ from edgesvm import (
 from edgesvm.errors import ConvergenceWarning
 from edgesvm.learners.papers.enclosing import enclosing
 from edgesvm.learners.papers.enclosing.constants import MATRIX, WIDE
-from edgesvm.link._ring import Batch
-from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
 from edgesvm.persist.store import describe, restore
 
 
@@ -80,13 +78,6 @@ def test_the_core_set_is_chosen_as_the_reference_chooses_it(kind):
         params = {"dtype": "float64", "epsilon": 1e-2, "margin_tol": margin_tol}
         compiled, reference = (machine(kind, engine, **params).fit(X, y) for engine in ENGINES)
         assert compiled.core_[:10].tolist() == reference.core_[:10].tolist()
-
-
-def test_a_cache_with_a_slot_for_each_row_is_wiped():
-    """Of the core vectors that a large fit dropped too."""
-    X, y = clouds(150)
-    model = machine(CoreVectorMachine, C=100.0, cache="4MiB", max_core=149, margin_tol=0.1)
-    model.fit(X, y).core.check()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -163,28 +154,6 @@ def test_kernel_rows_computed_together_change_nothing():
     assert found[0].n_iter_ > 300
     assert found[0].core_.tolist() == found[1].core_.tolist()
     assert found[0].dual_coef_.tobytes() == found[1].dual_coef_.tobytes()
-
-
-# -- the memory ------------------------------------------------------------------------------------
-
-
-@each("kind", MACHINES)
-def test_where_integers_of_numpy_have_32_bits(kind, monkeypatch):
-    X, y = clouds(150)
-    expected = bytes(machine(kind).fit(X, y).arena)
-    arange = np.arange
-    with monkeypatch.context() as patched:
-        patched.setattr(np, "arange", lambda *ends: arange(*ends, dtype=np.int32))
-        assert bytes(machine(kind).fit(X, y).arena) == expected
-
-
-@each("kind", MACHINES)
-def test_rows_behind_the_core_vectors_are_refused(kind):
-    X, y = clouds(100)
-    model = machine(kind).fit(X, y)
-    model.core.views["rows"][-(-int(model.n_core_) // 8), 0, 0] = 1.0
-    with pytest.raises(CorruptModelError, match="behind"):
-        model.core.check()
 
 
 # -- against the minimum enclosing ball ------------------------------------------------------------
@@ -287,56 +256,6 @@ def test_a_stream_that_finds_a_full_core_set(kind, engine):
         assert model.n_given_up_ > 200 and model.core_.max() > 350
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_sample_that_is_passed_over_is_told(engine):
-    X, y = clouds(300)
-    model = machine(CoreVectorMachine, engine, max_core=20).partial_fit(X, y)
-    decisions = model.decision_function(X)
-    changed = [model.learn_one(x, label) for x, label in zip(*clouds(40, seed=9), strict=True)]
-    assert not any(changed) and model.n_seen_ == 340 and not model.converged_
-    assert model.decision_function(X).tobytes() == decisions.tobytes()
-
-
-# -- where the rows come from ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@each("kind", MACHINES)
-def test_a_recording_is_enclosed(kind, engine, tmp_path):
-    X, y = clouds(300)
-    X = X.astype(np.float32)
-    with RecordingWriter(tmp_path / "r", RecordingSchema(3)) as writer:
-        ones = np.ones(300)
-        order = np.arange(300, dtype=np.uint32)
-        writer.append(Batch(X, y.astype(np.int32), ones > 0, ones.astype(np.float32), order))
-    with Recording(tmp_path / "r") as recording:
-        model = machine(kind, engine, dtype="float32").fit(recording)
-    assert model.converged_ and model.n_seen_ == 300
-    assert_enclosed(model, X, y)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@each("kind", MACHINES)
-def test_what_progress_raises_ends_fit_and_leaves_a_ball(kind, engine):
-    X, y = clouds(2500)
-    calls = []
-
-    def progress(n_passes, n_core, epsilon):
-        calls.append((n_passes, n_core, epsilon))
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-
-    model = machine(kind, engine, max_core=2500)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y, progress=progress)
-    assert calls[-1][1] == model.n_core_ > 0 and not model.converged_
-    assert_state_is_true(model, X, y)
-    model.core.check()
-    calls.clear()
-    again = machine(kind, engine, max_core=2500)
-    assert model.fit(X, y).dual_coef_.tobytes() == again.fit(X, y).dual_coef_.tobytes()
-
-
 # -- kernels ---------------------------------------------------------------------------------------
 
 
@@ -379,28 +298,6 @@ def test_slack_is_that_of_equation_4():
     yf = np.where(y, 1, -1) * model.decision_function(X)
     assert (yf >= margin - xi - 1e-5).all()
     assert (np.abs(yf - (margin - xi))[alpha > 0] < 1e-5).all()
-
-
-@each(
-    "params, text",
-    [
-        ({"epsilon": 0.0}, "epsilon"),
-        ({"epsilon": 1.0}, "epsilon"),
-        ({"margin_tol": 0.0}, "margin_tol"),
-        ({"margin_tol": 1.0}, "margin_tol"),
-        ({"C": -1.0}, "C="),
-        ({"max_core": 1}, "max_core"),
-        ({"cache": 100}, "two kernel rows"),
-        ({"max_iter": 0}, "max_iter"),
-        ({"seed": -1}, "seed"),
-        ({"normalize": 1}, "normalize"),
-        ({"kernel": Polynomial(64, 1e3), "normalize": True}, "too large"),
-    ],
-)
-@each("kind", MACHINES)
-def test_parameters_out_of_range(kind, params, text):
-    with pytest.raises(ValueError, match=text):
-        kind(**params).plan(3)
 
 
 # -- normalised kernels, the literal Algorithm 1 ---------------------------------------------------
@@ -603,14 +500,6 @@ def test_a_radius_that_no_round_made_is_refused(shrunk, C):
     ):
         with pytest.raises(CorruptModelError, match="radius"):
             restore(data(model, shrunk=shrunk))
-
-
-@pytest.mark.parametrize("shrunk", [0.5, 0.75, 1.0])
-def test_a_radius_too_small_for_the_core_vectors_is_refused(shrunk):
-    """Whatever the file says of its rounds."""
-    model = ball_machine(max_rounds=5).fit(XS, YS)
-    with pytest.raises(CorruptModelError, match="radius"):
-        restore(data(model, shrunk=shrunk, n_rounds=3))
 
 
 def stop_after(n):

@@ -10,9 +10,7 @@ from each import each
 from edgesvm import (
     RBF,
     BatchSVM,
-    CorruptModelError,
     IncrementalSVM,
-    NotFittedError,
     WindowedSVM,
 )
 
@@ -108,22 +106,6 @@ def test_the_active_scheme_between_two_of_the_paper(errors, correct, scheme):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_draws_of_the_active_scheme():
-    X, y = clouds(400, apart=0.5)
-    by_seed = [
-        joined("compiled", X, y, scheme="active", correct_kept=0.5, seed=s)[0].tolist()
-        for s in (0, 0, 1)
-    ]
-    assert by_seed[0] == by_seed[1] != by_seed[2]
-    for shares in ({"errors_kept": 1.5}, {"correct_kept": -0.1}, {"errors_kept": np.nan}):
-        with pytest.raises(ValueError, match=f"{next(iter(shares))}="):
-            incremental(scheme="active", **shares).plan(2)
-    with pytest.raises(ValueError, match="no sample would be learned"):
-        incremental(scheme="active", errors_kept=0, correct_kept=0).plan(2)
-    with pytest.raises(ValueError, match="scheme='active'"):
-        windowed(scheme="active").plan(2)
-
-
 def test_the_third_scheme_leaves_out_what_the_fourth_takes():
     """A sample far on the wrong side: an error, outside the band."""
     X, y = clouds(100, apart=2.0)
@@ -217,16 +199,6 @@ def test_the_gradient_that_stays_is_that_of_the_model(V, engine):
     expected = learner.core.labels.sign * (sign - (learner.decision_function(vectors) - intercept))
     np.testing.assert_allclose(gradient[:n], expected, atol=1e-5)
     assert not gradient[n:].any()
-
-
-@each("place, value", [(0, np.nan), (3, np.inf), (-1, 1.0)])
-def test_a_gradient_that_cannot_be_is_refused(place, value):
-    X, y = clouds(100, noise=0.05)
-    learner = incremental(batch_size=10).partial_fit(X, y)
-    learner.core.check()
-    learner.core.views["gradient"][place] = value
-    with pytest.raises(CorruptModelError, match="gradient"):
-        learner.core.check()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -327,28 +299,6 @@ def test_every_size(V, b, dtype):
     assert learners[0].n_cycles_ == 200 // b
 
 
-@each(
-    "name, value",
-    [
-        ("scheme", "all"),
-        ("scheme", None),
-        ("batch_size", 0),
-        ("batch_size", 2.5),
-        ("max_vectors", 1),
-        ("C", 0.0),
-        ("tol", -1.0),
-        ("cache", 100),
-        ("max_iter", 0),
-        ("kernel", "sigmoid"),
-        ("gamma", -1.0),
-    ],
-)
-def test_parameters_out_of_range(name, value):
-    params = {"kernel": "rbf"} if name == "gamma" else {}
-    with pytest.raises(ValueError, match=name):
-        incremental(**{**params, name: value}).allocate(2)
-
-
 # -- models of the last 1 to w batches -------------------------------------------------------------
 
 
@@ -412,35 +362,3 @@ def test_samples_wait_for_their_batch(engine):
     learner.learn_one(X[-1], y[-1])
     assert learner.n_waiting_ == 0
     assert learner.decision_function(stream[0][0]).tolist() != before.tolist()
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_there_is_a_model_before_the_first_batch_is_full(engine):
-    X, y = clouds(40, apart=2.0)
-    learner = windowed(engine, batch_size=64)
-    with pytest.raises(NotFittedError):
-        learner.predict(X)
-    learner.partial_fit(X[:16], y[:16])
-    assert learner.score(X, y) > 0.9
-    assert learner.n_batches_ == learner.n_cycles_ == learner.n_given_up_ == 0
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_batches_of_one_class(engine):
-    X, y = clouds(400, apart=2.0)
-    turns = np.concatenate([np.flatnonzero(y > 0)[:150], np.flatnonzero(y < 0)[:150]])
-    learner = windowed(engine, window=2, batch_size=25, max_vectors=30)
-    learner.partial_fit(X[turns], y[turns])
-    assert set(learner.predict(X)) == {-1}, "the last two batches are of one class"
-    learner.partial_fit(X[turns[:25]], y[turns[:25]])
-    assert learner.score(X, y) > 0.9
-
-
-def test_it_follows_a_stream_that_turns_over():
-    X = np.random.default_rng(0).standard_normal((3000, 2))
-    y = np.where((X[:, 0] > 0) ^ (np.arange(3000) >= 1500), 1, -1)
-    learner = windowed(batch_size=50, max_vectors=100)
-    learner.partial_fit(X[:1500], y[:1500])
-    assert learner.score(X[:1500], y[:1500]) > 0.95
-    learner.partial_fit(X[1500:1800], y[1500:1800])
-    assert learner.score(X[1800:], y[1800:]) > 0.95

@@ -5,7 +5,7 @@ import pytest
 from each import each
 from streams import ENGINES, make
 
-from edgesvm import LASVM, RBF, BatchSVM, Linear, NotFittedError
+from edgesvm import LASVM, RBF, BatchSVM, Linear
 
 engines = pytest.mark.parametrize("engine", ENGINES)
 CLASSES = [-1, 1]
@@ -165,13 +165,3 @@ def test_with_a_limit_it_stays_feasible(engine, max_vectors):
         g = np.sign(bound) - kernel(V, V) @ alpha
         np.testing.assert_allclose(views["gradient"][:m], g, atol=1e-9)
     assert model.n_given_up_ > 50
-
-
-def test_a_model_of_nothing_cannot_be_finished():
-    with pytest.raises(NotFittedError):
-        LASVM().finish()
-    with pytest.raises(ValueError, match="tau=1e-09"):
-        LASVM(tau=1e-9).plan(3)
-    for max_iter in (0, 2.5):
-        with pytest.raises(ValueError, match="max_iter"):
-            LASVM().finish(max_iter=max_iter)

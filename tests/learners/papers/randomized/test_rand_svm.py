@@ -2,18 +2,15 @@
 
 import math
 import re
-import tracemalloc
 
 import numpy as np
 import pytest
 from each import each
 
 import edgesvm
-from edgesvm import RBF, BatchSVM, Linear, RandSVM, ReservoirSVM, StreamSVM, data
+from edgesvm import RBF, BatchSVM, Linear, RandSVM, data
 from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
 from edgesvm.learners.papers.randomized.rand_svm import estimated_support, support_for_margin
-from edgesvm.link._ring import Batch
-from edgesvm.link.recording import Recording, RecordingSchema, RecordingWriter
 from reference.rand_svm import WorkingSetRef
 
 ENGINES = ["compiled", "reference"]
@@ -82,24 +79,6 @@ def test_a_sample_has_c_times_k_rows_where_there_is_room():
 # -- Theorems 1 to 3 -------------------------------------------------------------------------------
 
 
-def separable(n=40, width=600, seed=0):
-    """Rows of norm at most 1 with labels of a hyperplane, far from it."""
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % 2 == 0
-    X = rng.standard_normal((n, width)) / (2 * math.sqrt(width))
-    X[:, 0] = np.where(y, 0.8, -0.8)
-    return X / np.linalg.norm(X, axis=1).max(), y
-
-
-def hard_margin(X, y):
-    """(w, b, l): the hyperplane y (w.x + b) >= 1, and its margin 1 / |w|."""
-    svm = BatchSVM(
-        max_samples=len(X), kernel=Linear(), C=1e6, tol=1e-6, dtype="float64", max_iter=10**6
-    ).fit(X, y)
-    w = svm.dual_coef_[0] @ svm.support_vectors_
-    return w, float(svm.intercept_[0]), 1.0 / np.linalg.norm(w)
-
-
 def test_k_is_the_theorems():
     k = 8 / 0.3**2 * (1 + (1 + 2.0**2) / (2 * 0.7)) ** 2 * math.log(4 * 5000 / 0.1)
     assert support_for_margin(5000, 0.7, 2.0, loss=0.3, delta=0.1) == math.ceil(k)
@@ -113,22 +92,6 @@ def test_equation_4_is_that_of_unit_norms():
     epsilon = 0.4 / (1 + 2 / (2 * 0.25))
     of_theorem = support_for_margin(10**5, 0.25, loss=0.4)
     assert 2 * of_theorem == pytest.approx(estimated_support(10**5, epsilon, separable=True), abs=2)
-
-
-def test_rand_svm_stops_at_the_theorems_k():
-    X, y = separable(width=5)
-    k = support_for_margin(len(X), hard_margin(X, y)[2], loss=0.5)
-    assert RandSVM(k=k).fit(X, y).k_ == k > len(X)
-
-
-@each(
-    "wrong",
-    [{"margin": 0.0}, {"radius": -1.0}, {"loss": 1.0}, {"delta": 0.0}, {"n_removed": -1}],
-)
-def test_what_is_out_of_range_is_named(wrong):
-    (name,) = wrong
-    with pytest.raises(ValueError, match=name):
-        support_for_margin(10, **({"margin": 0.5} | wrong))
 
 
 # -- the four stops --------------------------------------------------------------------------------
@@ -307,17 +270,6 @@ def test_a_stopped_fit_keeps_the_last_solution(engine):
     assert bytes(again.arena) == bytes(rand_svm(200, engine, kernel=RBF(2.0)).fit(X, y).arena)
 
 
-def test_the_twin_goes_the_same_way():
-    X, y = board(1500)
-    fast, plain = (
-        rand_svm(120, engine, kernel=RBF(2.0), dtype="float64", tol=1e-6).fit(X, y)
-        for engine in ENGINES
-    )
-    assert fast.n_passes_ == plain.n_passes_ > 2 and fast.stop_ == plain.stop_
-    assert fast.n_violators_ == plain.n_violators_
-    np.testing.assert_allclose(fast.decision_function(X), plain.decision_function(X), atol=1e-4)
-
-
 def test_a_rare_class_that_the_first_sample_misses():
     """A sample of one class has no support vectors: a whole sample of violators would be of the
     other class alone, and so on for ever."""
@@ -393,21 +345,6 @@ def test_kept_in_front_and_none_of_the_last_drawn_again(kind):
     assert arrays["drawn_weights"].tolist() == weights[numbers].tolist()
 
 
-@each("kind", WORKING_SETS)
-def test_the_loss_is_that_of_all_rows(kind):
-    X, slots = np.zeros((6, 2), np.float32), np.array([1, 1, 0, 0, 1, 0], np.int8)
-    working = kind(views(4), 0)
-    working.keep(np.empty(0, np.int64), 4)
-    working.offer(0, X[:2], slots[:2])
-    assert working.loss == 0.0, "there is no solution yet"
-    working.keep(np.array([0]), 4)
-    f = np.array([0.25, 3.0, -0.5, 2.0, -1.0, 1.0])
-    weights = np.array([1.0, 1.0, 2.0, 1.0, 0.5, 0.0])
-    working.offer(0, X[:3], slots[:3], weights[:3], f[:3], 1.0)
-    working.offer(3, X[3:], slots[3:], weights[3:], f[3:], 1.0)
-    assert working.loss == 0.75 + 2 * 0.5 + 3.0 + 0.5 * 2.0
-
-
 def test_the_loss_is_rounded_once():
     rng = np.random.default_rng(3)
     largest = float(np.finfo(np.float64).max)
@@ -443,30 +380,6 @@ def test_both_working_sets_draw_the_same():
 
 
 # -- sources ---------------------------------------------------------------------------------------
-
-
-def recording(path, X, y):
-    n = len(X)
-    with RecordingWriter(path, RecordingSchema(X.shape[1])) as writer:
-        writer.append(
-            Batch(X, y.astype(np.int32), np.ones(n, bool), np.ones(n, np.float32),
-                  np.arange(n, dtype=np.uint32))
-        )  # fmt: skip
-    return path
-
-
-def test_array_memmap_and_recording_are_the_same(tmp_path):
-    X, y = board(4000)
-    labels = y.astype(int)
-    model = rand_svm(250, kernel=RBF(2.0)).fit(X, labels)
-    np.save(tmp_path / "X.npy", X)
-    mapped = rand_svm(250, kernel=RBF(2.0)).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), labels)
-    with Recording(recording(tmp_path / "samples.rec", X, y)) as source:
-        recorded = rand_svm(250, kernel=RBF(2.0)).fit(source)
-        with pytest.raises(TypeError, match="leave out y"):
-            rand_svm(250).fit(source, y)
-    assert bytes(model.arena) == bytes(mapped.arena) == bytes(recorded.arena)
-    assert model.n_seen_ == 4000 and model.n_passes_ > 2
 
 
 class Rows:
@@ -555,114 +468,3 @@ def test_a_row_too_large_for_its_kernel_is_refused_before_anything_is_forgotten(
     with pytest.raises(ValueError, match=r"RandSVM: row 350 \(label"):
         model.fit(X, y)
     assert bytes(model.arena) == before
-
-
-# -- solvers ---------------------------------------------------------------------------------------
-
-
-def test_any_solver_with_the_interface():
-    X, y = board(3000)
-    plain = rand_svm(200, kernel=RBF(2.0)).fit(X, y)
-
-    class Doubled(BatchSVM):
-        """A solver of one's own, with another C."""
-
-        def _check_params(self):
-            super()._check_params()
-
-        def _build(self, engine, place):
-            return BatchSVM(**{**self.get_params(), "C": 2 * self.C})._build(engine, place)
-
-    mine = Doubled(max_samples=200, C=5.0, kernel=RBF(2.0), tol=1e-3, cache="1MiB")
-    model = RandSVM(solver=mine).fit(X, y)
-    assert isinstance(model.solver_, Doubled)
-    assert model.predict(X).tolist() == plain.predict(X).tolist()
-    reservoir = ReservoirSVM(max_samples=200, C=10.0, kernel=RBF(2.0), cache="1MiB")
-    drawn = RandSVM(solver=reservoir).fit(X, y)
-    assert drawn.score(X, y) > reservoir.fit(X, y).score(X, y)
-
-
-@each("solver", [StreamSVM(), "batch", BatchSVM, 3])
-def test_what_is_no_solver_is_refused(solver):
-    with pytest.raises(ValueError, match="solver="):
-        RandSVM(solver=solver).plan(3)
-
-
-def test_the_solver_given_stays_as_it_is():
-    X, y = clouds(300)
-    solver = BatchSVM(max_samples=100)
-    model = RandSVM(solver=solver).fit(X, y)
-    assert solver.nbytes == 0 and model.solver is solver
-    assert model.solver_.nbytes == model.nbytes
-    assert model.solver_.support_vectors_.tolist() == model.support_vectors_.tolist()
-
-
-@each(
-    "name, value",
-    [
-        ("epsilon", 0.0),
-        ("epsilon", 1.0),
-        ("epsilon", np.nan),
-        ("delta", -0.1),
-        ("delta", 1.5),
-        ("separable", "yes"),
-        ("k", 0),
-        ("k", 2.5),
-        ("c", 0.99),
-        ("c", np.inf),
-        ("max_passes", 0),
-        ("max_passes", None),
-        ("seed", -1),
-        ("seed", 2**32),
-        ("returns", "first"),
-    ],
-)
-def test_a_parameter_out_of_range_is_named(name, value):
-    X, y = clouds(50)
-    model = rand_svm(20, **{name: value})
-    for use in (lambda: model.plan(2), lambda: model.fit(X, y)):
-        with pytest.raises(ValueError, match=f"{name}={value!r}"):
-            use()
-    assert model.nbytes == 0
-
-
-def test_a_huge_k_is_held_to_the_room_there_is():
-    X, y = clouds(800)
-    model = rand_svm(300, epsilon=1e-100).fit(X, y)
-    assert model.sample_size_ == 300 and model.k_ == 2**62
-
-
-# -- memory ----------------------------------------------------------------------------------------
-
-
-class Endless:
-    """n rows made as they are asked for, the same in each pass."""
-
-    n_features = 2
-
-    def __init__(self, n):
-        self.n = n
-
-    def chunks(self, size):
-        for at in range(0, self.n, size):
-            X = np.random.default_rng(at).uniform(0, 4, (min(size, self.n - at), 2))
-            yield data.Rows(X.astype(np.float32), np.floor(X).sum(axis=1) % 2 == 0)
-
-
-def peak_of_fit(n):
-    solver = BatchSVM(max_samples=200, C=10.0, kernel=RBF(2.0), cache="160KiB")
-    model = RandSVM(solver=solver, max_passes=3).allocate(2)
-    tracemalloc.start()
-    try:
-        model.fit(Endless(n))
-        return tracemalloc.get_traced_memory()[1], model.n_passes_
-    finally:
-        tracemalloc.stop()
-
-
-def test_the_peak_does_not_grow_with_the_rows():
-    peak_of_fit(2000)  # what is imported on the way
-    few, many = peak_of_fit(4000), peak_of_fit(80_000)
-    assert few[1] == many[1] == 3
-    more = 76_000 * 2 * 4  # bytes of the rows that `many` has more
-    assert many[0] < few[0] + more / 10  # garbage may wait to be collected
