@@ -175,7 +175,6 @@ def test_one_heavy_weight_does_not_spoil_it():
 # -- hostile snapshots -----------------------------------------------------------------------------
 
 
-
 def test_a_model_laid_out_for_fewer_classes_than_said_is_refused(tmp_path):
     X, y = clouds(100, 5, 3)
     ByteSVM(n_bytes=900, n_classes=3).partial_fit(X, y).save(tmp_path / "m.esvm")
