@@ -103,14 +103,12 @@ class Classifier(Named, base.Classifier):
 
     Notes
     -----
-    A feature that a sample lacks is 0, as in river's sparse models. A late feature gets the next
-    column that is free; with none left, its values are counted in ``n_left_out_`` and not learned,
-    since a learner never takes more bytes than planned. So give `n_features` where features come
-    late.
+    A feature that a sample lacks is 0. A late feature gets the next column that is free; with none
+    left, its values are counted in ``n_left_out_`` and not learned.
 
     ``predict_proba_one`` gives probabilities with `Calibrated` and `ByteSVM`; with others shares
-    that follow the decision values, which river's ensembles and drift wrappers need, and which
-    are too near 0 and 1. With two classes, False and True count as known before they are seen.
+    that follow the decision values. With two classes, False and True count as known before they are
+    seen.
 
     Examples
     --------

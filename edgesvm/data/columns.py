@@ -117,8 +117,7 @@ class Column:
         return max(statistics.median(apart), 0.0) if apart else 0.0
 
     def of_no_use(self, name: str, *, labelled: bool) -> str:
-        """Why the column of this name is left out; empty if it is not. What is constant while all
-        is well may tell a fault."""
+        """Why the column of this name is left out; empty if it is not."""
         if self.is_time:
             return f"times, {self.seconds_apart:g} s apart"
         if self.n_words or self.n_numbers < ENOUGH:

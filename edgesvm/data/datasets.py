@@ -40,14 +40,8 @@ class Dataset(Stream):
         self._classes, self._values, self._noise, self._flips = generators
 
     def read(self, n: int) -> Rows:
-        """The next `n` rows.
-
-        Returns
-        -------
-        Rows
-            X is an ndarray of shape (n, n_features), float32; y of shape (n,), int32: -1 or 1, in
-            `Waveform` 0, 1 or 2. Unpack them with ``X, y = dataset.read(n)``.
-        """
+        """The next `n` rows: X of shape (n, n_features), float32, y int32, -1 or 1, in `Waveform` 0
+        to 2."""
         X, y = self._rows(n)
         if self.flip:
             y = np.where(self._flips.random(n) < self.flip, -y, y)
@@ -68,15 +62,8 @@ class Checkerboard(Dataset):
     """Rows uniform on a board of 4 by 4 squares of alternating class.
 
     x = (U(0, 4), U(0, 4)); y = 1 if floor(x1) and floor(x2) are both even or both odd, else -1.
-    With ``flip=0.15`` it is the "N-Checkerboard", which is tested on clean rows.
-
-    Notes
-    -----
-    The accuracy of the best classifier is 1 on clean rows and 1 - flip on noisy ones.
-
-    References
-    ----------
-    Krishnan, Bhattacharyya & Hariharan 2007, section 3; Wang & Vucetic 2009, section 5.1.
+    With ``flip=0.15`` it is the "N-Checkerboard", which is tested on clean rows (Krishnan,
+    Bhattacharyya & Hariharan 2007, section 3; Wang & Vucetic 2009, section 5.1).
     """
 
     def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -88,11 +75,8 @@ class Checkerboard(Dataset):
 class Gauss(Dataset):
     """Two round Gaussians, one inside the other: 1 is N((0, 0), I), -1 is N((2, 0), 4 I).
 
-    Notes
-    -----
-    The best classifier has an accuracy of 81.55 %. Wang & Vucetic 2009 use a "Gauss" of two classes
-    in two dimensions without describing it; the kernel machines of their Table 3 reach 81.5 % on
-    it, as they do here.
+    The best classifier has an accuracy of 81.55 %. Wang & Vucetic 2009 do not describe their
+    "Gauss"; the kernel machines of their Table 3 reach 81.5 % on it.
     """
 
     def _rows(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -105,17 +89,9 @@ class Waveform(Dataset):
     """Breiman's waves: 21 points of a random mixture of two of three triangles, plus noise.
 
     x_i = u h_a(i) + (1 - u) h_b(i) + e_i for i = 1 to 21, u uniform on (0, 1), e_i standard normal;
-    (a, b) is (1, 2), (1, 3), (2, 3) in class 0, 1, 2. h_1(i) = max(6 - |i - 11|, 0),
-    h_2(i) = h_1(i - 4), h_3(i) = h_1(i + 4).
-
-    Notes
-    -----
-    The best classifier has an accuracy of about 86 %.
-
-    References
-    ----------
-    Breiman, Friedman, Olshen & Stone 1984, section 2.6.2. Wang & Vucetic 2009 learn the first class
-    against the other two.
+    (a, b) is (1, 2), (1, 3), (2, 3) in class 0, 1, 2. h_1(i) = max(6 - |i - 11|, 0), h_2(i) = h_1(i
+    - 4), h_3(i) = h_1(i + 4) (Breiman, Friedman, Olshen & Stone 1984, section 2.6.2). The best
+    classifier has an accuracy of about 86 %.
     """
 
     n_features = 21
@@ -136,17 +112,10 @@ class Waveform(Dataset):
 class TwoNorm(Dataset):
     """Two round Gaussians of unit variance in 20 dimensions: the mean is y (a, ..., a).
 
-    a = 2 / sqrt(20), so that the means are 4 apart.
-
-    Notes
-    -----
-    The best classifier is the plane sum(x) = 0, with an accuracy of 97.7 %.
-
-    References
-    ----------
-    Krishnan, Bhattacharyya & Hariharan 2007, section 3. Domeniconi & Gunopulos 2001, section 4,
-    describe their "noisy crossed norm" in the same words and do not specify the noise (their batch
-    error of 3.2 % would need ``flip=0.01``).
+    a = 2 / sqrt(20), so that the means are 4 apart (Krishnan, Bhattacharyya & Hariharan 2007,
+    section 3). The best classifier is the plane sum(x) = 0, with an accuracy of 97.7 %. Domeniconi
+    & Gunopulos 2001 describe their "noisy crossed norm" in the same words and do not specify the
+    noise.
     """
 
     n_features = 20
@@ -163,23 +132,9 @@ NoisyCrossedNorm = TwoNorm
 class RingNorm(Dataset):
     """A Gaussian of unit variance inside one of variance 4, in 20 dimensions.
 
-    1 is N((a, ..., a), I) with a = 2 / sqrt(20); -1 is N((centre, ..., centre), 4 I).
-
-    Parameters
-    ----------
-    seed : int, >= 0
-    flip : float, 0 to 0.5
-    centre : float, default 0
-        0 in Breiman. Krishnan et al. print "mean 1".
-
-    Notes
-    -----
-    The best classifier has an accuracy of about 98.7 %.
-
-    References
-    ----------
-    Breiman 1996, "Bias, variance, and arcing classifiers"; Krishnan, Bhattacharyya & Hariharan
-    2007, section 3.
+    1 is N((a, ..., a), I) with a = 2 / sqrt(20); -1 is N((centre, ..., centre), 4 I), centre 0 in
+    Breiman 1996 and 1 in Krishnan, Bhattacharyya & Hariharan 2007, section 3. The best classifier
+    has an accuracy of about 98.7 %.
     """
 
     n_features = 20

@@ -12,8 +12,7 @@ INT16 = np.iinfo(np.int16)  # what a link has for labels
 
 
 def printable(name: str) -> str:
-    """A name as it is shown: what is no visible character, such as the escape that begins a
-    terminal's commands, is written as its code."""
+    """A name as it is shown: what is no visible character is written as its code."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
 
 

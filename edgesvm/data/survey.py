@@ -124,8 +124,7 @@ def _nonzeros(chunk: Rows, owner: str, most: int | None) -> int:
 
 
 def is_weight(weight: np.ndarray, C: float = 1.0) -> np.ndarray:
-    """Which weights are zero, or in range and give a finite positive C * weight; ndarray of
-    bool."""
+    """Which weights are zero, or give a finite positive C * weight; ndarray of bool."""
     with np.errstate(over="ignore", invalid="ignore"):
         bound = C * weight
     fine = np.isfinite(bound) & (bound > 0.0)

@@ -98,8 +98,7 @@ class Fixed:
 
 
 def _linear(learner: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Weights (values, features) and intercepts; also of a machine with the linear kernel. Of a
-    regressor, in deviations of the target."""
+    """Weights (values, features) and intercepts; of a regressor, in deviations of the target."""
     w: Any
     b: Any
     if learner.regresses:

@@ -25,7 +25,7 @@ def export(
     *,
     inference: bool | None = None,
 ) -> list[Path]:
-    """Write C99 that learns and predicts as `learner` does, from where it is.
+    """Write C99 that learns and predicts as `learner` does, from where it is; returns the files.
 
     Parameters
     ----------
@@ -38,10 +38,6 @@ def export(
         of its raw samples. Default: only if it is none of those that learn on a board, which are
         ByteSVM, StreamSVM, FourierSVM, FourierSVR, AdaGradSVR, GaussianNovelty and KernelNovelty,
         behind a standardizer or within Calibrated, too.
-
-    Returns
-    -------
-    list of Path, the files written
 
     Raises
     ------

@@ -85,23 +85,8 @@ class Need:
 
 
 def needs(model: Learner | Chain, names: list[str], *, inference: bool | None = None) -> list[Need]:
-    """What a model needs on some boards.
-
-    Parameters
-    ----------
-    model : Learner or Chain, allocated, which knows its classes
-    names : list of str, of `BOARDS`
-    inference : bool, optional
-        Of the tables that decide only, as in `export`.
-
-    Returns
-    -------
-    list of Need, one a board
-
-    Raises
-    ------
-    ValueError
-        The learner cannot be exported.
+    """What a model, allocated and with known classes, needs on boards, `names` of `BOARDS`;
+    `inference` as in `export`. ValueError if it cannot be exported.
 
     Examples
     --------

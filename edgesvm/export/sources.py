@@ -239,8 +239,7 @@ def labelled(model: Model) -> dict[str, str]:
 
 
 def named(prefix: str, labels: tuple[Any, ...], names: tuple[str, ...]) -> str:
-    """The names of features, as a comment, and of labels, as a table that takes no memory where it
-    is not used."""
+    """The names of features, as a comment, and of labels, as a table."""
     told = ""
     if names:
         listed = comment(", ".join(f"{j} {name}" for j, name in enumerate(names)))
@@ -501,8 +500,7 @@ def itself(model: Model) -> list[str]:
 
 
 def macros(model: Model, unit: Unit, scratch: Mapping[str, int] | None = None) -> str:
-    """A core's attributes and labels, and where its arrays are; `scratch`: where some are
-    instead."""
+    """A core's attributes and labels, and where its arrays, or some as `scratch`, are."""
     plan = unit.plan or model.behind
     if unit is model.windows:
         return attributes(unit, plan)

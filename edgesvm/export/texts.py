@@ -32,6 +32,5 @@ def read(folder: str, name: str) -> str:
 
 @cache
 def translated(goal: str) -> dict[str, dict[str, Any]]:
-    """Of what is translated to "learn" or to "decide": class -> its header, the numbers and the
-    arrays that this asks for."""
+    """Of what is translated to "learn" or to "decide": class -> its header and what it needs."""
     return json.loads(read(f"translated/{goal}", "attributes.json")) | WRITTEN

@@ -11,8 +11,8 @@ n samples in place of all. a never falls below 0: the order of the scores stays.
 begins with its first sample, b at the log-odds of the counts.
 
 Two classes have one sigmoid; of more, log p are the values. The threshold of the class whose recall
-is kept is minus the share-quantile q of its margins m (by how much its own value was above the
-others' largest), by stochastic approximation (Robbins & Monro 1951) with d, the mean of |m - q|:
+is kept is minus the share-quantile q of its margins m, by stochastic approximation (Robbins & Monro
+1951) with d, the mean of |m - q|:
 
     q += gain d / min(k, recent) (1 - share - [m <= q]),     m of the class's k-th sample
 """
@@ -43,15 +43,8 @@ cdef inline double within(double value, double most) noexcept nogil:
 
 @cython.final
 cdef class CalibratedCore(LearnerCore):
-    """State and step. The public class has checked the parameters.
-
-    Parameters
-    ----------
-    inner : LearnerCore, on the same arena, with the same counters
-    by_label : function of a label, to the logarithm of its price and whether its recall is kept
-    missed : float, the share of that class that may be missed
-    outside : float, the share of the samples whose label may be outside their set
-    """
+    """State and step; `by_label` gives a label's logarithm of the price and whether its recall is
+    kept, `missed` and `outside` are shares."""
     cdef readonly LearnerCore inner
     cdef object by_label
     cdef readonly double missed

@@ -10,11 +10,7 @@ Classes without a sample do not compete. For the others, with f_ij > 0 for j, th
     rest:  f_j
     two classes compete: -d/2 and d/2,  d = f of the pair, or half the difference of the two f
 
-A class that does not compete scores below all others. A part that has not seen both of its classes
-does not vote. Sums run in the sort order of the labels, so they do not depend on the order of
-arrival.
-
-Bytes: 24 + 24 K, plus those of the parts. Scores and sums are zero between samples.
+Sums run in the sort order of the labels, not of arrival. Scores and sums are zero between samples.
 """
 
 cimport cython
@@ -63,12 +59,8 @@ cdef inline uint64_t mixed(const char *vector, int64_t n_bytes) noexcept nogil:
 @cython.final
 cdef class SameVectors:
     """The different vectors of several kernel learners with the same kernel and features, as they
-    are now: a block of samples takes its kernel value with each but once.
-
-    The parts of a one-vs-one learner hold samples of the same stream, each of which went to the
-    parts of its class. A kernel value that one core sums in float64 and another in the vectors'
-    dtype is taken twice. Bytes, of M vectors of which m differ, in P parts: 4 M + m (8 + 64) + 8 P
-    + 8 D s, and at most 24 M more while they are compared.
+    are now: a block of samples takes its kernel value with each but once. Bytes, of M
+    vectors of which m differ, in P parts: 4 M + m (8 + 64) + 8 P + 8 D s, and 24 M meanwhile.
     """
     cdef readonly list arrays   # what the pointers below point into
     cdef tuple cores
@@ -171,14 +163,7 @@ def decides_in_blocks(LearnerCore part):
 
 @cython.final
 cdef class MulticlassCore(LearnerCore):
-    """State and step.
-
-    Parameters
-    ----------
-    parts : tuple of LearnerCore, each on its row of the array `parts`
-    pairs : bool, one-vs-one; otherwise one-vs-rest
-    most : int or None, the number of samples after which a part refuses more
-    """
+    """State and step, of one-vs-one if `pairs`; a part refuses more than `most` samples."""
     cdef readonly tuple parts
     cdef PyObject *part_tuple   # the same
     cdef readonly bint pairs

@@ -66,14 +66,6 @@ class Calibrated(Probable, Shell):
     coverage : float, optional
         Share of the samples, between 0 and 1, whose label `predict_set` is to hold.
 
-    Attributes
-    ----------
-    set_coverage_ : float, share of the samples whose label their set held so far
-    set_size_ : float, mean number of labels in it
-    slope_, offset_ : ndarray of shape (1,), or (n_classes,) for a learner of more than two classes
-    unseen_labels_ : list, labels with a price or a recall that no sample has had yet
-    learner_ : Learner
-
     Notes
     -----
     Platt, "Probabilistic outputs for support vector machines", 1999, fitted online: one Newton step
@@ -171,8 +163,7 @@ class Calibrated(Probable, Shell):
         return self._set_of(self.predict_proba(X, n_jobs=n_jobs))
 
     def predict_set_one(self, x: ArrayLike) -> list[Any]:
-        """The labels that one sample may well have, in the order of ``classes_``; raises as
-        `predict_set`."""
+        """The labels that one sample may well have, in the order of ``classes_``."""
         found: list[Any] = self.classes_[self._set_of(self.predict_proba_one(x)[None])[0]].tolist()
         return found
 
@@ -192,8 +183,7 @@ class Calibrated(Probable, Shell):
 
     @property
     def set_coverage_(self) -> float:
-        """Share of the samples whose label their set held, each asked before it learned the sample;
-        NaN before the first."""
+        """Share of the samples whose label their set held, before learned; NaN at first."""
         n, within, _ = self._counted("n_sets")
         return float(within / n) if n else float("nan")
 

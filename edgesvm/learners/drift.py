@@ -215,8 +215,7 @@ class DriftWatch:
         self._answer = self.learner.predict_one(x)
 
     def score(self, label: Any) -> bool:
-        """Add the error of the answer, now that the sample was learned. Returns whether the learner
-        was reset; without an answer nothing is added."""
+        """Add the error of the answer, if there is one. Returns whether the learner was reset."""
         if self._answer is None:
             return False
         is_wrong = bool(self._answer != label)

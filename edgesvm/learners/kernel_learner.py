@@ -77,8 +77,7 @@ class KernelLearner(KernelMethod):
 
 
 def half_life(name: str, value: object) -> float:
-    """`forgetting`, as the core takes it: 0 where drifts say when to forget, below 0 where nothing
-    is forgotten."""
+    """`forgetting`, as the core takes it: 0 with drifts, below 0 where nothing is forgotten."""
     if value is None:
         return -1.0
     if value == "drift":

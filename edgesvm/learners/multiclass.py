@@ -208,9 +208,8 @@ class Multiclass(Wrapper):
     def _fit_parts(  # noqa: PLR0917
         self, X: Any, y: Any, weights: Any, source: Source, per_slot: np.ndarray, progress: Any
     ) -> None:
-        """Fit one part after the other, each with its own rows; a part with samples of only one of
-        its classes is skipped. All are fitted in the memory of the last: so the scratch of a fit,
-        much of it a cache of kernel rows, is resident once."""
+        """Fit one part after the other, each with its own rows, all in the memory of the last; a
+        part with samples of only one of its classes is skipped."""
         core = self.core
         to_fit = self._sides_seen(per_slot)
         bench = core.parts[max(to_fit, default=0)]
@@ -255,8 +254,7 @@ class Multiclass(Wrapper):
 
     @exclusive
     def solve(self: Self, *, progress: Progress | None = None) -> Self:
-        """Solve every part that solves on demand, such as `BatchSVM`; `fit` does so too. Does
-        nothing if the learner has no ``solve``."""
+        """Solve every part that solves on demand, such as `BatchSVM`; `fit` does so too."""
         if hasattr(self.inner, "solve") and self._state is not None:
             parts = self.parts_
             for p, part in enumerate(parts):
@@ -279,11 +277,6 @@ class OneVsOne(Multiclass):
     n_classes : int, default 10
         Largest number of classes, 2 to 127. Memory is allocated for all n_classes (n_classes - 1) /
         2 pairs.
-
-    Attributes
-    ----------
-    parts_ : list of learners
-    n_left_out_ : int
 
     Notes
     -----
@@ -405,8 +398,7 @@ class PartOfSource:
         self._source, self._core, self._sides = source, core, sides
 
     def chunks(self, rows: int) -> Iterator[Rows]:
-        """One pass. Rows are collected into chunks of up to `rows`, so that many small ones are not
-        passed on."""
+        """One pass. Rows are collected into chunks of up to `rows`."""
         waiting: list[Rows] = []
         n_waiting = 0
         for chunk in self._source.chunks(rows, self._core.dtype):

@@ -274,15 +274,13 @@ class Shell(Forecasting, Wrapper):
 
     @property
     def learner_(self) -> Any:
-        """The inner learner, on the same memory: for its counters and extra methods, such as
-        ``learner_.n_given_up_`` or ``learner_.update()``. It sees samples as they are passed on to
-        it: scaled ones behind a scaler."""
+        """The inner learner, on the same memory, for its counters and extra methods. It sees
+        samples as they are passed on to it: scaled ones behind a scaler."""
         return self._inner_at_work(self.core.inner)
 
 
 def found_within(learner: Any, name: str) -> Any:
-    """An attribute of the learner, or of the first learner within that has it; None before the
-    first sample, and if none has it."""
+    """An attribute of the learner, or of the first learner within that has it; else None."""
     inner = learner if getattr(learner, "is_fitted", True) else None
     while inner is not None:
         try:

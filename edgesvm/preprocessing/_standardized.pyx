@@ -4,19 +4,8 @@ The inner learner gets the sample as the scaler maps it, limited to -clip and cl
 refuse it (a polynomial of many features); the statistics take a sample in only if it did not.
 `mapped` is scratch, zero between samples: neither a prediction nor a refused sample leaves a trace.
 
-**Standardized.** Mean and spread (sum of squared deviations) of each feature follow Welford's
-recurrence (Technometrics 1962), where n is the number of samples learned, this one included:
-
-    delta = x - mean,  mean += delta / n,  spread += delta (x - mean)
-
-The inner learner gets (x - mean) / sqrt(spread / n), with the new mean and spread. With `clip`, a
-value is learned as if it were at most b deviations away, by the mean and the spread before it:
-
-    delta = min(max(x - mean, -b d), b d),  d = sqrt(spread / (n - 1)) if spread > 0
-    b = clip min(NEAR + n WIDENING, FAR)
-
-Of the first three values, one that both others are 12 b times as far from as from each other is
-forgotten: the third makes mean = x, spread = 0. With `until`, n_scaled takes n's place.
+**Standardized.** Mean and spread (sum of squared deviations) follow Welford's recurrence, of values
+at most b deviations away: see the public class. With `until`, n_scaled takes n's place.
 
 **RobustStandardized.** Of each feature: `center`, an estimate of its median; `n_apart`, the number
 of samples that lay apart from it; `distance`, an estimate of the median distance of those. The n-th
@@ -28,9 +17,7 @@ sample x moves them by steps that do not depend on how far away it is:
                distance = d, if this is the first apart, else
                distance (1 + 2 / n_apart)^+-1 towards d
 
-A center near a value that most samples have becomes that value. If the first sample was a spike,
-the distance is so long that none is apart; it shrinks all the same, unless many have been apart.
-The scale is 1.4826 distance sqrt(n_apart / n).
+A center near a value that most samples have becomes that value.
 """
 
 cimport cython

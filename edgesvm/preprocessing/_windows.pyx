@@ -3,19 +3,15 @@
 A row is of `window` samples, and there is one every `hop` samples.
 
 **Windows.** As many windows are open as overlap; each sample goes into all of them. Of a channel in
-a window are kept the sums of (x - mean)^2, ^3 and ^4, which move with the mean (Pebay, "Formulas
-for Robust, One-Pass Parallel Computation of Covariances and Arbitrary-Order Statistical Moments",
-2008, eqs. 2.1, 2.7 and 2.9 for one more sample), the sum of its products with time, and the sums of
-squares behind the band-pass filters. The filters run on from window to window.
+a window are kept the sums of (x - mean)^2, ^3 and ^4 (Pebay 2008, eqs. 2.1, 2.7 and 2.9 for one
+more sample), the sum of its products with time, and the sums of squares behind the band-pass
+filters, which run on from window to window.
 
 So do the pyramids: level 0 has a stream's samples, each level above the means of the pairs of the
-one below. They are the windows' common ground; a window has sums over those values of a level that
-lie in it with all their samples. If it has n samples yet, these are the last n // 2^level.
+one below. A window of n samples yet has the last n // 2^level values of a level.
 
-A pattern is three of nine places in a row, in integers, its bias learned by a recursion for
-quantiles (Robbins & Monro 1951); see the public class. Which windows are open follows from the
-number of samples, so it is not stored: window k has the samples k hop to k hop + window - 1 and the
-place k mod n_windows.
+Which windows are open follows from the number of samples, so it is not stored: window k has the
+samples k hop to k hop + window - 1 and the place k mod n_windows.
 
 **The clock.** x, the value of a channel, is compared with the slow mean m, the value before, and
 the mean u and deviation v of the values at the same hour of the week. A sample that comes dt
@@ -31,11 +27,7 @@ n-th part of what the hour has (West, "Updating Mean and Variance Estimates", 19
 The residual is (x - u) / v, where s counts for v as PRIOR visits: (n v^2 + PRIOR s^2) / (n +
 PRIOR).
 
-u and v are kept as codes of 16 bits. The unit of a channel is doubled when a code would be too
-large, and all its codes halved.
-
-**Chain.** Of each window that is open the labels of its samples are counted. The learner's own
-class indices are used, so a label is known to it from its first sample on.
+**Chain.** Of each window that is open the labels of its samples are counted.
 """
 
 cimport cython

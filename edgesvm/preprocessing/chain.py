@@ -45,13 +45,6 @@ class Chain(Composed):
         the one that was seen first in the stream), or its last sample's. A window without it is
         predicted and not learned.
 
-    Attributes
-    ----------
-    windows_ : WindowFeatures or ClockFeatures
-        For its counts and names, in this memory.
-    learner_ : Learner
-        For its counts and predictions of rows, in this memory.
-
     Notes
     -----
     Bytes: those of both, and 8 K ceil(window / hop) for the votes, K the learner's number of
@@ -227,8 +220,7 @@ class Chain(Composed):
         return self._core.window(x, y)
 
     def partial_fit(self, X: ArrayLike, y: Sequence[Any] | np.ndarray) -> Chain:
-        """Push rows with their labels, in order; predictions are dropped. Raises as `push` does, at
-        the first row that is refused; the rows before it are taken in."""
+        """Push rows with their labels, in order; predictions are dropped."""
         rows = list(np.asarray(X))
         if len(rows) != len(y):
             raise ValueError(f"X has {len(rows)} rows, y {len(y)} labels")

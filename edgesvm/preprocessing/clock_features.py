@@ -43,15 +43,13 @@ class ClockFeatures(RawFeatures):
     The slow mean is of some twelve hours. A value counts for it, and for its hour, as at most 8
     times the usual distance from the slow mean. When an hour ends, mean and deviation of its
     samples become the n-th part, and at least an eighth, of what the hour has, after n visits; they
-    count as at most 3 deviations. So a strange sample or hour moves little, and another rhythm is
-    usual after some weeks. What is usual is that of the hour of the week once it was seen
+    count as at most 3 deviations. What is usual is that of the hour of the week once it was seen
     twice; before that the same hours of all days together; and before two of these, the slow mean.
-    The residual is in deviations, for which the usual distance from the slow mean counts as a
-    quarter of a visit, and at most 16.
+    The residual is in deviations, for which the usual distance counts as a quarter of a visit, and
+    at most 16.
 
-    A clock that is set back, as at the end of summer time, lets the hour go on until it is another
-    one; a step ahead, or days without samples, begin another hour. What was missed is not usual.
-    After a `gap` the first difference is 0.
+    A clock that is set back lets the hour go on until it is another one; a step ahead begins
+    another hour. After a `gap` the first difference is 0.
 
     Bytes, with c channels besides the time: 240 + 728 c + 4 c s, s = 4 or 8: the hours of a channel
     are 168 pairs of 16 bits.

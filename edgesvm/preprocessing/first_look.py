@@ -112,8 +112,7 @@ def peaks(frequencies: Floats, shares: Floats) -> list[tuple[float, float]]:
 
 
 def bands(tones: Sequence[tuple[float, float]], rate: float) -> tuple[tuple[float, float], ...]:
-    """A band for each peak, with its ends midway to the next, and one above for what is not there
-    yet; without a peak three, each four times as high as the one below."""
+    """A band for each peak, and one above; without a peak three."""
     top = _rounded(TOP * rate)
     at = [hz for hz, _ in tones if hz < top]
     if not at:
@@ -134,8 +133,7 @@ def _rounded(hz: float) -> float:
 
 def unsteadiness(X: Floats, window: int) -> float:
     """By how much the spread of a window differs from that of the next one: the median, as a share,
-    of the channel of X (n, d) where it is largest. Changes of state are rare, so they do not count.
-    """
+    of the channel of X (n, d) where it is largest."""
     spread = np.log(np.maximum(_cut(X, window).std(axis=1), 1e-12))
     return float(np.expm1(np.median(np.abs(np.diff(spread, axis=0)), axis=0)).max())
 

@@ -81,14 +81,6 @@ class Standardized(Scaler):
         What becomes of a sample with a feature that is NaN: it is refused, or the feature counts as
         its mean so far, and in `n_missing_`.
 
-    Attributes
-    ----------
-    mean_, scale_ : ndarray of shape (n_features,), float64
-    n_scaled_ : int, samples that these are of
-    far_out_ : int, samples learned after the first 10 with a value more than b deviations away
-    n_missing_ : int, values of the samples learned that were NaN
-    learner_ : Learner
-
     Notes
     -----
     A sample is scaled once, by the statistics up to and including itself. Samples learned early
@@ -161,8 +153,7 @@ class Standardized(Scaler):
 
     @property
     def n_missing_(self) -> int:
-        """Values of the samples learned that were NaN and counted as the mean; 0 with
-        missing="refuse"."""
+        """Values of the samples learned that were NaN; 0 with missing="refuse"."""
         return int(self.core.views.get("n_missing", 0))
 
     def __sklearn_tags__(self) -> Any:

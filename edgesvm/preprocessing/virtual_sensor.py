@@ -79,8 +79,7 @@ class VirtualSensor(Composed):
     # -- memory ------------------------------------------------------------------------------------
 
     def _parts(self, n_inputs: int) -> dict[str, tuple[Learner, int]]:
-        """Unused learners by the name of their parameter, and how many features each gets; raises
-        ValueError for a parameter out of range."""
+        """Unused learners by the name of their parameter, and how many features each gets."""
         whole("n_inputs", n_inputs, 2, 1 << 24)
         whole("target", self.target, -n_inputs, n_inputs - 1)
         regressor: Any = self.regressor

@@ -199,8 +199,7 @@ class RawFeatures(Saved):
         return 0 if n < core.window else (n - core.window) // core.hop + 1
 
     def gap(self) -> None:
-        """Samples are missing here: drop the windows that are open, and count them. The next sample
-        is the first of new windows."""
+        """Samples are missing here: drop the windows that are open, and count them."""
         self.core.break_off()
 
     @property
@@ -388,15 +387,6 @@ class WindowFeatures(RawFeatures):
     dtype : {"float32", "float64"}, default "float32"
         Of the samples and of the rows. Sums are float64.
 
-    Attributes
-    ----------
-    n_pushed_ : int
-        Samples taken.
-    n_rows_ : int
-        Windows completed.
-    n_dropped_ : int
-        Windows dropped at a gap.
-
     Notes
     -----
     x_i are the n samples of a channel in the window, t_i their times, i / rate; sums go over i. A
@@ -429,32 +419,26 @@ class WindowFeatures(RawFeatures):
                    where 3 (y_a + y_b + y_c) - (y_0 + ... + y_8) > bias
     ============== ============================================================= ===============
 
-    Crossings are of the running mean: m_i is the mean of the window's samples before x_i, since
-    that of the whole window is known only at its end.
+    Crossings are of the running mean: m_i is the mean of the window's samples before x_i.
 
     y are the values of a level of the channel's pyramid: level 0 has the samples, and each level
-    the means of the pairs of the one below, so that a value of level l stands for 2^l samples. The
-    pyramid runs on from window to window, and a window has the values whose samples it has all;
-    with fewer than three, roughness and turns are 0. Of more than 4 channels they are averaged over
-    the channels, the magnitude among them.
+    the means of the pairs of the one below. It runs on from window to window, and a window has the
+    values whose samples it has all; with fewer than three, roughness and turns are 0. Of more than
+    4 channels they are averaged over the channels.
 
-    Patterns are those of MiniRocket (Dempster, Schmidt & Webb, "MiniRocket: A Very Fast (Almost)
-    Deterministic Transform for Time Series Classification", 2021) at the levels that have 8 places
-    for nine values, with floor(84 / levels) a level: pattern j of level l is on the channel (j + l)
-    mod c, and its name has the level, then a, b and c. They are counted in integers. A bias is to
-    be the quantile of its pattern's values at the i-th multiple of the golden ratio, modulo 1. It
-    is learned from the first 16 windows that do not overlap, and then stays: 1.25 d times the
-    normal quantile after the first, before which it is 0; after the (i + 1)-th a step of 4 d times
-    the error of the share over the root of i. d is the harmonic mean over these windows of the mean
-    absolute value, since in a few windows that may be far above the others.
+    Patterns are those of MiniRocket (Dempster, Schmidt & Webb 2021) at the levels that have 8
+    places for nine values, with floor(84 / levels) a level: pattern j of level l is on the channel
+    (j + l) mod c, and its name has the level, then a, b and c. A bias is to be the quantile of its
+    pattern's values at the i-th multiple of the golden ratio, modulo 1. It is learned from the
+    first 16 windows that do not overlap, and then stays: 1.25 d times the normal quantile after the
+    first; after the (i + 1)-th a step of 4 d times the error of the share over the root of i. d is
+    the harmonic mean over these windows of the mean absolute value.
 
-    A band's filter is a Butterworth band-pass of two second-order sections, which lets half the
-    power pass at lo and at hi. It runs on from window to window, and starts as if the first sample
-    had been there for ever, so a constant has no power.
+    A band's filter is a Butterworth band-pass of two second-order sections. It runs on from window
+    to window, and starts as if the first sample had been there for ever.
 
     Moments follow Pebay, "Formulas for Robust, One-Pass Parallel Computation of Covariances and
-    Arbitrary-Order Statistical Moments", 2008. A value beyond 1e15 is refused, as NaN is; then
-    every feature is finite.
+    Arbitrary-Order Statistical Moments", 2008. A value beyond 1e15 is refused, as NaN is.
 
     Bytes, with c channels (one more with the magnitude), b bands, w = ceil(window / hop) and row
     the length of a row: 8 (4 + c + 5 b c + w c (9 + b) + w pairs) + s row, s = 4 or 8. Roughness

@@ -11,27 +11,19 @@ free to grow and beta_j free to fall; the largest such difference is the gap, an
 below `tol`.
 
 Support vector regression: with `bends`, b_t > 0, c is the target, epsilon sum |beta| is added and
-beta_t is between -b_t and b_t. LIBSVM has two coefficients for this, beta+ in [0, b_t] and beta- in
-[-b_t, 0], and a linear part c -+ epsilon. Of an optimum, and of every pair chosen on the way from
-zero, one of the two is zero: growing, beta- comes first (g + epsilon > g - epsilon), falling,
-beta+ does. So they are one coefficient here, whose steps end at zero: the same steps, with one
-gradient and one number of a row per sample in place of two.
+beta_t is between -b_t and b_t. LIBSVM's two coefficients, of which one is zero, are one here, whose
+steps end at zero.
 
 The pair (Fan, Chen & Lin 2005, WSS 2): i of the largest g that may grow; j, that may fall, of the
-largest gain (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij). Shrinking as in LIBSVM (Chang & Lin 2011, 4.2):
-samples at a bound whose gradient is far beyond it are moved after the active ones, and their
-gradient is recomputed when the active ones are solved; no second gradient is stored for that.
+largest gain (g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij). Shrinking as in LIBSVM (Chang & Lin 2011, 4.2);
+the gradient of shrunk samples is recomputed when the active ones are solved.
 
-An iteration is two passes over the active samples: one finds j; the other updates the gradient and
-finds the next i (smo_passes.h). Rows of K are float32, in a cache of fixed size that replaces the
-least recently used row. When the active set has shrunk by a quarter the cache is divided into more,
-shorter slots.
+An iteration is two passes over the active samples (smo_passes.h). Rows of K are float32, in a cache
+of fixed size that replaces the least recently used row.
 
-Rounding to float32 makes the gradient wrong by about 2^-24 sqrt(k_max sum beta_t^2 K_tt), which for
-large kernel values or coefficients is more than `tol`. Then the gradient of a solution is computed
-again with kernel values in float64, and the solver goes on from there: its steps get smaller, and
-with them their error (iterative refinement). Where the estimate is below `tol` / 4, as it usually
-is, nothing is computed twice.
+Rounding to float32 makes the gradient wrong by about 2^-24 sqrt(k_max sum beta_t^2 K_tt). Where
+that is more than `tol` / 4, the gradient of a solution is computed again with kernel values in
+float64, and the solver goes on from there (iterative refinement).
 
 All arrays are the caller's memory; nothing is allocated.
 """
@@ -781,12 +773,7 @@ def solve_view(X, bound, code, *, linear=None, sign=None, offset=0.0, ridge=0.0,
                n_cached=2, first=None):
     """Solve in memory allocated here: rows X (n, width), bounds (n,), a kernel's `code`. With
     `first`, start with that many rows; append the others one at a time and solve after each.
-
-    Returns
-    -------
-    dict : beta (n,), in the order of the rows; intercept, objective, gap, n_iter, converged (each
-        time); n_missed, rows of K that were not in the cache; and `clean`: whether the rows were
-        back in order and the scratch was zero after `smo_wipe`
+    `clean`: whether the rows were back in order and the scratch was zero after `smo_wipe`.
     """
     cdef Smo s
     cdef int64_t n = len(X), wide = padded(len(X))

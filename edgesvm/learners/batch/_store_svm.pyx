@@ -6,9 +6,8 @@ solved, with the support vectors first and each sample's slot in `order`. Learni
 unsolved; the next decision solves it from zero coefficients, so that the bytes of a solved store
 depend on its samples only.
 
-With a budget of non-zeros the rows are stored as in core/nonzeros.pyx, and the kernels' sums are
-over them. The linear kernel then has a solver of its own, dual coordinate descent, and w, by which
-it decides: sum beta_t x_t of the solution, in the order of the support vectors.
+With a budget of non-zeros see core/nonzeros.pyx. The linear kernel then has dual coordinate
+descent, and decides by w = sum beta_t x_t, in the order of the support vectors.
 """
 
 cimport cython

@@ -67,8 +67,7 @@ def smo_arrays(
     n: int, n_features: int, dtype: str, cache: int | str, nonzeros: int | None = None
 ) -> Arrays:
     """The arrays of a solver of at most `n` rows, or of so many with as many `nonzeros`; the cache
-    of `cache` bytes comes last.
-    """
+    of `cache` bytes comes last."""
     wide, lanes = padded(n), LANES[dtype]
     rows: Arrays = [("rows", dtype, (wide // lanes, n_features, lanes))]
     return [
@@ -366,8 +365,8 @@ class StoreSVM(SmoLearner):
 
     @property
     def support_(self) -> np.ndarray:
-        """Positions of the support vectors in the store, ascending, ndarray of shape (n_support,),
-        int64. The k-th row learned is at position k until rows are replaced."""
+        """Places of the support vectors in the store, ascending; ndarray of shape (n_support,),
+        int64."""
         return self._supports("order").astype(np.int64)
 
     @property
@@ -383,14 +382,12 @@ class StoreSVM(SmoLearner):
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """y alpha of the support vectors, of a regressor alpha, ndarray of shape (1, n_support),
-        float64."""
+        """y alpha of the support vectors, of a regressor alpha; ndarray of shape (1, n_support)."""
         return self._allocated_sign * self._supports("beta")[None, :]
 
     @property
     def alpha_(self) -> np.ndarray:
-        """Coefficients of all stored samples, in the order of the store, ndarray of shape
-        (n_held,), float64; ``solve`` can start from them. Those of a regressor have a sign."""
+        """Signed coefficients of all stored samples, in their order; ndarray of shape (n_held,)."""
         alpha = np.zeros(self.n_held_)
         beta = self._supports("beta")
         alpha[self._supports("order")] = beta if self.regresses else np.abs(beta)
@@ -423,8 +420,7 @@ class StoreSVM(SmoLearner):
 
     @property
     def converged_(self) -> bool:
-        """Whether the gap fell below ``tol``; otherwise ``max_iter`` was reached, or rounding hides
-        the remaining gap."""
+        """Whether the gap fell below ``tol``, within ``max_iter``."""
         return bool(self._solution("converged"))
 
 
@@ -462,17 +458,6 @@ class BatchSVM(StoreSVM):
         Store only the non-zeros of the samples, and as many as this in all; a sample that does not
         fit is refused. Sums are over the non-zeros, in float64. The linear kernel is then solved by
         dual coordinate descent, which needs no ``cache``.
-
-    Attributes
-    ----------
-    support_ : ndarray of shape (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
-    dual_coef_ : ndarray of shape (1, n_support)
-    alpha_ : ndarray of shape (n_held,)
-    intercept_ : ndarray of shape (1,)
-    objective_, gap_ : float
-    n_iter_, n_held_ : int
-    converged_ : bool
 
     Notes
     -----

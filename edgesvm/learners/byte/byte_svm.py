@@ -71,15 +71,6 @@ class ByteSVM(Probable):
     dtype : {"float32"}
         Type of samples.
 
-    Attributes
-    ----------
-    n_directions_ : int
-    answers_ : str, "both" or "last": whether the weights' mean answers with the last weights
-    amplitudes_ : ndarray of shape (5,), of the features of the four widths and of 1
-    mean_, scale_ : ndarray of shape (n_features,), float64
-    far_out_ : int, samples learned after the first 10 with a value far out, see `Standardized`
-    n_iter_ : int, passes of the last `fit`
-
     Notes
     -----
     A sample x is scaled to bytes z, 32 to a deviation. Direction p has K = min(8, n_features)
@@ -146,12 +137,8 @@ class ByteSVM(Probable):
         epochs: int | None = None,
     ) -> Self:
         """Forget what was learned, then learn the rows: with ``max_iter=1`` as `Learner.fit`, else
-        in up to `max_iter` passes, whose orders `seed` draws.
-
-        Raises
-        ------
-        As `Learner.fit`; ValueError for sparse rows or `shuffle` or `epochs` beside `max_iter`.
-        """
+        in up to `max_iter` passes, whose orders `seed` draws. ValueError for sparse rows or
+        `shuffle` or `epochs` beside `max_iter`."""
         if self.max_iter == 1:
             super().fit(
                 X, y, sample_weight, shuffle=shuffle, random_state=random_state, epochs=epochs
@@ -268,8 +255,8 @@ class ByteSVM(Probable):
 
     @property
     def amplitudes_(self) -> np.ndarray:
-        """Amplitudes of the features of the four widths, widest first, and of 1; the mean of their
-        squares is 1. ndarray of shape (5,), float64."""
+        """Amplitudes of the features of the four widths, widest first, and of 1, in the mean square
+        1."""
         amplitudes: np.ndarray = self.core.amplitudes
         return amplitudes
 

@@ -5,8 +5,7 @@ has more, ahead of x. A sample whose loss has the slope g at its margin moves th
 
     G += g^2 |f|^2 / W      w += rate g y f / sqrt(G)      mean += 2 / (t + 1) (w - mean)
 
-G is one number for all features, since these are of one size. Which of last and mean weights
-answers is decided by their error rates on recent samples, each asked before it learned them.
+G is one number for all features, since these are of one size.
 
 **Random directions** v_p, P of them: features lie block by block of `BLOCK` directions, the cosines
 of v_p.x first, then the sines, then x and 1: W = 2 P + n_features + 1. Independent directions are
@@ -17,9 +16,6 @@ margin, c_k = y w_k.f_k, is the slope of the loss by log a_k, so a sample inside
 moves
 
     H += |g c|^2      log a_k += TILT_RATE g c_k / sqrt(1 + H),      mean of a_k^2 = 1.
-
-Bytes, V vectors of weights (one per class, one for two classes): 8 V + 16 + 2 V W s; of FourierSVM
-2 P more, 48 for the amplitudes, and d s for orthogonal directions.
 """
 
 cimport cython

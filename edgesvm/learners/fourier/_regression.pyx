@@ -15,15 +15,14 @@ AdaGradSVR has the features x and 1, FourierSVR those of `_fourier.pyx`, W of th
     G_d += (g f_d)^2      w_d += rate g f_d / sqrt(G_d)
 
 and what the features of width k had in the value times the slope, c_k = g w_k.f_k, moves the
-amplitudes. Bytes: 2 W s, and of FourierSVR 2 P + 48 and, for orthogonal directions, d s.
+amplitudes.
 
 FourierRLS keeps the covariance P of the weights as U D U', U with a unit diagonal; its columns lie
 one behind the other (Bierman 1976):
 
     v = U'f,   P <- (P - P f f'P / a) / forgetting,   w += P f g / a,   a = noise + f'P f
 
-No variance D_c rises above that before the first sample. Bytes: (W (W - 1) / 2 + 4 W) s + 2 P and,
-for orthogonal directions, d s.
+No variance D_c rises above that before the first sample.
 """
 
 cimport cython

@@ -242,8 +242,8 @@ class WeighedLearner(DirectedLearner):
 
     @property
     def amplitudes_(self) -> np.ndarray:
-        """Amplitudes of the features of the four widths, widest first, and of x; the mean of their
-        squares is 1. ndarray of shape (5,), float64."""
+        """Amplitudes of the features of the four widths, widest first, and of x, in the mean square
+        1."""
         amplitudes: np.ndarray = self.core.amplitudes
         return amplitudes
 
@@ -280,11 +280,6 @@ class FourierSVM(WeighedLearner, GradientLearner):
         times faster from about 16 features on, where "auto" takes them.
     loss, class_weight, dtype
         As in `AdaGradSVM`.
-
-    Attributes
-    ----------
-    answers_ : str, "mean" or "last": which weights answer
-    amplitudes_ : ndarray of shape (5,), of the four widths and of x
 
     Notes
     -----

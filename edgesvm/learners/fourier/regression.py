@@ -128,13 +128,6 @@ class FourierSVR(WeighedLearner, GradientRegressor):
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights. Targets are float64.
 
-    Attributes
-    ----------
-    coverage_ : float, share of the targets that lay within their interval so far
-    n_scored_ : int, samples that this is of
-    far_targets_ : int, samples whose target was far outside what had been seen
-    amplitudes_ : ndarray of shape (5,), of the four widths and of x
-
     Notes
     -----
     The prediction is m + s w.f, m and s being the running mean and standard deviation of the

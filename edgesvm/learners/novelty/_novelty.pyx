@@ -21,15 +21,10 @@ the integral term of Angelopoulos, Candes & Tibshirani 2023):
 
     u += alarm - rate,    s = 2 u + max(u, 0)^3 / 2;    c and 2 u at least -log(0.1 / rate)
 
-So T samples have at most rate T + U alarms whatever they are, where U is the u at which no score is
-above the threshold; the cube keeps it small.
-
 **GaussianNovelty.** With every sample kept, z in deviations, A += z z', from A = I on: one more
 sample of features that do not go together, so A has an inverse from the first on. The score is
 
     sqrt(n z' A^-1 z / D),  n the rows in A;  diagonal:  sqrt(z' z / D)
-
-L, A = L L', is kept instead of A (core/packed_factor): it only grows, so nothing cancels.
 
 **KernelNovelty.** With the centres c_1 .. c_M, K their Gaussian kernel and k that of a sample with
 them, the share of the sample's squared length 1 that lies in their span, up to noise v, and the
@@ -37,16 +32,12 @@ score are
 
     e = k' (K + v I)^-1 k,    score = -log(e)
 
-1 - e would tell nothing from 1 on; the logarithm of e goes on. A sample is a new centre of count 1.
-Where there is no room, the two of least
+A sample is a new centre of count 1. Where there is no room, the two of least
 
     cost = a b / (a + b) |c_i - c_j|^2,  a, b their counts (Ward 1963)
 
-are replaced by their mean, the new one among them. Each centre knows its least cost and with whom.
-L L' = K + v I is kept packed: a centre that goes is rotated out, one that comes is appended, and
-neither loses anything to rounding that later ones would inherit. Compact, centres and samples are
-codes of 16 bits (core/codes) and L is float32: the more centres for the same bytes tell more than
-their last digits.
+are replaced by their mean, the new one among them. L L' = K + v I is kept packed. Compact, centres
+and samples are codes of 16 bits (core/codes) and L is float32.
 """
 
 cimport cython

@@ -146,8 +146,7 @@ class NoveltyLearner(Unlabelled):
         return Learner.learn_one(self, x, NORMAL)  # `super()` would allocate
 
     def watch_one(self, x: ArrayLike) -> None:
-        """Count one sample as `learn_one` does, and learn nothing of it, as if `learn` were "until
-        N" and N over."""
+        """Count one sample as `learn_one` does, and learn nothing of it."""
         self._learn_as("only_looks_on", x)
 
     def learn_normal(self, x: ArrayLike) -> None:
@@ -206,8 +205,8 @@ class NoveltyLearner(Unlabelled):
 
     @property
     def offset_(self) -> float:
-        """Rows with ``score_samples`` below it are alarms: minus the threshold of ``score_one``;
-        ``decision_function`` is ``score_samples - offset_``."""
+        """Minus the threshold of ``score_one``: ``decision_function`` is ``score_samples -
+        offset_``."""
         return -float(self._fitted.threshold)
 
     @property
@@ -232,8 +231,7 @@ class NoveltyLearner(Unlabelled):
 
     @property
     def stuck_features_(self) -> list[int]:
-        """Features that repeat their value although they used to change: numbers of those for which
-        the last sample was not learned. All, if all together do."""
+        """Numbers of the features that repeat their value although they used to change."""
         return list(self.core.stuck) if self.is_fitted else []
 
     @property
@@ -299,43 +297,29 @@ class GaussianNovelty(NoveltyLearner):
     alarm : "K/N", default "1/1"
         An alarm begins where K of the last N scores are above the threshold; N at most 64.
 
-    Attributes
-    ----------
-    offset_ : float
-    mean_, scale_ : ndarray of shape (n_features,), float64
-    n_alarms_, n_strange_, n_stuck_, n_lost_, n_seen_, n_updates_, n_features_in_
-    stuck_features_ : list of int
-    alarm_on_, is_lost_, is_frozen_, has_former_ : bool
-    alarm_share_ : float
-
     Notes
     -----
-    ``score_one`` is d / sqrt(n_features), d the Mahalanobis distance of a sample whose features
-    are scaled by their running mean and deviation: some 1 for normal samples. What is z > 8
-    deviations away counts as 8 + log(z / 8), so that one wild feature does not outweigh all
-    others. The covariance is that of the scaled samples, cut at 8, and one more with the identity.
+    ``score_one`` is d / sqrt(n_features), d the Mahalanobis distance of the scaled sample: some 1
+    for normal samples. What is z > 8 deviations away counts as 8 + log(z / 8). The covariance is
+    that of the scaled samples, cut at 8, and one more with the identity.
 
     ``shares_one``: feature j counts by (A^-1 z)_j^2 / (A^-1)_jj, A the covariance and z the scaled
-    sample; d^2 is less by that where z_j is what the others lead one to expect. One feature that is
-    off has the largest share (reconstruction-based contributions: Alcala & Qin 2009). With a
-    diagonal that is z_j^2. Time: O(n_features^3), or O(n_features) with a diagonal.
+    sample (reconstruction-based contributions: Alcala & Qin 2009); with a diagonal by z_j^2. Time:
+    O(n_features^3), or O(n_features) with a diagonal.
 
     The threshold is a level that a tenth of the scores is above, and an exponential tail from
-    there. Each alarm lifts it and each sample without lowers it, as much as keeps the rate
-    (adaptive conformal inference: Gibbs & Candes 2021): T samples have at most ``alarm_rate`` T
-    alarms and a number that does not grow with T, whatever they are. ``predict_one`` holds a single
-    score against the threshold; an alarm, ``alarm_on_``, lasts from the first such sample (or K of
-    N) until max(0.05 / alarm_rate, 5), at most 60, samples in a row are well below it. One that
-    lasts counts again after 1 / alarm_rate samples.
+    there. Each alarm lifts it and each sample without lowers it (adaptive conformal inference:
+    Gibbs & Candes 2021): T samples have at most ``alarm_rate`` T alarms and a number that does not
+    grow with T. An alarm, ``alarm_on_``, lasts until max(0.05 / alarm_rate, 5), at most 60, samples
+    in a row are well below it. One that lasts counts again after 1 / alarm_rate samples.
 
     A feature that used to change with nearly every sample and then repeats its value 50 times is
-    stuck until it changes, as is a sample as a whole. What comes meanwhile is neither learned nor
-    an alarm, but counted in ``n_stuck_``.
+    stuck until it changes, as is a sample as a whole. What comes meanwhile is not learned, but
+    counted in ``n_stuck_``.
 
-    Once half of about the last 350 samples are in an alarm, the learner is lost: what is normal has
-    changed, or a fault lasts. It says so by ``is_lost_``, learns anew from 250 samples, and keeps
-    its model beside; where that explains 50 samples in a row and the new one does not, it comes
-    back. With "until N" only the threshold is learned anew.
+    Once half of about the last 350 samples are in an alarm, the learner ``is_lost_``: it learns
+    anew from 250 samples, and keeps its model beside; where that explains 50 samples in a row and
+    the new one does not, it comes back. With "until N" only the threshold is learned anew.
 
     Bytes: see ``plan``; 112 + D s, D = n_features, s = 4 or 8, with stuck="skip" D (s + 4) + 4; two
     models of 64 + 8 N + 16 D and with the full covariance 4 D (D + 1); its scratch, 24 D + 16; and
@@ -391,20 +375,16 @@ class KernelNovelty(NoveltyLearner):
 
     Notes
     -----
-    ``score_one`` is -log(e), e = k' (K + noise I)^-1 k, k the kernel of the sample with the
-    centres and K that of the centres: e is the share of the sample's squared length that lies in
-    their span, and 1 - e the squared distance to it, as in kernel principal components (Hoffmann
-    2007) with all of them; the variance of a Gaussian process (Kemmler, Rodner, Wacker & Denzler
-    2013).
+    ``score_one`` is -log(e), e = k' (K + noise I)^-1 k, k the kernel of the sample with the centres
+    and K that of the centres: e is the share of the sample's squared length that lies in their span
+    (kernel principal components: Hoffmann 2007).
 
     A centre is the mean of the samples it counts. Where there is no room for one more, the two
     whose merging moves samples least (Ward 1963) become one. The threshold, and what becomes of
     alarms that do not end, is as in `GaussianNovelty`.
 
     ``shares_one``: feature j counts by score(x) - score(x'), x' the scaled sample with feature j of
-    the centres, their mean by weights counts_i exp(-gamma |x - c_i|^2), distances without feature
-    j: what the other features lead one to expect. It may be less strange than x by nothing: 0.
-    Time: n_features scores.
+    the centres near its other features. Time: n_features scores.
 
     Bytes: see ``plan``; beside the scaler's as in `GaussianNovelty`, two models of 72 + 8 N + 16 D
     + M (2 D + 24) + 2 M (M + 1), M = max_vectors; scratch, 24 M + 4 D. Exact, the models have M (D
@@ -499,24 +479,9 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_8
 
 
 def alarm_rate_of(text: str, rate: float | None = None) -> float:
-    """The share of samples that may alarm, of a text.
-
-    Parameters
-    ----------
-    text : str
-        Alarms in a stretch of time, as "1/day" or "2.5/hour" (second, minute, hour, day or week);
-        or a share of the samples, as "0.001".
-    rate : float, optional
-        Samples a second; a text with a stretch of time needs it.
-
-    Returns
-    -------
-    float, from 1e-9 to 0.05: an `alarm_rate` for the novelty learners
-
-    Raises
-    ------
-    ValueError
-        The text is none of these, `rate` is missing or not positive, or the share is out of range.
+    """The share of samples that may alarm, from 1e-9 to 0.05, of a text: alarms in a stretch of
+    time, as "1/day" or "2.5/hour" (second, minute, hour, day or week), which needs `rate`, samples
+    a second; or a share, as "0.001". Raises ValueError.
 
     Examples
     --------
@@ -550,8 +515,7 @@ def read_rate(text: str) -> tuple[float, int | None]:
 
 
 def by_chance(expected: float) -> tuple[int, int]:
-    """Least and most alarms of a stream that has `expected` in the mean: 95 % of the Poisson
-    distribution."""
+    """Least and most alarms of a stream with `expected` in the mean: 95 % of the Poisson law."""
     if expected > MANY:
         half = Z_95 * math.sqrt(expected)
         return math.ceil(expected - half), math.floor(expected + half)

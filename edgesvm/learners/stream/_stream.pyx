@@ -461,13 +461,11 @@ cdef class StreamSVMCore(LearnerCore):
 
         v = (1 - b) u + b w,   b = (s+1 + .. + n) / (1 + .. + n) = (n - s) (n + s + 1) / (n (n + 1))
 
-    and u = v, s = n just before w changes. Every `NOTED`-th sample is also asked of the last w and
-    of the mean, before it is learned. Whichever was wrong less often lately (`error_rates`)
-    decides: the mean in a stream without order, the last w in one that drifts.
+    and u = v, s = n just before w changes. Whichever of w and the mean was wrong less often lately,
+    by every `NOTED`-th sample (`error_rates`), decides.
 
     With n_balls=K or lookahead=L a few balls are stored as well, and (w, R) is the ball around
-    them. Time, with M = K+1 or L+1 slots: O(D) for a sample inside, O(M D + M^2) and a few dozen
-    steps of O(M) for one outside.
+    them. Time, M = K+1 or L+1: O(D) for a sample inside, O(M D + M^2) for one outside.
     """
     cdef readonly double C
     cdef readonly bint lower, paper_slack, normalize, intercept, flush, by_reach
@@ -938,9 +936,8 @@ cdef class KernelStreamSVMCore(KernelCore):
     The centre is w = sum_i a_i y_i phi(x_i) over at most `max_vectors` vectors, a >= 0, sum a = 1.
 
     When there is no room, with when_full="share", the older vector of the smallest share a_i is
-    removed and that share goes to the vector z_j nearest to it, which moves the centre by
-    a_i |z_j - z_i|. With bound="upper" R grows by as much, so the ball still encloses all that it
-    enclosed; with "lower" V is recomputed and, as the shares still sum to one, stays at most R*^2.
+    removed and that share goes to the vector z_j nearest to it. With bound="upper" R grows by a_i
+    |z_j - z_i|, as the centre moves; with "lower" V is recomputed.
 
     With when_full="newton" the ball ends there and the vectors stay. f = sum_j a_j y_j k(z_j, .)
     goes on towards the minimum of the same l2-SVM over their span,
@@ -951,11 +948,6 @@ cdef class KernelStreamSVMCore(KernelCore):
     k = (k(z_j, x))_j,
 
         A = K + C sum_t k_t k_t',      coefficients += C (1 - y f) y A^-1 k.
-
-    To forget, the samples lose weight in A: all of A but K is multiplied; the coefficients stay.
-
-    Time: M kernel values per sample, 3 M for one that changes the ball; for a Newton step M kernel
-    values and 3 M^2 multiplications.
     """
     cdef readonly double C
     cdef readonly bint lower

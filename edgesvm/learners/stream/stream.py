@@ -76,13 +76,6 @@ class StreamSVM(Learner):
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and weights.
 
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features)
-    intercept_ : ndarray of shape (1,)
-    radius_ : float, of the ball around all stored
-    answers_ : str, "mean" or "last": which weights decide
-
     Notes
     -----
     Rai, Daumé III & Venkatasubramanian, "Single Pass SVM using Minimum Enclosing Ball of Streaming
@@ -162,19 +155,13 @@ class StreamSVM(Learner):
     @classmethod
     def of_paper(cls, **params: Any) -> StreamSVM:
         """The learner as printed: one enclosing ball, decisions by its last centre, xi^2 from 1, no
-        constant feature, C = 1. Several balls are joined by "reach", since the paper keeps them for
-        a smaller radius. `params` are other constructor arguments, or other values for these."""
+        constant feature, C = 1, balls joined by "reach". `params` are other constructor arguments.
+        """
         return cls(**PRINTED | params)
 
     def merge(self, other: StreamSVM) -> StreamSVM:
         """Merge another fitted learner's ball into this one, as if its stream had been seen here:
-        closed form, O(D).
-
-        Raises
-        ------
-        ValueError
-            The other learner differs in features, dtype, parameters or labels, or has learned
-            nothing.
+        closed form, O(D). ValueError for one that differs in features, dtype, parameters or labels.
         """
         first, second = sorted((self, other), key=id)  # both ways round, or two would wait
         with first._guard, second._guard:

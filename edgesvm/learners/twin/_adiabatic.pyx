@@ -14,9 +14,7 @@ is the decision value):
 
 A regressor has a target t_i at each twin, and g_i = g(q_i) - t_i.
 
-With the paper's alpha, beta = alpha+ - alpha- = coef / mu. In terms of coef = beta / C the bounds
-are the weights themselves and C appears only in mu, so that the control of C (4.3) changes one
-number.
+With the paper's alpha, coef / mu = alpha+ - alpha-: C appears only in mu.
 
 Twins on a step (states 1 and 3) are the margin set S. Their block of K is factored
 (packed_factor.pyx): K_SS + lift is positive definite exactly when the bordered system is regular,
@@ -1137,10 +1135,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     """Algorithms 1 to 3 of Wang & Vucetic 2009.
 
     One path adds a new sample, removes the twins that make room for it, and changes C accordingly
-    (UpdateTVM). The pair to merge is the one of smallest distortion that passes the test of 4.2.4,
-    preferably one that hardly shifts the decision function. If none of the CANDIDATES nearest
-    passes, the best of them is merged, so that learning never stops. With rejection="paper" the
-    test alone decides, over all pairs, and if none passes the new sample is ignored.
+    (UpdateTVM). The pair to merge is the one of smallest distortion that passes the test of 4.2.4.
     """
     cdef readonly double C, m1, m2, eta
     cdef readonly bint in_feature_space, one_sided, rejection, as_printed, control_C
@@ -1831,10 +1826,9 @@ cdef struct SimpleCounters:     # from "n_forgotten" on
 cdef class SimpleSVMCore(AdiabaticCore):
     """Vishwanathan, Smola & Murty 2003: an active set that takes in one violator at a time.
 
-    A sample is a twin with weight on one side only: its coefficient is 0 beyond the margin, its
-    whole weight inside it, and free on it. The free ones are the working set, S. Their coefficients
-    move towards the solution of their linear system until the first of them reaches a bound, and
-    that one leaves; when all have arrived, the stored sample that violates most enters.
+    A sample is a twin with weight on one side only. The coefficients of the working set S, which
+    are free, move towards the solution of their linear system until one reaches a bound and leaves;
+    when all have arrived, the stored sample that violates most enters.
     """
     cdef readonly double C
     cdef readonly bint forgets

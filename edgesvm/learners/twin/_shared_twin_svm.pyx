@@ -15,8 +15,6 @@ less than 1, each k with y_k f_k(x) < 1 leads to
 
     c_k += y_k (1 - y_k f_k(x)) / (v.P^-1 v + r) P^-1 v,    and then P += v v^T / r
 
-With two classes there is one c, and the condition is y f(x) < 1 alone.
-
 While the twins move, the block of the factor L of P holds their distortions. Time: O(M D + M^2).
 """
 

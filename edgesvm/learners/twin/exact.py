@@ -105,8 +105,7 @@ class MarginSetLearner(KernelLearner):
 
     @property
     def margin_(self) -> np.ndarray:
-        """Which vectors are on the margin, their coefficients free to move; ndarray of shape (n,),
-        bool."""
+        """Which vectors are on the margin, their coefficients free; ndarray of shape (n,), bool."""
         return self._held("state") % 2 == 1
 
     @exclusive
@@ -254,16 +253,6 @@ class IncrementalDecrementalSVM(IncrementalDecrementalLearner, SampleVectors):
         As for `TwinVectorMachine`.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and vectors; everything else is float64.
-
-    Attributes
-    ----------
-    vectors_ : ndarray of shape (n, n_features)
-    labels_, sample_weights_ : ndarray of shape (n,)
-    dual_coef_ : ndarray of shape (1, n)
-    intercept_ : ndarray of shape (1,)
-    margin_ : ndarray of shape (n,), bool
-    n_unlearned_, n_forgotten_, n_ignored_, n_overflowed_ : int
-    n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_ : int
 
     Notes
     -----
@@ -538,8 +527,8 @@ class SimpleSVM(SampleVectors):
 
     @property
     def support_(self) -> np.ndarray:
-        """Numbers of the stored samples: rows of the data, or samples of the stream, from 0;
-        ndarray of shape (n,), int64."""
+        """Numbers of the stored rows, or samples of the stream, from 0; ndarray of shape (n,),
+        int64."""
         return self._held("number").copy()
 
     @property

@@ -78,17 +78,6 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
         `edgesvm.PageHinkley`, and for a while after it. A number >= 1: by half every so many
         samples. None: never, as in the paper.
 
-    Attributes
-    ----------
-    twins_ : ndarray of shape (n, n_features)
-    weights_ : ndarray of shape (n, 2), columns as `classes_`
-    dual_coef_ : ndarray of shape (1, n)
-    intercept_ : ndarray of shape (1,)
-    margin_ : ndarray of shape (n,), bool
-    C_ : float
-    n_accepted_, n_absorbed_, n_merged_, n_removed_, n_rejected_, n_forced_, n_overflowed_ : int
-    n_path_events_, n_exchanges_, n_refactored_, n_refreshed_, n_from_scratch_, n_drifts_ : int
-
     Notes
     -----
     Wang & Vucetic 2009, Algorithms 1 to 3; the solver follows Cauwenberghs & Poggio 2000, with one

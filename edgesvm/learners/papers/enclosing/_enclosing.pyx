@@ -9,22 +9,16 @@ beta = y alpha and |c|^2. With f_i = (K alpha)_i a sample's squared distance is 
 K_ii, and a sample is outside if f_i is below a threshold, the same for all. By eq. 4 sum beta k(x,
 .) + sum beta is the decision value.
 
-Samples are examined in blocks, of 59 for example. f of a block takes n_core kernel values per row;
-then it is updated after each change (3.1.2). The farthest of a block is added to the core set,
-until none is outside. A sample has a number, so that one seen again is known to be in the core set.
-A pass over all data records the numbers of the samples that are inside but nearest to the surface:
-they are the first to be outside when the ball has moved.
+Samples are examined in blocks, of 59 for example, whose f is updated after each change (3.1.2). The
+farthest of a block is added to the core set, until none is outside. A sample has a number, so that
+one seen again is known. A pass over all data records the numbers of the samples that are inside but
+nearest to the surface.
 
 Normalised, k(x, z) / sqrt(k(x, x) k(z, z)) of a polynomial kernel is (u.v)^degree, u being (x,
 sqrt(coef0 / gamma)) of unit norm. So a point has one feature more than its sample, `constant`.
 
-With a budget of non-zeros, those of the core set and of the block are in one store, and a row of
-the block joins the core set by its place alone. A block is shorter where there is no room for more,
-and where there is none beside the core set, a row that is outside finds it full. Of the linear
+With a budget of non-zeros, those of the core set and of the block are in one store. Of the linear
 kernel there is w = sum beta_i x_i, by which f is computed.
-
-Bytes, M = max_core: see `plan`; D s + 60 per core vector, 24 more of a CoreVectorMachine, and the
-cache.
 """
 
 cimport cython
@@ -877,17 +871,13 @@ cdef class BallVectorMachineCore(EnclosingCore):
     encloses all: Algorithms 2 and 4.
 
     A sample outside moves the centre towards itself until it lies on the ball (6): c = phi~ + keep
-    (c - phi~), keep = r / |c - phi~|. All coefficients shrink, and the stored f of every core
-    vector is updated by one kernel row (3.1.2). The centre first moves towards the farthest of the
-    core set, until none is outside; only then are other samples examined.
+    (c - phi~), keep = r / |c - phi~|. The centre first moves towards the farthest of the core set,
+    until none is outside; only then are other samples examined.
 
-    `lift` is the square of the coordinate beyond the feature space of 3.3: the samples have 0
-    there, the centre begins with r. It moves like any other coordinate, and its final value is what
-    the ball's squared radius is smaller by: |c - phi~|^2 <= (1 + epsilon)^2 r^2 - lift.
+    `lift` is the square of the coordinate beyond the feature space of 3.3, which begins with r^2;
+    the ball's squared radius is smaller by it: |c - phi~|^2 <= (1 + epsilon)^2 r^2 - lift.
 
-    With sample weights K_ii is not the same for all, and each sample has a radius of its own: r_i^2
-    = K_ii - shrunk, with shrunk = 0 at the beginning, when every sample's ball goes through the
-    origin.
+    With sample weights each sample has a radius of its own: r_i^2 = K_ii - shrunk.
     """
     cdef readonly bint lifted
     cdef bint has_cache
@@ -1139,18 +1129,14 @@ cdef class CoreVectorMachineCore(EnclosingCore):
 
         min 1/2 alpha' K alpha,   sum alpha = 1,   alpha >= 0,   R^2 = kappa - alpha' K alpha
 
-    which is the problem of _smo.pyx with signs y, offset 1 and ridge 1 / (C weight). Its gradient
-    is 1 - K alpha, its gap is kept below epsilon R^2 / 2, so that no core vector is outside. A new
-    core vector has coefficient zero, and the solver continues from its last solution.
+    which is the problem of _smo.pyx with signs y, offset 1 and ridge 1 / (C weight). Its gap is
+    kept below epsilon R^2 / 2, so that no core vector is outside. The solver continues from its
+    last solution.
 
-    A stream solves after each new vector, and so does `fit` unless in `bulk`. In bulk it adds all
-    that are at least FAR times as far outside as the worst that it found since it solved, and
-    solves when the core set has grown by 1 / SHARE, to the share LOOSE of that violation; at the
-    end of a pass, to the tolerance. f = (K alpha)_p, by which a vector was found outside, is its
-    gradient too.
+    A stream solves after each new vector, and so does `fit` unless in `bulk`: then see the public
+    class for FAR, SHARE and LOOSE.
 
-    With sample weights, kappa is that of weight one, and the ball is centre-constrained: each
-    sample has one more axis that makes up the difference, on which the centre is 0.
+    With sample weights the ball is centre-constrained: each sample has one more axis.
     """
     cdef Smo smo
     cdef readonly bint bulk  # `fit` may add many samples before it solves

@@ -349,14 +349,14 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def core_(self) -> np.ndarray:
-        """The core set: numbers of rows of the data, or of samples of the stream, from 0; ndarray
-        of shape (n_core,), int64."""
+        """Numbers of the rows, or samples of the stream, in the core set; ndarray of shape
+        (n_core,)."""
         return self._held("number").copy()
 
     @property
     def support_(self) -> np.ndarray:
         """The core vectors with a coefficient, numbered as in `core_`; ndarray of shape
-        (n_support,), int64."""
+        (n_support,)."""
         return self._held("number")[self._supports]
 
     @property
@@ -385,8 +385,7 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """y alpha of the support vectors, sum alpha = 1; ndarray of shape (1, n_support),
-        float64."""
+        """y alpha of the support vectors, sum alpha = 1; shape (1, n_support), float64."""
         return self._sign * self._held("beta")[self._supports][None, :]
 
     @property
@@ -396,8 +395,7 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def slack_(self) -> np.ndarray:
-        """xi of eq. 4, alpha / (C weight), of the support vectors, ndarray of shape (n_support,),
-        float64; zero for all other samples."""
+        """xi of eq. 4, alpha / (C weight), of the support vectors, of shape (n_support,)."""
         at = self._supports
         return np.abs(self._held("beta")[at]) * self._held("own")[at]
 
@@ -407,8 +405,7 @@ class EnclosingMachine(KernelLearner):
 
     @property
     def radius_(self) -> float:
-        """If ``enclosed_``, every row of the data is within this distance of the centre, in the
-        space of eq. 3; at most (1 + epsilon) times the ball's radius."""
+        """If ``enclosed_``, every row is within this distance of the centre, by eq. 3."""
         return math.sqrt(max(self.core.square_distance, 0.0))
 
     @property
@@ -422,17 +419,14 @@ class EnclosingMachine(KernelLearner):
     @property
     def enclosed_(self) -> bool:
         """Whether `fit` ended with every row inside, within the tolerance, and the ball has not
-        moved since; otherwise ``max_core`` or ``max_iter`` was reached, or the samples are those of
-        a stream."""
+        moved."""
         return bool(self.core.views["converged"])
 
     @property
     def converged_(self) -> bool:
         """`enclosed_`, each row within the share ``margin_tol`` of the level of the ball's surface;
-        with ``margin_tol=None``, within less than that level, so that each has y f(x) plus its
-        slack > 0. The level is ``margin_`` of a `CoreVectorMachine`, and what its notes say of a
-        `BallVectorMachine`. False if it is too small for float32 kernel rows to tell, from about
-        1e-7 / margin_tol down, and after any sample of a stream that moved the ball."""
+        with ``margin_tol=None``, within less than that level. False if it is too small for float32
+        kernel rows to tell, and after any sample of a stream that moved the ball."""
         core = self.core
         return self.enclosed_ and bool(core.is_resolved)
 
@@ -561,17 +555,6 @@ class BallVectorMachine(EnclosingMachine):
         this in all. A row with more than half as many is refused. Sums are over the non-zeros, in
         float64.
 
-    Attributes
-    ----------
-    core_, support_ : ndarray of shape (n_core,), (n_support,), int64
-    support_vectors_ : ndarray of shape (n_support, n_features); `SparseRows` with ``max_nonzeros``
-    dual_coef_ : ndarray of shape (1, n_support)
-    intercept_ : ndarray of shape (1,)
-    slack_ : ndarray of shape (n_support,)
-    radius_, margin_ : float
-    n_core_, n_iter_, n_given_up_, n_rounds_ : int
-    converged_, enclosed_ : bool
-
     Notes
     -----
     Tsang, Kocsor & Kwok 2007, Algorithms 2, 3 and 4. ``fit`` draws 59 rows at a time and moves the
@@ -585,9 +568,8 @@ class BallVectorMachine(EnclosingMachine):
     The decision value is w.phi(x) + b of eq. 4; its unit is the margin, not one.
 
     On the ball's surface y f(x) with its slack is (|c|^2 + l^2 + s) / 2, where l is the centre's
-    coordinate beyond the feature space (section 3.3) and s by how much Algorithm 4 reduced r^2:
-    half of ``margin_`` with ``shrink=False``, some 0.7 to 0.9 of it after one round, all of it when
-    the ball is the smallest. ``margin_tol`` and ``converged_`` are relative to this level.
+    coordinate beyond the feature space (section 3.3) and s by how much Algorithm 4 reduced r^2.
+    ``margin_tol`` and ``converged_`` are relative to this level.
 
     Bytes: see ``plan``; about n_features s + 60 per core vector, s = 4 or 8, 64 more for the
     default cache, and 64 n_features s for the rows examined together. With ``max_nonzeros`` 76 + s
@@ -772,10 +754,8 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
     Notes
     -----
     The minimum enclosing ball, eq. 1 of Tsang, Kocsor & Kwok 2007, is support vector data
-    description (Tax & Duin 2004). Its form with slack has 0 <= alpha <= 1 / (nu n) in the dual; as
-    k(x, x) is the same for all x, that is the nu form of Scholkopf et al. 2001, which
-    scikit-learn's `OneClassSVM` has. There ``dual_coef_`` and ``decision_function`` are nu n times
-    as large.
+    description (Tax & Duin 2004). With slack it is the nu form of Scholkopf et al. 2001; in
+    scikit-learn's `OneClassSVM` ``dual_coef_`` and ``decision_function`` are nu n times as large.
 
     The share nu of the rows has to be in the core set, since the sum of alpha is 1: the search
     begins with that many, drawn by ``seed``. A stream (``learn_one``, ``partial_fit``) knows no n:
@@ -856,11 +836,9 @@ class OneClassBallVectorMachine(OneClassMachine, BallVectorMachine):
 
     Notes
     -----
-    Tsang, Kocsor & Kwok 2007, Algorithms 2 to 4, of the kernel k(x, z) + [x = z] / C. The centre is
-    one of those near the smallest ball's; see `BallVectorMachine`. A ball of Algorithm 2 has no
-    slack that is linear, so ``nu`` moves the boundary: after the search the share nu of the rows is
-    beyond it, and it stays as far from the surface when a stream goes on. For the optimum of that
-    nu take `OneClassCoreVectorMachine`.
+    Tsang, Kocsor & Kwok 2007, Algorithms 2 to 4, of the kernel k(x, z) + [x = z] / C. A ball of
+    Algorithm 2 has no slack that is linear, so ``nu`` moves the boundary: after the search the
+    share nu of the rows is beyond it. For the optimum take `OneClassCoreVectorMachine`.
 
     Bytes: see ``plan``; as a `BallVectorMachine`.
 

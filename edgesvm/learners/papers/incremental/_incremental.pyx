@@ -4,15 +4,6 @@ vectors of the cycle before and what a scheme takes of the batch (Domeniconi & G
 A cycle solves the rows in a workspace, which has room for `max_vectors` support vectors and a
 batch. It starts from the coefficients of its rows (zero for the batch), which are feasible, and
 ends with the support vectors at the front, oldest first, and zeros after them.
-
-If there are more than `max_vectors`, those farthest on the wrong side of the margin (smallest
-y f(x), the oldest of equals) are dropped from each class in proportion, and the rest is solved
-again, so that a model is always the SVM of what it stores.
-
-Rows of one class have no support vectors; the newest `max_vectors` of them stay until the other
-class appears.
-
-Bytes: see `plan`; a row of the workspace takes D s + 60, and 64 of the default cache.
 """
 
 cimport cython
@@ -199,10 +190,8 @@ cdef class RetrainedSVMCore(SmoCore):
 @cython.final
 cdef class IncrementalSVMCore(RetrainedSVMCore):
     """One model. The selected samples are in the workspace after the support vectors, without a
-    coefficient, so that a cycle needs no copy; and the gradient of the support vectors, c - K beta,
-    stays from cycle to cycle, so that a cycle starts with the kernel of the batch alone. The first
-    batch is stored whole; while it fills it is solved at each doubling, and all of it stays, so
-    that there is a model before the first cycle."""
+    coefficient, so that a cycle needs no copy; and the gradient of the support vectors stays
+    from cycle to cycle, so that a cycle starts with the kernel of the batch alone."""
     cdef double *intercept
     cdef int64_t *n_support     # rows at the front, left by the last cycle
     cdef int64_t *n_held        # those and the batch so far
@@ -312,10 +301,7 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
     """Models of the last 1, 2, ..., w batches, the oldest of which predicts. When a batch is
     complete, the model of w batches is replaced by the SVM of the new batch alone; each other model
     is trained with what its scheme takes of the batch. Model m started with a batch whose number is
-    m modulo w, so that models stay in place.
-
-    Each model is its support vectors, their coefficients and bounds; they are copied into the one
-    workspace for a cycle and back. The batch is stored separately, as w models learn from it."""
+    m modulo w, so that models stay in place."""
     cdef int64_t window
     cdef int64_t row_count      # of a model's rows, whole tiles
     cdef int64_t *n_batches

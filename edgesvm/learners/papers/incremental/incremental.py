@@ -119,8 +119,7 @@ class RetrainedSVM(SmoLearner):
 
     @property
     def support_vectors_(self) -> np.ndarray:
-        """Support vectors of the model that predicts, oldest first, ndarray of shape (n_support,
-        n_features), a copy."""
+        """Support vectors of the model that predicts, oldest first; a copy."""
         return self._supports()[0]
 
     @property
@@ -140,8 +139,7 @@ class RetrainedSVM(SmoLearner):
 
     @property
     def converged_(self) -> bool:
-        """Whether the last training ended below ``tol``; otherwise ``max_iter`` was reached, or
-        rounding hides the remaining gap."""
+        """Whether the last training ended below ``tol``, as of `BatchSVM`."""
         return bool(self.core.views["converged"])
 
 
@@ -189,30 +187,17 @@ class IncrementalSVM(RetrainedSVM):
         Type of samples and the sums inside a kernel value. Kernel rows are always float32,
         coefficients and gradient float64.
 
-    Attributes
-    ----------
-    support_vectors_ : ndarray of shape (n_support, n_features)
-    dual_coef_ : ndarray of shape (1, n_support)
-    intercept_ : ndarray of shape (1,)
-    condensed_ : float
-    n_cycles_, n_given_up_, n_waiting_, n_iter_ : int
-    converged_ : bool
-        ``n_updates_`` counts the samples that joined a batch.
-
     Notes
     -----
     Domeniconi & Gunopulos 2001, section 2. The paper gives the last two schemes the same formula, y
-    f <= 1, which includes the misclassified samples; its Table 1 shows that they differ. Hence |f|
-    <= 1 for the third, which agrees with its small models there.
+    f <= 1; its Table 1 shows that they differ. Hence |f| <= 1 for the third.
 
-    "active" is the scheme of Mitra, Murthy & Pal 2000 as Domeniconi & Gunopulos state it. They give
-    neither the shares nor how samples are chosen: here the shares are parameters, each sample is
-    drawn by itself, and classified means by the model of the moment.
+    "active" is the scheme of Mitra, Murthy & Pal 2000 as Domeniconi & Gunopulos state it, with the
+    shares as parameters and each sample drawn by itself.
 
-    The first batch is stored whole. While it fills, it is solved at each doubling, so that there is
-    a model from the second sample on. A cycle starts from the coefficients of the previous one.
-    While all stored samples are of one class there are no support vectors, and the newest
-    ``max_vectors`` samples stay. When a stream ends, ``update`` learns the samples still waiting.
+    The first batch is stored whole. While it fills, it is solved at each doubling. A cycle starts
+    from the coefficients of the previous one. While all samples are of one class, the newest
+    ``max_vectors`` stay. When a stream ends, ``update`` learns the samples still waiting.
 
     The sample that completes a batch takes the time of the whole cycle. Bytes: see ``plan``; about
     n_features s + 124 for each of ``max_vectors + batch_size``, s = 4 or 8.

@@ -81,11 +81,6 @@ class Perceptron(LinearLearner):
         "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
         have been learned so far, the sample included.
 
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features)
-    intercept_ : ndarray of shape (1,)
-
     Notes
     -----
     Rosenblatt 1958: w = w + y x if y w.x <= 0, so ``n_updates_`` counts the mistakes. A weight s
@@ -243,12 +238,6 @@ class KernelPerceptron(ExpansionLearner):
     dtype : {"float32", "float64"}, default "float32"
         Type of the samples; coefficients are float64.
 
-    Attributes
-    ----------
-    support_vectors_ : ndarray of shape (n_held, n_features)
-    dual_coef_ : ndarray of shape (1, n_held)
-    n_ignored_ : int
-
     Notes
     -----
     Aizerman, Braverman & Rozonoer 1964: a sample with y f(x) <= 0 adds y k(x, .) to f. With
@@ -341,14 +330,6 @@ class LASVM(ExpansionLearner):
         As in `KernelPerceptron`.
     class_weight
         As in `Perceptron`.
-
-    Attributes
-    ----------
-    support_vectors_ : ndarray of shape (n_held, n_features)
-    dual_coef_ : ndarray of shape (1, n_held)
-    intercept_ : ndarray of shape (1,)
-    gap_ : float
-    n_given_up_ : int
 
     Notes
     -----

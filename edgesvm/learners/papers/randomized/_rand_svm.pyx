@@ -4,12 +4,6 @@ violate their solution, drawn in one pass (Vitter 1985, algorithm R).
 Krishnan, Bhattacharyya & Hariharan 2007, Algorithm 1, lines 1, 3, 5 and 7. A row of D - (SV + R)
 violates if y f < margin. Lines 3 and 5 are one pass: R is drawn while V is counted, so that V is
 never stored. The rows of the last working set are known by their sorted numbers.
-
-The same pass adds up the loss of the solution over all the data, exactly. An earlier working set is
-restored by a pass that selects rows by number.
-
-All data are in the caller's arrays: D s + 25 bytes per row of the working set, or those of
-core/nonzeros.pyx instead of D s. Nothing is allocated.
 """
 
 cimport cython
@@ -81,16 +75,7 @@ cdef double rounded(const ExactSum *s) except -1:
 
 @cython.final
 cdef class WorkingSet:
-    """Rows of the data, in arrays of `views`.
-
-    Parameters
-    ----------
-    views : dict of ndarrays: "drawn_rows" (capacity, n_features), float32 or float64, or those of
-        `map_nonzeros` by their names with "drawn_"; "drawn_slots" (capacity,), int8;
-        "drawn_weights" float64; "drawn_numbers", "before" int64; "draws" (4,), uint64. They must
-        stay alive.
-    seed : int, of the random draws
-    """
+    """Rows of the data, in arrays of `views`, which must stay alive."""
     cdef readonly int64_t n_kept    # at the front
     cdef readonly int64_t n_drawn   # after them
     cdef readonly int64_t n_offered  # rows that violated

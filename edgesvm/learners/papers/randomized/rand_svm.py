@@ -92,14 +92,6 @@ class RandSVM(Wrapper):
         objective over all the data. "last": as in the paper, the last, which can be far worse than
         the first.
 
-    Attributes
-    ----------
-    converged_ : bool
-    stop_ : str or None
-    k_, sample_size_, n_passes_, n_violators_ : int
-    solver_ : Learner
-    support_vectors_, dual_coef_, intercept_, objective_, primal_objective_
-
     Notes
     -----
     Algorithm 1 and equation 4 of Krishnan, Bhattacharyya & Hariharan (NIPS 2007). What the paper
@@ -114,8 +106,8 @@ class RandSVM(Wrapper):
     * A sample of one class has no support vectors; half of it is kept. Otherwise the next sample
       would consist of the other class alone, and so on.
     * Each solution starts from the coefficients of the previous one.
-    * A sample of support vectors and violators is not like the data, and its solution can be far
-      worse than the first. Each pass adds up the loss over all the data, for ``returns="best"``.
+    * The solution of support vectors and violators can be far worse than the first. Each pass adds
+    up the loss over all the data, for ``returns="best"``.
 
     Bytes: the solver's, plus n_features s + 49 for each of its ``max_samples``, s = 4 or 8; with
     ``max_nonzeros`` in the solver, instead of n_features s 16 + s, and 4 + s for each non-zero. The
@@ -368,8 +360,7 @@ class RandSVM(Wrapper):
         return float(solver.objective_ + solver.alpha_.sum() + solver.C * loss)
 
     def _recall(self, source: Source, working: Any, best: _Best) -> tuple[float, int]:
-        """Return to the best solution: solve its support vectors again from its coefficients. If
-        the solver moves them, the primal objective and the violators are counted again."""
+        """Return to the best solution: solve its support vectors again from its coefficients."""
         numbers, alpha = best.solution()
         working.recall(numbers)
         self._offer(source, working)
@@ -422,8 +413,7 @@ class RandSVM(Wrapper):
 
     @exclusive
     def solve(self: Self) -> Self:
-        """Solve for the samples in the solver's store, unless the solution is up to date; `fit`
-        does so too."""
+        """Solve for the samples in the solver's store, if that is not done."""
         self.solver_.solve()
         return self
 
@@ -448,10 +438,10 @@ class RandSVM(Wrapper):
 
     @property
     def stop_(self) -> str | None:
-        """Why `fit` stopped. "optimal": no row violates. "unsolved": none outside the sample does,
-        but the solver did not converge on the sample. "support_vectors": there are ``k_`` or
-        more. "sample_full": every row of the sample is a support vector. "max_passes". None if
-        `fit` did not finish, or other samples were learned since."""
+        """Why `fit` stopped. "optimal": no row violates. "unsolved": that, but the solver did not
+        converge. "support_vectors": there are ``k_`` or more. "sample_full": every row of the
+        sample is one. "max_passes". None if `fit` did not finish, or other samples were learned
+        since."""
         return (
             STOP_REASONS[self._count("stop")] if self._count("n_fitted") == self.n_seen_ else None
         )
@@ -479,14 +469,12 @@ class RandSVM(Wrapper):
 
     @property
     def objective_(self) -> float:
-        """The dual objective of the sample: at least that of all the data, and equal to it if
-        ``converged_``."""
+        """The dual objective of the sample; that of all the data if ``converged_``."""
         return self._solved.objective_
 
     @property
     def primal_objective_(self) -> float:
-        """1/2 |w|^2 + C loss over all the data, of the solution that `fit` found: at least
-        ``-objective_``, and equal to it within the solver's tolerance if ``converged_``."""
+        """1/2 |w|^2 + C loss over all the data, of the solution of `fit`."""
         return float(self.core.views["primal"])
 
     # -- checks of a loaded arena ------------------------------------------------------------------
@@ -551,30 +539,11 @@ def support_for_margin(
 ) -> int:
     """k of Theorems 1 to 3, for data whose margin is known: ``RandSVM(k=support_for_margin(...))``.
 
-    ceil(8 / loss^2 (1 + (1 + radius^2) / (2 margin))^2 log(4 n / delta) + n_removed)
+        ceil(8 / loss^2 (1 + (1 + radius^2) / (2 margin))^2 log(4 n / delta) + n_removed)
 
-    Theorem 1: a random projection to k dimensions keeps the margin (1 - loss) l* with probability
-    at least 1 - delta. Theorem 2: at most k training points then define a hyperplane of that margin
-    in the original space. Theorem 3: for data that are separable without `n_removed` points (the
-    paper's kappa n, its bounded support vectors) these are added.
-
-    Parameters
-    ----------
-    n_samples : int, >= 1
-    margin : float, > 0
-        l*, the distance of the nearest points to the hyperplane, 1 / |w|.
-    radius : float, > 0, default 1.0
-        L, the largest norm of a point, in the space of the kernel.
-    loss : float, default 0.2
-        The paper's gamma, the share of the margin that may be lost, between 0 and 1.
-    delta : float, default 0.9
-        Between 0 and 1.
-    n_removed : int, default 0
-
-    Raises
-    ------
-    ValueError
-        A parameter is out of range.
+    `margin`, > 0, is l*, 1 / |w|; `radius`, > 0, is L, the largest norm of a point, in the space of
+    the kernel; `loss` is the paper's gamma, the share of the margin that may be lost; `n_removed`
+    points are those without which the data are separable. ValueError for others.
 
     Examples
     --------
