@@ -130,13 +130,7 @@ cdef Py_ssize_t cobs_encode(const uint8_t *raw, Py_ssize_t n, uint8_t *run) noex
 cdef class Splitter:
     """Runs of bytes between delimiters; one that does not fit the buffer is dropped.
 
-    Attributes
-    ----------
-    bytes_in, bytes_ok, bytes_rejected, delimiters, pending : int
-        Bytes: all, in valid runs, in rejected ones, delimiters, and those held of an unfinished
-        run.
-    discarded_bytes : int
-        Those of `bytes_rejected` that came before the first delimiter after `resync`.
+    Its counters are those of the identities above; `serve/page/words.py` has others in words.
     """
 
     @property
@@ -212,15 +206,6 @@ cdef class FrameDecoder(Splitter):
     max_raw : int
         Longest frame accepted, in bytes before COBS, 12 to 262144. A longer run is dropped and
         counted once.
-
-    Attributes
-    ----------
-    frames, ok, bad_cobs, bad_crc, bad_len, oversize : int
-        Runs between delimiters: all, valid, and rejected, by what was wrong.
-    empty : int
-        Delimiters with nothing before them.
-    nbytes : int
-        Size of the buffer in bytes.
 
     Raises
     ------
@@ -305,18 +290,8 @@ cdef class FrameDecoder(Splitter):
 cdef class SequenceWindow:
     """Classifies sample numbers as new, reordered, duplicate or too old.
 
-    Attributes
-    ----------
-    epochs : int
-        Epochs with at least one number.
-    span, unique, missing : int
-        Sums over all epochs: numbers from first to highest; those seen; those not seen.
-    reordered, duplicate, too_old : int
-        Numbers that came late but within the window (used), were seen before (not used), or are
-        behind the window (not used).
-    seq_jump : int
-        Moves by more than 2**20. Each opens an epoch, unless it returns to the one before, which is
-        continued as long as the new one has less than 64 numbers.
+    A move by more than 2**20, a `seq_jump`, opens an epoch, unless it returns to the one before,
+    which is continued as long as the new one has less than 64 numbers.
     """
 
     @property
@@ -450,15 +425,6 @@ cdef class ValueGate:
         Clip values outside the range, infinite ones included, instead of refusing the sample.
     missing : bool
         Allow NaN, a value that is missing.
-
-    Attributes
-    ----------
-    bad_nan, bad_inf, bad_range : int
-        Samples refused, by the first bad feature.
-    bad_value : int
-        All samples refused.
-    clipped : int
-        Samples admitted with at least one clipped feature.
 
     Raises
     ------

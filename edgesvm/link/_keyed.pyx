@@ -105,16 +105,6 @@ cdef class Authenticator:
     boot_id : int, optional
         Of the node whose guard this is; None: this is the host's.
 
-    Attributes
-    ----------
-    admitted : int
-        Frames whose tag is right and whose number is new.
-    bad_tag : int
-        Frames without a tag, with a wrong one, or of a session that is not in force.
-    replayed : int
-        Frames with the right tag whose number has arrived before, or is more than 63 behind the
-        highest.
-
     Raises
     ------
     ValueError

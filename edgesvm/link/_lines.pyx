@@ -334,9 +334,8 @@ cdef class LineParser(Splitter):
     late : LateLabels or None
         Receives ``=number label`` lines; None: they are ignored.
     checksummed : bool
-        True once two consecutive lines had a correct checksum of the same kind, ``*HH`` or
-        ``*HHHH``. From then on, lines without a checksum of that kind are rejected. (A single one
-        could be chance: one wrong bit turns ``.`` into ``*``.)
+        True once two consecutive lines had a correct checksum of the same kind: from then on it is
+        required. (A single one could be chance: one wrong bit turns ``.`` into ``*``.)
     schema_checked : bool
         Whether the last ``#esvm`` line had a correct checksum.
     separator : str or None

@@ -80,13 +80,9 @@ cdef class SampleRing:
 
     Attributes
     ----------
-    pushed, released, dropped : int
-        Samples pushed, released by the reader, and lost to a full ring.
     entered, first : int
         Rows stored so far; index, from 0, of the oldest row waiting (of the next row stored, if
         none waits).
-    high_water : int
-        The largest number of rows that ever waited.
 
     Raises
     ------
@@ -273,18 +269,6 @@ cdef class LateLabels:
         Labels held for the reader; when the queue is full, further labels are dropped.
     targets : bool
         Whether labels are numbers, float64, and not class indices.
-
-    Attributes
-    ----------
-    labels, matched, duplicate, unknown, dropped, handed_on : int
-        Labels: all; whose sample was waiting; whose sample had a label already; whose sample is
-        unknown; lost to a full queue; given to the reader unmatched.
-    expired : int
-        Labels whose sample arrived but no longer waits.
-    waiting, unlabelled : int
-        Samples that still wait; that no longer wait and have had no label.
-    claimed : int
-        Samples taken by `claim`.
 
     Raises
     ------

@@ -60,16 +60,6 @@ cdef class SampleReceiver:
     ring : SampleRing or None
     late : LateLabels or None
         Receives LABEL frames; None: they are passed to Python.
-    samples : int
-        Valid sample frames of this protocol version.
-    bad_dimension, bad_flags, schema_mismatch : int
-        Samples of the wrong length, with flags not defined for samples, and of another schema or
-        type.
-    bad_label, label_mismatch : int
-        LABEL frames of the wrong length or with flags, and of another schema.
-    clock_jumps : int
-        Samples whose device clock went back, or forward by over a second more than their number
-        implies.
     """
 
     cdef readonly FrameDecoder decoder

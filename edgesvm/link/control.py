@@ -292,15 +292,11 @@ class ScalePage:
 
 
 class ScaleTable:
-    """The table of one schema; at most 8 bytes per feature, whatever is received.
+    """The table of one schema; at most 8 bytes per feature, whatever is received. Once it is
+    complete, `rows` has scale and offset of each feature.
 
     Pages are accepted in order, and page 0 starts over: after a lost page the node is asked again
     and sends them all.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (d, 2), float32, or None
-        Scale and offset of each feature, once the table is complete.
     """
 
     def __init__(self, schema: Schema) -> None:

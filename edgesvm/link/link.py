@@ -67,15 +67,8 @@ class Link(ABC):
         Of the samples, if they are known; else empty.
     class_names : list of str
         Words of the labels, by number; empty if labels are numbers.
-    disconnects : int
-        Failures of an open port, during a handshake or later.
-    silent : int
-        How often nothing valid came for `silent_after` seconds, each time counted once.
     freshness : Freshness
         Whether samples come. `poll` looks; while the port is gone, call `look_for_samples`.
-    predictions_sent, predictions_dropped : int
-        Predictions put into the outbox; dropped, because the node did not read or the port was
-        closed.
     """
 
     binary: ClassVar[bool] = False
@@ -343,8 +336,13 @@ class Link(ABC):
         port = self._live_port()
         try:
             self._tick(self._clock())
-            write_error = self._try_write(port) if len(self._outbox) else None
-            # A peer that has gone may have left samples to read: the port is lost when read fails.
+            write_error = None
+            try:
+                self._write_out(port)
+            except LinkDown as error:
+                # A peer that has gone may have left samples to read: the port is lost when read
+                # fails.
+                write_error = error
             chunk = port.read(timeout if write_error is None else 0.0, self._room())
             now = self._clock()
             self._listened += min(now - self._read_at, timeout + AWAY)
@@ -517,10 +515,8 @@ class Link(ABC):
         if not queued and self._port is not None:
             self.flush()
             queued = put(*fields)
-        if queued:
-            self.predictions_sent += 1
-        else:
-            self.predictions_dropped += 1
+        self.predictions_sent += queued
+        self.predictions_dropped += not queued
         return queued
 
     def flush(self) -> None:
@@ -535,13 +531,6 @@ class Link(ABC):
     def _write_out(self, port: Port) -> None:
         if len(self._outbox):
             self._outbox.consume(port.write(self._outbox.pending()))
-
-    def _try_write(self, port: Port) -> LinkDown | None:
-        try:
-            self._write_out(port)
-        except LinkDown as error:
-            return error
-        return None
 
     def _answer_refused(self) -> None:
         for sequence in self._parser.gate.take_refused():

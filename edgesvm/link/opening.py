@@ -147,7 +147,7 @@ def open_link(
             port = opener()
             on_failure.callback(port.close)
             mode, port = detect_mode(port, url, handshake_timeout, clock)
-            opener = _opener_starting_with(port, opener)
+            opener = functools.partial(_first, [port], opener)
         if mode != "text" and label not in ("last", "none"):
             raise ValueError(f"label={label!r} must be 'last' or 'none': frames have no columns")
         if late_labels is None:
@@ -180,10 +180,9 @@ def open_link(
     return link
 
 
-def _opener_starting_with(port: Port, opener: Callable[[], Port]) -> Callable[[], Port]:
-    """An opener that returns this open port first, and calls `opener` after that."""
-    waiting = [port]
-    return lambda: waiting.pop() if waiting else opener()
+def _first(waiting: list[Port], opener: Callable[[], Port]) -> Port:
+    """The open port that waits, then others."""
+    return waiting.pop() if waiting else opener()
 
 
 class PushbackPort:
@@ -194,18 +193,15 @@ class PushbackPort:
         self._pushed_back = pushed_back
 
     def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
-        """See `Port.read`."""
         if not self._pushed_back:
             return self._port.read(timeout, limit)
         chunk, self._pushed_back = self._pushed_back[:limit], self._pushed_back[limit:]
         return chunk
 
     def write(self, data: bytes) -> int:
-        """See `Port.write`."""
         return self._port.write(data)
 
     def close(self) -> None:
-        """See `Port.close`."""
         self._port.close()
 
 

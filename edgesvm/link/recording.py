@@ -264,8 +264,6 @@ class Recording:
         Damaged records among those read so far, each counted once.
     late : LateLabels or None
         With late labels, the counts of labels and samples in the latest pass.
-    class_names : list of str
-        Empty: labels on a link are numbers.
 
     Raises
     ------

@@ -84,7 +84,7 @@ class TextLink(Link):
         self._column_name = str(label) if is_name else None
         self._has_label_column = column
         self._columns_given = n_features is not None
-        self._schemas = self._schema_refused = 0
+        self._counts = {"schemas": 0, "schema_refused": 0}
         self._has_been_lines = False
         self._bytes_ok = 0  # valid ones noted
 
@@ -108,7 +108,8 @@ class TextLink(Link):
                 chunk = port.read(min(WAIT, left), HANDSHAKE_BYTES)
                 if chunk:
                     self._feed(chunk)
-                if self._parser.guess is None and self._labels_refused() >= HOPELESS:
+                refused = self._parser.counters()["bad_label"]
+                if self._parser.guess is None and refused >= HOPELESS:
                     raise self._no_schema(self._parser.bytes_in - bytes_before)
         except (LinkDown, NoSchema):
             raise
@@ -136,9 +137,6 @@ class TextLink(Link):
             else:
                 begun = begun[-NOISE_BYTES:]
         return begun
-
-    def _labels_refused(self) -> int:
-        return int(self._parser.counters()["bad_label"])
 
     def _no_schema(self, n_bytes: int) -> NoSchema:
         if n_bytes == 0:
@@ -209,13 +207,13 @@ class TextLink(Link):
         self._has_been_lines = True
 
     def _on_schema_line(self, line: bytes) -> None:
-        self._schemas += 1
+        self._counts["schemas"] += 1
         match = SCHEMA_LINE.fullmatch(line.rstrip())
         n_features = int(match[1]) if match else 0
         wanted = self._n_features if self._ring is None else self._ring.n_features
         if match is None or not 1 <= n_features <= 256 or wanted not in (None, n_features):
             # Comments are free text: one that is not a usable schema changes nothing.
-            self._schema_refused += 1
+            self._counts["schema_refused"] += 1
             return
         if match[2] is not None:
             self._has_label_column = match[2] == b"last"
@@ -284,8 +282,4 @@ class TextLink(Link):
 
     @property
     def counters(self) -> dict[str, int]:
-        return {
-            **super().counters,
-            "schemas": self._schemas,
-            "schema_refused": self._schema_refused,
-        }
+        return {**super().counters, **self._counts}

@@ -79,8 +79,8 @@ class Checkpoint:
     * A save that has returned is not lost.
     * A failed save leaves the newest state in place; so does every failed save after it.
 
-    A medium that reports a sync it has not done, or loses blocks that were not written, breaks
-    them; a second file on another medium protects against that.
+    A medium that lies about a sync breaks them; a second file on another medium protects against
+    that.
 
     Parameters
     ----------

@@ -108,8 +108,7 @@ class Checkpointer:
         n_new = self._learner.n_seen_ - self._saved_seen
         if self._writing:
             self._check_thread()
-            return
-        if not self._wanted:
+        if self._writing or not self._wanted:
             return
         if self._every.samples is not None:
             due = n_new >= self._every.samples

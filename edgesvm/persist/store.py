@@ -90,12 +90,7 @@ class Image:
     """The bytes of one snapshot: copied from a model between two samples, checked and completed
     later, perhaps by another thread.
 
-    Parameters
-    ----------
-    nbytes : int
-        What it may have, with what is put ahead of it.
-    ahead : int
-        Bytes of something else that are to stand before the snapshot.
+    It may have `nbytes`, `ahead` of them for something else before the snapshot.
     """
 
     def __init__(self, nbytes: int, ahead: int = 0) -> None:

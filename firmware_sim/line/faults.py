@@ -10,7 +10,7 @@ from the pieces: these are split at their delimiters and compared with the origi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -102,15 +102,19 @@ def _drop_bytes(n: int) -> Apply:
     return drop
 
 
-def _insert(s: Stretch, rng: np.random.Generator) -> Hit | None:
-    garbage = s.garbage(int(rng.integers(1, 17)), rng)
-    # Noise on an idle line, before a sender's leading delimiter: the frame itself stays whole.
-    return [garbage + s.end + s.data], 0, len(garbage)
+def _before(n: Callable[[np.random.Generator], int], end: bool) -> Apply:
+    """Garbage before the frame. With a delimiter between, as noise on an idle line, the frame stays
+    whole."""
+
+    def add(s: Stretch, rng: np.random.Generator) -> Hit | None:
+        garbage = s.garbage(n(rng), rng)
+        return [garbage + s.end * end + s.data], 0, len(garbage)
+
+    return add
 
 
-def _glue(s: Stretch, rng: np.random.Generator) -> Hit | None:
-    garbage = s.garbage(int(rng.integers(1, 17)), rng)
-    return [garbage + s.data], 0, len(garbage)
+def _few(rng: np.random.Generator) -> int:
+    return int(rng.integers(1, 17))
 
 
 def _noise(n: int) -> Apply:
@@ -132,10 +136,6 @@ def _lose(s: Stretch, rng: np.random.Generator) -> Hit | None:
     return [s.data[s.first + 1 :]], 0, s.first
 
 
-def _overlong(s: Stretch, rng: np.random.Generator) -> Hit | None:
-    return [s.garbage(OVERLONG_BYTES, rng) + s.end + s.data], 0, OVERLONG_BYTES
-
-
 def _empty(s: Stretch, rng: np.random.Generator) -> Hit | None:
     n = int(rng.integers(1, 65))
     return [s.end * n + s.data], 0, n
@@ -146,9 +146,12 @@ def _duplicate(s: Stretch, rng: np.random.Generator) -> Hit | None:
     return [whole + s.data], s.first, len(whole)
 
 
-def _disconnect(s: Stretch, rng: np.random.Generator) -> Hit | None:
-    at = int(rng.integers(s.first + 1))
-    return [s.data[:at], Unplug()], at, s.first - at
+def _unplug(*, reboot: bool = False) -> Apply:
+    def unplug(s: Stretch, rng: np.random.Generator) -> Hit | None:
+        at = int(rng.integers(s.first + 1))
+        return [s.data[:at], Unplug(reboot=reboot)], at, s.first - at
+
+    return unplug
 
 
 def _stale(s: Stretch, rng: np.random.Generator) -> Hit | None:
@@ -157,18 +160,8 @@ def _stale(s: Stretch, rng: np.random.Generator) -> Hit | None:
     torn, *whole = s.recent
     stale = torn[int(rng.integers(1, len(torn))) :] + s.end
     stale += b"".join(frame + s.end for frame in whole)
-    [cut, unplug], at, _ = _cut(s, rng)
-    return [cut, replace(unplug, stale=stale)], at, len(stale)
-
-
-def _reboot(s: Stretch, rng: np.random.Generator) -> Hit | None:
-    [cut, unplug], at, size = _cut(s, rng)
-    return [cut, replace(unplug, reboot=True)], at, size
-
-
-def _cut(s: Stretch, rng: np.random.Generator) -> tuple[tuple[bytes, Unplug], int, int]:
     at = int(rng.integers(s.first + 1))
-    return (s.data[:at], Unplug()), at, s.first - at
+    return [s.data[:at], Unplug(stale=stale)], at, len(stale)
 
 
 Apply = Callable[[Stretch, np.random.Generator], "Hit | None"]
@@ -195,20 +188,24 @@ FAULTS: dict[str, Fault] = {
     "join": Fault("one bit flipped that destroys a delimiter", _join, reach=1),
     "drop": Fault("one byte lost", _drop_bytes(1)),
     "drop8": Fault("eight bytes lost, as by a UART's overrun FIFO", _drop_bytes(8), reach=8),
-    "insert": Fault("1 to 16 bytes of garbage between two frames", _insert),
-    "glue": Fault("1 to 16 bytes of garbage with no delimiter before the frame", _glue),
+    "insert": Fault("1 to 16 bytes of garbage between two frames", _before(_few, end=True)),
+    "glue": Fault(
+        "1 to 16 bytes of garbage with no delimiter before the frame", _before(_few, end=False)
+    ),
     "burst": Fault("16 bytes overwritten by noise", _noise(16), reach=16),
     "noise": Fault("a second of noise at 115200 baud", _noise(SECOND_BYTES), reach=SECOND_BYTES),
     "truncate": Fault("the end of the frame missing, but not the delimiter", _truncate),
     "lose": Fault("the whole frame missing", _lose),
-    "overlong": Fault("1 MiB without a delimiter between two frames", _overlong),
+    "overlong": Fault(
+        "1 MiB without a delimiter between two frames", _before(lambda _: OVERLONG_BYTES, end=True)
+    ),
     "empty": Fault("1 to 64 delimiters with nothing between them", _empty),
     "duplicate": Fault("the whole frame sent twice", _duplicate),
     "reorder": Fault("the frame arrives 1 to 48 samples late", delay=(1, 48)),
     "overdue": Fault("the frame arrives too late for the sequence window", delay=(72, 200)),
-    "disconnect": Fault("the link unplugged at any byte of the frame", _disconnect),
+    "disconnect": Fault("the link unplugged at any byte of the frame", _unplug()),
     "stale": Fault("unplugged, and old bytes are sent first when it is plugged in", _stale),
-    "reboot": Fault("unplugged, and the board restarted", _reboot),
+    "reboot": Fault("unplugged, and the board restarted", _unplug(reboot=True)),
 }
 
 # Faults that unplug the link, and the smallest number of samples between two of them.

@@ -82,17 +82,11 @@ DEFECTS = ("outer-race", "inner-race", "ball", "imbalance", "looseness")
 class RawRotatingMachine(RawSignal):
     r"""Acceleration of a bearing housing in g, two axes: normal (0), or with a fault (1).
 
-    At shaft speed f, which drifts slowly with the load, theta being the shaft's angle:
-
-    - some imbalance, which turns: ``u (f / 28)^2 cos(theta)`` on the horizontal axis, ``sin`` on
-      the vertical one; u is 0.1 g, and 0.4 g more with the fault "imbalance";
-    - a small component at 2 f, from the coupling;
-    - "looseness" adds all half orders from f / 2 to 4 f, higher ones lower, up to 0.3 g;
-    - a bearing defect is struck at its frequency, of which the balls slip by 1 % from strike to
-      strike. A strike makes the housing ring, up to 1.5 g, at a resonance of which it
-      decays by e every 2 periods. The strikes of an inner race are strongest when it is under the
-      load, once a turn; those of a ball when the cage brings it there;
-    - noise of 0.1 g, which rises with the load.
+    The shaft's speed drifts slowly with the load. Imbalance turns with it, ``cos`` on the
+    horizontal axis, ``sin`` on the vertical one: 0.1 g, and 0.4 g more with the fault "imbalance".
+    "looseness" adds all half orders up to the fourth. A bearing defect is struck at its frequency,
+    with 1 % of slip, and the housing rings, up to 1.5 g: of an inner race most when it is under the
+    load, once a turn, and of a ball when the cage brings it there. Noise is 0.1 g.
 
     A fault has 10 % of that height when it begins. It comes and goes, with a severity of its own
     each time; or it begins at `onset_s` and grows.
@@ -209,11 +203,9 @@ class RawRotatingMachine(RawSignal):
 class RawAccelerometer(RawSignal):
     """An accelerometer at the waist, three axes in g: still (0), walking (1) or running (2).
 
-    - Gravity is on z; posture leans it slowly to x and y.
-    - A step is a rise and fall on z at the step rate (walking 1.4 to 2.2 a second, running 2.4 to
-      3.2), with a second harmonic from the heel; a swing on y at half the rate; a push on x.
-    - Somebody who sits or stands fidgets now and then, slowly.
-    - The sensor adds noise of 0.02 g.
+    Gravity is on z; posture leans it slowly to x and y. A step is a rise and fall on z at the step
+    rate, with a second harmonic from the heel, a swing on y at half the rate and a push on x. Who
+    is still fidgets now and then. The sensor adds noise of 0.02 g.
 
     Parameters
     ----------

@@ -125,45 +125,19 @@ class RotatingMachine(Signal):
     r"""An accelerometer on a bearing housing: healthy, unbalanced, or with an outer-race defect.
 
     Each sample is one window of 256 points at 2,560 Hz (0.1 s) of radial acceleration in g, taken
-    every 10 s:
+    every 10 s. The shaft turns at f, which varies slowly with the load, and a tachometer measures
+    its angle. Unbalance u adds ``u (f / 28)^2 sin(theta)``; an outer-race defect is struck 3.58
+    times per turn, and each strike makes the housing ring; noise follows the load, and there are
+    knocks in any state. A healthy shaft has some unbalance too, and each fault its own severity, so
+    mild faults overlap with the healthy state.
 
-    - the shaft turns at f, which varies slowly between about 24 and 32 Hz with the load; a
-      tachometer measures its angle;
-    - unbalance u is a force at f that grows with its square, ``u (f / 28)^2 sin(theta)``, with a
-      small component at 2 f;
-    - an outer-race defect is struck 3.58 times per turn (slipping by about 1 %); each strike makes
-      the housing ring at 900 Hz, decaying in 2 ms;
-    - broadband noise changes its level with the load, and in any state there is an occasional
-      knock from outside.
+    Features, with fixed offsets and scales so that they are of the order of 1: ln of the rms;
+    ln of the kurtosis; crest factor; ln of the amplitudes in step with the shaft and at twice its
+    speed; ln of the rms around the resonance, and of its envelope at the defect's rate; speed.
 
-    A healthy shaft has some residual unbalance, and each stretch of a fault has its own severity,
-    so mild faults overlap with the healthy state.
-
-    The features are those of a vibration monitor. Each has a fixed offset and scale (``offsets``,
-    ``scales``: about midway between healthy and faulty, and half the distance between them), so
-    they are of the order of 1:
-
-    ========== ===================================================================================
-    rms        ln of the root mean square of the window in g
-    kurtosis   ln of the fourth moment over three times the squared second one (0 for noise)
-    crest      largest absolute value over rms
-    amp_1x     ln of the amplitude in step with the shaft (order tracking) in g
-    amp_2x     ln of the amplitude at twice the shaft speed
-    band       ln of the rms between 640 and 1,280 Hz, around the housing's resonance
-    envelope   ln of the amplitude of that band's envelope at the defect's striking rate
-    speed      shaft speed, Hz
-    ========== ===================================================================================
-
-    Parameters
-    ----------
-    seed : int
-
-    Notes
-    -----
-    A linear least-squares classifier reaches about 95 % (89 to 97 on 4,000 windows, whose
-    severities differ), the best single feature about 89 %, and the majority class about 50 %.
-    Repeating the previous label would score 98 %, as on any stream whose states last: compare
-    learners with each other, not with that.
+    A linear least-squares classifier reaches about 95 % on 4,000 windows, the best single feature
+    about 89 %. Repeating the previous label would score 98 %, as on any stream whose states last:
+    compare learners with each other, not with that.
     """
 
     class_names = ("healthy", "faulty")
@@ -269,29 +243,14 @@ class RotatingMachine(Signal):
 class PersonAccelerometer(Signal):
     """A three-axis accelerometer at the waist: sitting or standing still (0), or walking (1).
 
-    Each sample is one window of 64 points at 50 Hz (1.28 s), in g:
+    Each sample is one window of 64 points at 50 Hz (1.28 s), in g: gravity along an axis that leans
+    slowly; walking adds the rise and fall of the hip at the step rate with its second harmonic, and
+    a swing to the sides at half the rate; in one still window of three the person fidgets.
 
-    - gravity, along an axis that leans slowly with posture, plus sway and sensor noise;
-    - walking adds the rise and fall of the hip at the step rate (1.4 to 2.3 steps per second,
-      varying), its second harmonic from the heel's strike, and a side-to-side swing at half the
-      rate; a tired step is low;
-    - in one still window of three the person fidgets: a burst of low-frequency movement, which
-      makes the two states overlap.
-
-    Features, with fixed offsets and scales as in `RotatingMachine`:
-
-    ========= ==================================================================================
-    std       ln of the standard deviation of the acceleration's magnitude
-    jerk      ln of the mean absolute change of the magnitude from point to point
-    step      share of the magnitude's variance in 1.2 to 2.7 Hz
-    harmonic  share of the magnitude's variance in 2.7 to 5.1 Hz
-    lateral   ln of the standard deviation of the side-to-side axis
-    tilt      mean of the forward axis, g
-    ========= ==================================================================================
-
-    Notes
-    -----
-    A linear least-squares classifier reaches about 96 %, the best single feature about 95 %.
+    Features: of the acceleration's magnitude, ln of its standard deviation and of its mean change
+    from point to point, and its share of variance in 1.2 to 2.7 Hz and in 2.7 to 5.1 Hz; ln of the
+    standard deviation from side to side; mean of the forward axis. A linear least-squares
+    classifier reaches about 96 %, the best single feature about 95 %.
     """
 
     feature_names = ("std", "jerk", "step", "harmonic", "lateral", "tilt")
@@ -353,28 +312,13 @@ class PersonAccelerometer(Signal):
 class DriftingGasSensor(Signal):
     """Four metal-oxide gas sensors that smell ethanol (0) or ammonia (1) and age.
 
-    A metal-oxide sensor responds to a concentration c with a relative change of conductance that
-    follows a power law, ``a c^b``, with its own a and b for each gas. Here c is log-uniform in 5 to
-    200 ppm, and sensor j reads
+    A sensor responds to a concentration c, log-uniform in 5 to 200 ppm, with ``a c^b``, with its
+    own a and b for each gas: sensor j reads ``G_j a_jg c^b_jg + B_j`` and noise. The gains and the
+    baselines follow random walks, and all gains decrease as the oxide is poisoned.
 
-        r_j = G_j a_jg c^b_jg + B_j + noise
-
-    The gain G_j and the baseline B_j follow random walks, and all gains decrease together as the
-    oxide is poisoned. This signal shows how a classifier that stops learning gets worse.
-
-    Features, scaled as in `RotatingMachine`: for each sensor ln(1 + r_j) (``level_j``), and the
-    rise within the first seconds of the exposure (``rise_j``: a gas has its own speed on each
-    oxide, so the share of the final response reached differs); eight in total.
-
-    Parameters
-    ----------
-    seed : int
-
-    Notes
-    -----
-    A typical gain changes by about 25 % in 10,000 samples. A linear least-squares classifier
-    trained on the first 2,000 samples drops to 41 to 92 % after 50,000 (six seeds, four of them
-    below 55), and one trained there reaches 84 to 94 %.
+    Features: of each sensor ln(1 + reading), and the rise within the first seconds, which reaches
+    another share of it for each gas. A linear least-squares classifier trained on the first 2,000
+    samples drops to 41 to 92 % after 50,000 (six seeds), and one trained there reaches 84 to 94 %.
     """
 
     feature_names = tuple(f"level_{j}" for j in range(4)) + tuple(f"rise_{j}" for j in range(4))
@@ -424,21 +368,13 @@ class PumpFlow(Signal):
 
     Each sample is one second. The speed s, in revolutions per second, jumps to another set point
     every ``mean_stretch`` samples; a valve of opening v wanders slowly, and so does the water's
-    temperature. At the flow q, in litres per minute, the pump gives ``0.9 (s / 50)^2 - 2e-5 q^2``
-    bar, and the pipe takes ``(k + 6e-5 / v^2) q^2``. The flow is where both are equal:
+    temperature. The flow, in litres per minute, is where the pump's pressure is the pipe's:
 
         q = s / 50 * sqrt(0.9 / (2e-5 + k + 6e-5 / v^2))
 
-    k, the filter's part, grows from 1e-4 as the filter clogs, by half in 20,000 samples, and the
-    pressure sensor's zero walks. So a model that learns no more gets worse.
-
-    Features, of the order of 1: speed, motor current, pressure over the pump, temperature, and the
-    valve's signal, each with noise. The target is the flow in litres per minute, as a clamp-on
-    meter with 1 % noise shows it.
-
-    Parameters
-    ----------
-    seed : int
+    k grows from 1e-4 as the filter clogs, by half in 20,000 samples, and the pressure sensor's zero
+    walks, so a model that learns no more gets worse. The target is q with 1 % noise; the features
+    are of the order of 1.
     """
 
     targets = True

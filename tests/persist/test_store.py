@@ -1,6 +1,5 @@
 """Saving, where the disk fails: the old file stays as it was and nothing is left behind."""
 
-import builtins
 import errno
 import os
 import resource
@@ -9,6 +8,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -222,58 +222,28 @@ def test_what_is_not_a_file_is_one_error_at_once(tmp_path, kind):
             read(path)
 
 
-class Counted:
-    """Reads of a file, counted in bytes."""
-
-    n_bytes = 0
-
-    def __init__(self, monkeypatch):
-        real = builtins.open
-
-        def counting(*args, **kwargs):
-            file = real(*args, **kwargs)
-            read = file.read
-
-            class Reading:
-                def __enter__(self):
-                    return self
-
-                def __exit__(self, *_):
-                    file.close()
-
-                def __getattr__(self, name):
-                    return getattr(file, name)
-
-                def read(this, n=-1):
-                    data = read(n)
-                    self.n_bytes += len(data)
-                    return data
-
-            return Reading()
-
-        monkeypatch.setattr(builtins, "open", counting)
-
-
 @pytest.mark.parametrize("start", [b"", b"ESVMSNAP", "whole"])
-def test_of_a_sparse_file_only_the_header_is_read(old, monkeypatch, start):
+def test_of_a_sparse_file_only_the_header_is_read(old, start):
     path, data = old
     path.write_bytes(data if start == "whole" else start)
     os.truncate(path, 1 << 30)
-    counted = Counted(monkeypatch)
-    with pytest.raises(CorruptModelError):
-        load(path)
-    assert counted.n_bytes < 100
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorruptModelError):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
-def test_a_learner_beyond_the_limit_is_refused_by_its_header(old, monkeypatch):
-    path, _ = old
+def test_a_learner_beyond_the_limit_is_refused_by_its_header(old):
+    path, data = old
     n_bytes = learned(1).nbytes
     assert load(path, max_bytes=n_bytes).nbytes == n_bytes
-    counted = Counted(monkeypatch)
+    path.write_bytes(data[:-1] + b"?")  # its CRC is not looked at
     with pytest.raises(MemoryBudgetError, match=f"the limit is .*{n_bytes - 1:,} B") as e:
         load(path, max_bytes=n_bytes - 1)
     assert (e.value.required, e.value.available) == (n_bytes, n_bytes - 1)
-    assert counted.n_bytes < 100
 
 
 def test_what_a_killed_save_left_is_removed_by_the_next(old):
