@@ -85,9 +85,7 @@ class Calibrated(Probable, Shell):
     with `coverage`.
 
     A set has the labels with a probability of at least 1 - c, and the most probable one. After each
-    sample c += max(0.02, 1 / n) (missed - (1 - coverage)), within 0 and 1 (Gibbs & Candes 2021): a
-    set of a sample that is hard to tell is larger. Where the most probable label alone is right
-    more often than `coverage`, sets have one label and hold more.
+    sample c += max(0.02, 1 / n) (missed - (1 - coverage)), within 0 and 1 (Gibbs & Candes 2021).
 
     Examples
     --------

@@ -171,8 +171,7 @@ cdef inline void get_point(Smo *s, int64_t i) noexcept nogil:
 cdef int64_t block_of(
     Smo *s, int64_t i, int64_t first, int64_t last, double *out
 ) noexcept nogil:
-    """out[t] = k(x_i, x_(first + t)) in float64 for rows before `last`, at most `BLOCK_ROWS`; how
-    many. `point` is x_i."""
+    """out[t] = k(x_i, x_(first + t)) in float64 before `last`; how many. `point` is x_i."""
     cdef int64_t n = min(last - first, <int64_t> BLOCK_ROWS)
     if s.nonzeros == NULL:
         return kernel_block(&s.rows, &s.kernel, s.point, first, last, out)
@@ -215,8 +214,7 @@ cdef const float *row_of(Smo *s, int64_t i) noexcept nogil:
 
 
 cdef void compute_ahead(Smo *s, int64_t i) noexcept nogil:
-    """Compute the row of i together with those of the largest gradients, which are likely to be
-    next, if there are slots for them."""
+    """Compute the row of i, and those likely to be next, if there are slots for them."""
     cdef int64_t which[TILES_ROWS]
     cdef float *row[TILES_ROWS]
     cdef int64_t j, k, n = choose_ahead(s, i, which)
@@ -351,8 +349,7 @@ cdef double nonzeros_noise(Smo *s) noexcept nogil:
 
 
 cdef bint refine(Smo *s) noexcept nogil:
-    """Recompute the gradient in float64 where that is needed; return whether it is that now. All
-    samples must be active."""
+    """Recompute the gradient in float64 where needed; whether it is that now. All active."""
     if s.refined:
         return True
     s.in_float64 = s.in_float64 or needs_float64(s)
@@ -410,8 +407,7 @@ cdef void shrink(Smo *s) noexcept nogil:
 # -- solving ---------------------------------------------------------------------------------------
 
 cdef void smo_begin(Smo *s, bint warm, int64_t n_known=0) noexcept nogil:
-    """Set up, starting from the coefficients in `beta` if `warm`, otherwise from zero. The gradient
-    of the first `n_known` samples is already known."""
+    """Set up, from the coefficients if `warm`; the gradient of the first `n_known` is known."""
     cdef int64_t t
     s.n_active = s.reserve = s.n
     s.n_iter, s.unshrunk = 0, False
@@ -499,8 +495,7 @@ cdef void add_sample(Smo *s) noexcept nogil:
 
 
 cdef void widen_cache(Smo *s) noexcept nogil:
-    """Make slots a quarter longer than n numbers, so that rows need not move for each new sample;
-    or n long if two longer ones do not fit."""
+    """Make slots a quarter longer than n numbers; or n long if two longer ones do not fit."""
     cdef int64_t most = s.cache.n_floats // 32 * 16
     s.reserve = max(s.n, min(s.capacity, 5 * s.n // 4, most))
     cache_cut(&s.cache, s.reserve, s.capacity)
@@ -533,8 +528,7 @@ cdef Outcome smo_run(Smo *s, int64_t n_more) noexcept nogil:
 
 
 cdef bint improve(Smo *s) noexcept nogil:
-    """Move one pair to the minimum along its line, or to a bound; return whether anything
-    changed."""
+    """Move one pair to the minimum along its line, or to a bound; whether anything changed."""
     cdef int64_t i = s.i, j
     cdef const float *row_i = row_of(s, i)
     cdef const float *row_j
@@ -586,8 +580,7 @@ cdef void smo_recompute(Smo *s) noexcept nogil:
 
 
 cdef void smo_complete(Smo *s) noexcept nogil:
-    """Make all samples active, which the functions below require; after too few iterations they are
-    not, and what float32 hides was not looked at."""
+    """Make all samples active, which the functions below require."""
     activate_all(s)
     refine(s)
 
@@ -600,8 +593,7 @@ cdef double smo_gap(const Smo *s) noexcept nogil:
 
 
 cdef double smo_intercept(const Smo *s) noexcept nogil:
-    """b of f(x) = sum beta_t k(x_t, x) + b: the mean of g over free coefficients, or if there are
-    none the middle of the range that optimality allows. All samples must be active."""
+    """b of f(x): the mean of g over free coefficients, or the middle of the range allowed."""
     cdef int64_t t, n_free = 0
     cdef double total = 0.0
     for t in range(s.n):
@@ -616,8 +608,7 @@ cdef double smo_intercept(const Smo *s) noexcept nogil:
 
 
 cdef double smo_objective(const Smo *s) noexcept nogil:
-    """1/2 beta' K beta - c' beta = -1/2 beta' (c + g), and epsilon sum |beta| if the cost bends.
-    All samples must be active."""
+    """1/2 beta' K beta - c' beta, and epsilon sum |beta| if the cost bends. All active."""
     cdef int64_t t
     cdef double total = 0.0, bent = 0.0
     for t in range(s.n):
@@ -636,8 +627,7 @@ cdef void smo_restore(Smo *s) noexcept nogil:
 
 
 cdef int64_t smo_gather(Smo *s) noexcept nogil:
-    """After `smo_restore`: move the samples with a coefficient to the front, keeping their order;
-    return how many."""
+    """After `smo_restore`: samples with a coefficient to the front, in order; how many."""
     cdef int64_t t, n_support = 0
     for t in range(s.n):
         if s.beta[t] != 0.0:
@@ -648,8 +638,7 @@ cdef int64_t smo_gather(Smo *s) noexcept nogil:
 
 
 cdef void smo_wipe(Smo *s, int64_t n_known=0) noexcept nogil:
-    """Zero all scratch, so that the caller's bytes depend on the problem and its solution only; the
-    gradient of the first `n_known` samples stays."""
+    """Zero all scratch; the gradient of the first `n_known` samples stays."""
     cdef int64_t size = sizeof(float) if s.rows.is_float32 else sizeof(double)
     cache_wipe(&s.cache, s.n)
     memset(s.gradient + n_known, 0, (s.n - n_known) * sizeof(double))
@@ -665,8 +654,7 @@ SCRATCH = (*CACHE, "gradient", "diagonal", "state", "spare", "point")
 
 
 cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1:
-    """Set the solver's kernel and its arrays in the arena; `diagonal` names the plan's array for
-    K_tt."""
+    """Set the solver's kernel and its arrays; `diagonal` names the plan's array for K_tt."""
     s.kernel = core.kernel
     s.nonzeros, s.w = &core.nonzeros if core.is_sparse else NULL, NULL
     s.rows.width, s.rows.is_float32, s.rows.present = core.n_features, core.is_float32, NULL
@@ -730,8 +718,7 @@ cdef class SmoCore(KernelCore):
     # -- checks of a loaded arena ------------------------------------------------------------------
 
     def check_scratch(self, *others, kept=()):
-        """Refuse a solver's scratch, or any of the arrays `others`, that is not zero; skip those in
-        `kept`."""
+        """Refuse scratch, or any of the arrays `others`, that is not zero; but those in `kept`."""
         if any(self.views[name].any() for name in (*SCRATCH, *others) if name not in kept):
             raise CorruptModelError("the solver's scratch is not zero")
 
@@ -746,8 +733,7 @@ cdef class SmoCore(KernelCore):
             self.check_rows(rows, held)
 
     def check_rows(self, cnp.ndarray rows not None, int64_t held):
-        """Refuse rows, ndarray of shape (tiles, n_features, lanes) or (n, n_features), that could
-        not have been learned."""
+        """Refuse rows, in tiles or (n, n_features), that could not have been learned."""
         cdef Tiles tiles
         cdef const char *data = <const char *> cnp.PyArray_DATA(rows)
         cdef bint fine = True, tiled = rows.ndim == 3

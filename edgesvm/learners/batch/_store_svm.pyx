@@ -119,8 +119,7 @@ cdef inline int32_t *order_of(Smo *s) noexcept nogil:
 
 
 cdef void visit(Smo *s, LinearDual *d) noexcept nogil:
-    """Draw a sample that this pass has not visited, and move its coefficient to the minimum, or set
-    the sample aside."""
+    """Draw a sample not yet visited; move its coefficient to the minimum, or set it aside."""
     cdef int32_t *order = order_of(s)
     cdef int64_t j = d.at + rng_below(d.draws, d.n_active - d.at), t = order[j]
     cdef double low = min(s.bound[t], 0.0), high = max(s.bound[t], 0.0), beta = s.beta[t]
@@ -171,8 +170,7 @@ cdef bint end_pass(Smo *s, LinearDual *d) noexcept nogil:
 
 
 cdef void dual_complete(Smo *s, LinearDual *d) noexcept nogil:
-    """Take what is left of the sum off coefficients between their bounds; compute w, the gradient
-    and the gap of all samples."""
+    """Take the rest of the sum off free coefficients; compute w, the gradient and the gap."""
     cdef int64_t t
     cdef double low, high, before
     for t in range(s.n):
@@ -237,8 +235,7 @@ cdef class StoreSVMCore(SmoCore):
     # -- samples -----------------------------------------------------------------------------------
 
     cdef double k_of(self, const void *x, double *square) noexcept nogil:
-        """k(x, x), and of a sparse store x.x too; infinite or NaN if a feature is not finite or too
-        large to square"""
+        """k(x, x), and of a sparse store x.x; infinite or NaN if it cannot be squared"""
         cdef Sample sample
         if not self.is_sparse:
             return self.self_kernel(x)

@@ -484,8 +484,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
             self.directions.angle[p] = found[p]
 
     cdef void *place_of(self, int64_t p, void *place) noexcept nogil:
-        """Where the features of directions p to p + BLOCK are while a sample is learned: kept, or
-        at `place`"""
+        """Where the features of directions p to p + BLOCK are: kept, or at `place`"""
         return place if self.waves == NULL else self.waves + self.bytes_of(2 * p)
 
     # -- amplitudes --------------------------------------------------------------------------------

@@ -237,8 +237,7 @@ cdef class RegressorCore(LearnerCore):
         return fmin(fmax(value, self.target.least), self.target.most)
 
     cdef bint take(self, double *y, double n) noexcept nogil:
-        """Take the n-th target in, at most as far out as counts, which y becomes; whether it is
-        further out"""
+        """Take the n-th target in, as far out as counts, which y becomes; whether it is further"""
         cdef double bound = CLIP * fmin(NEAR + n * WIDENING, FAR)
         cdef bint is_far = moments_take(
             y, &self.target.mean, &self.target.spread, n, 1.0 / n, bound,
@@ -388,8 +387,7 @@ cdef class RegressorCore(LearnerCore):
         return status
 
     def was_issued(self, said):
-        """What `forecast_one` said of the sample that is learned next, whose target comes late;
-        None: it is not late"""
+        """What `forecast_one` said of the sample learned next; None: it is not late"""
         cdef double value, low, high
         self.is_late = False
         if said is None:

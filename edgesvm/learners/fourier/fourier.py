@@ -253,10 +253,9 @@ class WeighedLearner(DirectedLearner):
 class FourierSVM(WeighedLearner, GradientLearner):
     """Kernel SVM on random Fourier features, for any number of classes, in a few bytes a feature.
 
-    The Gaussian kernel is the mean of cos(v.(x - z)) over random directions v. So a linear learner
-    on the cosines and sines of some directions is a kernel machine, and it stores no sample. The
-    directions are drawn anew from the seed for each sample, so they cost no memory either. Scale
-    the features first (`Standardized`).
+    The Gaussian kernel is the mean of cos(v.(x - z)) over random directions v: a linear learner on
+    the cosines and sines of some directions stores no sample. The directions are drawn anew from
+    the seed for each sample. Scale the features first (`Standardized`).
 
     Parameters
     ----------

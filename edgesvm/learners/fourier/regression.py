@@ -145,8 +145,7 @@ class FourierSVR(WeighedLearner, GradientRegressor):
     a side tends to (1 - coverage) / 2 whatever they do (Gibbs & Candes 2021). With `label_delay` d
     it is 50 + 10 d samples and 0.05 / (1 + d / 50).
 
-    A target counts as at most 8 to 32 deviations away from the mean, as `Standardized` says of
-    features; beyond 1e100 it is refused.
+    A target counts as at most 8 to 32 deviations away; beyond 1e100 it is refused.
 
     Bytes: see ``plan``; 272 + 2 W s + 2 n_directions + 48, W = 2 n_directions + n_features + 1,
     s = 4 or 8, and padding. Time: n_directions n_features steps of a hash per sample, and 6 W

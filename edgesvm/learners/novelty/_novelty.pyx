@@ -146,8 +146,7 @@ cdef bint is_count(double number, int64_t most) noexcept nogil:
 
 
 cdef class NoveltyCore(LearnerCore):
-    """State and step. A subclass overrides `score`, `learn_scaled` and `drops`, which read `scaled`
-    and may use `scratch`."""
+    """A subclass overrides `score`, `learn_scaled` and `drops`, which read `scaled`."""
     cdef readonly double rate        # of false alarms
     cdef readonly double log_ratio   # log(ABOVE / rate)
     cdef readonly double calm        # samples that end an alarm
@@ -217,8 +216,7 @@ cdef class NoveltyCore(LearnerCore):
         pass
 
     cdef void drops(self, double *out) noexcept nogil:
-        """out[j], (n_features,): how much less strange with feature j as the others say; some < 0
-        is 0"""
+        """out[j]: how much less strange with feature j as the others say; some < 0 is 0"""
 
     cdef int64_t n_kept(self) noexcept nogil:
         """Samples that the scales have learned."""
@@ -346,8 +344,7 @@ cdef class NoveltyCore(LearnerCore):
         return False
 
     cdef bint is_stuck(self, int64_t j) noexcept nogil:
-        """Whether feature j is; j = n_features: the sample. A feature that has hardly ever changed
-        may be meant so; a sample may not."""
+        """Whether feature j is, j = n_features the sample, if it used to change."""
         cdef int64_t least = 0 if j == self.n_features else STUCK_AFTER
         return (self.repeats[j] >= STUCK_AFTER
                 and self.lively[j] + COSTS * (STUCK_AFTER - 1) >= least)
@@ -642,8 +639,7 @@ cdef class GaussianNoveltyCore(NoveltyCore):
         factor_add_outer(&self.factor, 1.0)
 
     cdef void drops(self, double *out) noexcept nogil:
-        """out[j] = (A^-1 z)_j^2 / (A^-1)_jj, which z' A^-1 z loses where z_j is as the others say:
-        reconstruction-based contributions (Alcala & Qin 2009)"""
+        """out[j] = (A^-1 z)_j^2 / (A^-1)_jj: Alcala & Qin 2009"""
         cdef int64_t D = self.n_features, i, j
         cdef double *y
         if self.is_diagonal or self.n_fitted() == 0:
@@ -792,8 +788,7 @@ cdef class KernelNoveltyCore(NoveltyCore):
         return fmax(self.square[i] - far * far, 0.0)
 
     cdef double expected(self, int64_t j) noexcept nogil:
-        """Feature j of the centres, each by its count and how near the other features are, as
-        stored."""
+        """Feature j of the centres, each by its count and how near the others are, as stored."""
         cdef int64_t i
         cdef double least = INFINITY, far, weight, total = 0.0, value = 0.0
         for i in range(self.n_held[0]):
@@ -896,8 +891,7 @@ cdef class KernelNoveltyCore(NoveltyCore):
         self.find_lost()
 
     cdef void append_row(self, double complement) noexcept nogil:
-        """The row of L of the sample last `explained`. The complement is `noise` at least, far
-        above the rounding of a sum of float32."""
+        """The row of L of the sample last `explained`; the complement is `noise` at least."""
         cdef int64_t m = self.n_held[0], size = 4 if self.compact else 8
         cdef char *row = <char *> self.L + packed(m) * size
         memcpy(row, self.solution, m * size)

@@ -80,8 +80,7 @@ cdef inline bint too_large(double square) noexcept nogil:
 
 
 cdef inline bint out_of_range(double square) noexcept nogil:
-    """Whether a squared length, or a product of two, read from a file is too large to come from any
-    stream of samples."""
+    """Whether a squared length read from a file is too large to come from any stream."""
     return not -MAX_STORED_SQUARE <= square <= MAX_STORED_SQUARE
 
 
@@ -98,8 +97,7 @@ cdef inline Status check_point(const Point *z) noexcept nogil:
 
 
 cdef inline double move_towards(Ball *ball, const Point *z, bint lower) noexcept nogil:
-    """Return the step, the share of the way to z that the centre moves (0 if z is inside), and
-    update R, xi2 and q."""
+    """Return the step, 0 if z is inside, and update R, xi2 and q."""
     cdef double cc = ball.ww + ball.xi2, d, step, gain, left
     cdef double d2 = cc - 2.0 * z.wz + z.square
     if lower:
@@ -136,8 +134,7 @@ cdef inline double dual_radius(const Ball *ball) noexcept nogil:
 
 
 cdef inline bint clearly_less(double a, double b) noexcept nogil:
-    """a < b beyond rounding, a and b >= 0. Exact steps leave values equal, and rounding must not
-    choose between them: a search for the smallest takes the first of those that are equal."""
+    """a < b beyond rounding, a and b >= 0: rounding must not choose between equal values."""
     return a < b * (1.0 - LEVEL)
 
 
@@ -227,8 +224,7 @@ cdef double share_pull(const Balls *balls) noexcept nogil:
 cdef double step_length(
     const Balls *balls, int64_t i, int64_t j, double far, double near, double cc, bint lower
 ) noexcept nogil:
-    """How much share moves from j to i: exact for the dual, a Newton step on far - near for the
-    ball."""
+    """How much share moves from j to i: exact for the dual, else a Newton step."""
     cdef double apart, slope_i, slope_j, slope, moved = balls.pull[i] - balls.pull[j]
     apart = gram(balls, i, i) + gram(balls, j, j) - 2.0 * gram(balls, i, j)  # |c_i - c_j|^2
     if lower:
@@ -540,8 +536,7 @@ cdef class StreamSVMCore(LearnerCore):
     cdef Status measure(
         self, const real *x, const real *w, double y, double weight, Point *z
     ) noexcept nogil:
-        """Compute z's norms and its product with `w`, reading x once; check that it can be
-        learned."""
+        """Compute z's norms and its product with `w`; check that it can be learned."""
         cdef real xw, xx
         cdef double norm_square
         dot_square(x, w, self.n_features, &xw, &xx)
@@ -586,8 +581,7 @@ cdef class StreamSVMCore(LearnerCore):
     # -- several balls -----------------------------------------------------------------------------
 
     cdef bint inside(self, const real *x, const real *centres, Point *z) noexcept nogil:
-        """Whether z changes nothing: lower, it is inside (w, R); upper, inside one of the stored
-        balls."""
+        """Whether z changes nothing: inside (w, R), or with upper one of the stored balls."""
         cdef int64_t i
         cdef double R
         if self.balls.m[0] == 0:
@@ -632,8 +626,7 @@ cdef class StreamSVMCore(LearnerCore):
         balls.m[0] = m + 1
 
     cdef void enclose(self, real *centres, real *w) noexcept nogil:
-        """Make (w, R) the ball around all stored balls; if they are full, make room for the
-        next."""
+        """Make (w, R) the ball around all stored balls, and room for the next."""
         cdef bint full = self.balls.m[0] == self.balls.capacity
         if full and not self.flush and not self.lower:
             if self.by_reach:
@@ -719,8 +712,7 @@ cdef class StreamSVMCore(LearnerCore):
     # -- another learner's ball --------------------------------------------------------------------
 
     def absorb(self, StreamSVMCore other, bint flipped):
-        """Merge another fitted learner's ball, of the same width and dtype; swap its two labels if
-        `flipped`."""
+        """Merge another fitted learner's ball; swap its two labels if `flipped`."""
         cdef double sign = -1.0 if flipped else 1.0
         if self.is_float32:
             self.absorb_typed(<float *> self.w, <const float *> other.w, other, sign)
@@ -914,8 +906,7 @@ cdef class StreamSVMCore(LearnerCore):
         return NULL
 
     cdef double extent_of_ball(self, int64_t i) noexcept nogil:
-        """A bound of |c_i| without its own axes; rounded, in float32 too, it is less than twice as
-        long."""
+        """A bound of |c_i| without its own axes, up to rounding."""
         return sqrt(self.balls.square[i]) + (0.0 if self.lower else self.balls.radius[i])
 
     cdef double row_square(self, const char *row) noexcept nogil:
@@ -996,8 +987,7 @@ cdef class KernelStreamSVMCore(KernelCore):
             self.forgetting = <Forgetting *> self.array("n_drifts")
 
     cdef double project(self, const void *x, double *row=NULL) noexcept nogil:
-        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) if `row` is given; a decision writes
-        nothing"""
+        """f(x) = sum_i a_i y_i k(x_i, x);  row[i] = k(x_i, x) if `row` is given"""
         cdef double[CHUNK] k
         cdef double *values = k
         cdef int64_t i, count, begin = 0
@@ -1077,8 +1067,7 @@ cdef class KernelStreamSVMCore(KernelCore):
         return fmax(self.norm[i] + self.norm[j] - 2.0 * self.sign[i] * self.sign[j] * k_ij, 0.0)
 
     cdef void drop_one(self) noexcept nogil:
-        """Remove the older vector of the smallest share; its share goes to the nearest vector, its
-        slot to the newest."""
+        """Remove the older vector of the smallest share, which goes to the nearest vector."""
         cdef Ball *ball = self.ball
         cdef int64_t k, i = 0, j = 0, last = self.n_held[0] - 1
         cdef double f_i, f_j, d2, a, apart = INFINITY

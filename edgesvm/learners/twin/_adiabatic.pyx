@@ -190,8 +190,7 @@ cdef inline bint comes_first(
 
 
 cdef double distance(double f, double coef, double s_minus, double s_plus) noexcept nogil:
-    """How far a twin is from the staircase: the smallest, over its five pieces, of how far f has to
-    move plus how far coef has to move as a share of the twin's weight"""
+    """How far a twin is from the staircase, in f and coef as a share of its weight."""
     cdef double middle = s_plus - s_minus, weight = fmax(s_plus + s_minus, 1e-300)
     cdef double least = apart(f, -INFINITY, -1.0) + apart(coef, s_plus, s_plus) / weight
     least = fmin(least, fabs(f + 1.0) + apart(coef, middle, s_plus) / weight)
@@ -284,8 +283,7 @@ cdef class AdiabaticCore(KernelCore):
                              self.n_features, self.solver.n - first, row)
 
     cdef void fill_known_row(self, const void *x, Row *known, double *row) noexcept nogil:
-        """`fill_row`, where some of it may be known, or none (NULL); then all of it is, if there is
-        room."""
+        """`fill_row`, where some of it may be known, or none (NULL)."""
         cdef int64_t first = 0, n = self.solver.n
         if known != NULL:
             first = known.n
@@ -359,8 +357,7 @@ cdef class AdiabaticCore(KernelCore):
     # -- adding and removing twins -----------------------------------------------------------------
 
     cdef int64_t place(self, const void *x, Row *known=NULL) noexcept nogil:
-        """Add a twin without weight, which does not change the solution; return its slot. `known`:
-        some of its row, or NULL."""
+        """Add a twin without weight; return its slot. `known`: some of its row, or NULL."""
         cdef Solver *v = self.solver
         cdef int64_t p, i = v.n
         cdef int64_t n_rows = factor_rows(&self.factor, v.m)
@@ -469,8 +466,7 @@ cdef class AdiabaticCore(KernelCore):
         return STUCK
 
     cdef bint exchange(self, int64_t i, int direction) noexcept nogil:
-        """Move along the null direction until a twin on S reaches its bound and leaves (True), or
-        twin i reaches the other end of its step (False)."""
+        """Move along the null direction until a twin on S leaves; False: twin i is through."""
         cdef Solver *v = self.solver
         cdef double *u = self.factor.solution
         cdef int64_t p, j, first = -1
@@ -661,8 +657,7 @@ cdef class AdiabaticCore(KernelCore):
             self.solve_at(moves, count, mu)
 
     cdef void release_unused_weight(self, Move *moves, int count) noexcept nogil:
-        """Reduce the weight of a twin that will be removed to what its coefficient uses, and take
-        it off the margin set. The other twins are not affected."""
+        """Reduce the weight of a twin that goes to what its coefficient uses, off the margin."""
         cdef int c
         cdef int64_t i
         for c in range(count):
@@ -751,8 +746,7 @@ cdef class AdiabaticCore(KernelCore):
                 walk.largest = fmax(walk.largest, self.norm_of(i))
 
     cdef void resolve_sides(self, int64_t i, double d_minus, double d_plus) noexcept nogil:
-        """A twin without weight of one class has no step on that side; before it gets one, decide
-        which of the adjacent plateaus it is on."""
+        """A twin without weight of one class has no step there; choose its plateau first."""
         if self.s_plus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] > 0:
             self.state[i] = self.side(self.g[i], False, d_plus > 0.0)
         if self.s_minus[i] == 0.0 and self.state[i] % 2 == 0 and self.state[i] < 4:
@@ -832,8 +826,7 @@ cdef class AdiabaticCore(KernelCore):
         self.first_to_enter(walk, event)
 
     cdef void first_to_leave(self, const Walk *walk, Event *event) noexcept nogil:
-        """The twin on a step that reaches an end of it before the first event found so far, if
-        any."""
+        """The twin on a step that reaches an end of it before the first event so far, if any."""
         cdef Solver *v = self.solver
         cdef const Move *move
         cdef int64_t i, p
@@ -886,8 +879,7 @@ cdef class AdiabaticCore(KernelCore):
             sqrt(walk.largest) * sums + walk.farthest)
 
     cdef int edges(self, const Walk *walk, int64_t i, double dg, Edge *edges) noexcept nogil:
-        """The steps next to a twin's plateau that it has or is about to get; return how many, at
-        most two."""
+        """The steps next to a twin's plateau that it has or gets; return how many, at most two."""
         cdef double g = self.g[i], off = self.off[i], rest = 1.0 - walk.t, up, down
         cdef double mu = self.solver.mu, d_mu = walk.d_mu
         cdef bint lower = self.s_minus[i] > 0.0, upper = self.s_plus[i] > 0.0
@@ -933,8 +925,7 @@ cdef class AdiabaticCore(KernelCore):
                 self.coef[i] = plateau(self.state[i], self.s_minus[i], self.s_plus[i])
 
     cdef Outcome shift(self, double surplus, const Walk *walk) noexcept nogil:
-        """No twin is on a step, and the coefficients would not sum to 0: move b until one twin
-        reaches a step."""
+        """No twin is on a step: move b until one reaches a step."""
         cdef Solver *v = self.solver
         cdef Edge edges[2]
         cdef Edge nearest
@@ -993,8 +984,7 @@ cdef class AdiabaticCore(KernelCore):
         return self.fault_of_solution()
 
     cdef const char *fault_of_solution(self) noexcept nogil:
-        """Twins on the margin that are not those of their states, a factor that is not theirs, and
-        coefficients and decision values that do not belong together."""
+        """Margin twins, a factor, coefficients and values that do not belong together."""
         cdef const char *found
         cdef int64_t i, p, q, left = self.solver.m
         for i in range(self.solver.n):
@@ -1116,8 +1106,7 @@ cdef inline bint is_after(Pair pair, Pair other) noexcept nogil:
 
 
 cdef inline int insert_sorted(Pair *pairs, int count, Pair pair) noexcept nogil:
-    """Put a pair behind all that are not above it, of CANDIDATES at most; return how many there are
-    then."""
+    """Put a pair behind all that are not above it; return how many there are then."""
     cdef int low = 0, high = count
     while low < high:
         if pair.distortion < pairs[(low + high) // 2].distortion:
@@ -1245,8 +1234,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef Outcome update_twins(
         self, const void *x, double y, double weight, Row *known
     ) noexcept nogil:
-        """Algorithm 3: make room for the new sample by removing a twin far from the margin, or by a
-        merge. `known`: some of the new sample's row of K."""
+        """Algorithm 3: make room by removing a twin far from the margin, or by a merge."""
         cdef Move moves[4]
         cdef Move *last
         cdef double values[KEPT]
@@ -1275,8 +1263,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef Outcome change(
         self, Move *moves, int n_removed, int n_placed, const TwinCounters *before
     ) noexcept nogil:
-        """Follow one path, then remove the first `n_removed`, which have no weight left; or, if the
-        path was undone, those placed last, and restore the counters."""
+        """Follow one path, then remove the first `n_removed`; if undone, those placed last."""
         cdef Outcome outcome = self.update(moves, n_removed + n_placed)
         cdef int c, first = 0, last = n_removed
         cdef int64_t behind
@@ -1299,8 +1286,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return outcome
 
     cdef double fill_distortions(self, int64_t i, int64_t first) noexcept nogil:
-        """row[j] = s_i s_j / (s_i + s_j) times the squared distance of twins i and j, in input or
-        feature space, from j = first on; MAX_DISTORTION for i itself. Returns the least of them."""
+        """row[j], j >= first: the distortions of twins i and j. Returns the least of them."""
         cdef int64_t j, n = self.solver.n - first
         cdef double k_ii = self.norm_of(i), least
         cdef double *row = self.row + first
@@ -1385,8 +1371,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return self.s_minus[i] + self.s_plus[i]
 
     cdef bint merge(self, Move *moves, bint of_margin, Row *kept) noexcept nogil:
-        """Merge the best pair that passes the test; if none passes, the best of all, or, as
-        printed, none (False). `kept`: the merged twin's row of K, if it is known."""
+        """Merge the best pair that passes the test, else the best; as printed, none (False)."""
         cdef Pair pairs[CANDIDATES]
         cdef int best = 0
         self.keep_sides()
@@ -1405,8 +1390,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return self.join(i, j, q, kept) < self.eta and self.is_gentle(i, j, q)
 
     cdef int first_passing(self, const Pair *pairs, int count, Row *kept) noexcept nogil:
-        """The first pair that passes the test and is gentle; else the first that passes; else that
-        of least error."""
+        """The first pair that passes and is gentle; else that passes; else of least error."""
         cdef int c, best = 0
         cdef int64_t i, j
         cdef double error, least = INFINITY
@@ -1431,7 +1415,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return best
 
     cdef bint first_accepted(self, Pair *found) noexcept nogil:
-        """The pair of smallest distortion that passes the test, if there is one."""
+        """The pair of smallest distortion that may be merged, by `distortion_bound`."""
         cdef Pair pairs[CANDIDATES]
         cdef Pair after
         cdef int c, count
@@ -1485,16 +1469,14 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return best.distortion < MAX_DISTORTION
 
     cdef int64_t nearest_of(self, int64_t i, int64_t first, double most) noexcept nogil:
-        """The twin from `first` on of least distortion with i, of those below `most` with which it
-        may be merged; -1 if there is none."""
+        """The twin from `first` on that i may be merged with of least distortion, or -1."""
         cdef int side = self.g[i] > 0.0 if self.one_sided else -1
         cdef int64_t j = twin_nearest(
             self.row + first, self.g + first, self.solver.n - first, side, most)
         return first + j if j >= 0 else -1
 
     cdef int candidates(self, Pair *pairs, bint of_margin) noexcept nogil:
-        """The pairs of smallest distortion, in ascending order; only those on one side of the
-        boundary if there are any; only margin twins if `of_margin`."""
+        """The pairs of smallest distortion, ascending, of one side of the boundary if any."""
         cdef int count = 0
         cdef Pair after
         after.distortion, after.i, after.j = -1.0, 0, 0
@@ -1540,8 +1522,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         return fabs(self.g_of(q, kept) - expected) / fmax(fabs(expected), 1e-300)
 
     cdef bint is_gentle(self, int64_t i, int64_t j, const void *q) noexcept nogil:
-        """Whether g at q moves by at most MAX_SHIFT when q gets the coefficients of the two;
-        bounded by the norm of the change in feature space times that of q."""
+        """Whether g at q moves by at most MAX_SHIFT when q gets the coefficients of the two."""
         cdef double u = self.coef[i], v = self.coef[j], k_qq, square
         cdef double k[3]        # of i and j, q and i, q and j
         k_qq = 1.0 if self.kernel.kind == RBF else self.k_wide(q, q)
@@ -1574,8 +1555,7 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
                          + self.weight_of(j) * self.k_wide(q, self.twin(j))))
 
     cdef double on_the_line(self, int64_t i, int64_t j, char *q) noexcept nogil:
-        """The place on the line from q_i to q_j of smallest distortion in feature space: the best
-        of `PLACES`, then golden sections between its neighbours."""
+        """The place on the line from q_i to q_j of smallest distortion in feature space."""
         cdef int c, _c, best = 0
         cdef double low, high, a, b, cost, least = 1e300
         for c in range(PLACES):
@@ -1896,8 +1876,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
         return True
 
     cdef int64_t spare(self) noexcept nogil:
-        """The sample without a coefficient that is farthest beyond the margin, the first of equals;
-        -1: none"""
+        """The sample without a coefficient that is farthest beyond the margin; -1: none"""
         cdef int64_t i, best = -1
         for i in range(self.solver.n):
             if self.is_spare(i) and (
@@ -1958,8 +1937,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
         return STUCK
 
     cdef void to_optimum(self, Walk *walk) noexcept nogil:
-        """Move the coefficients of the working set to the solution of their linear system; those
-        that reach a bound on the way leave it."""
+        """Move the coefficients of S to their solution; those at a bound on the way leave."""
         cdef double length
         cdef int64_t place
         cdef int to = 0
@@ -1975,8 +1953,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
             self.leave(place, to)
 
     cdef int64_t first_at_bound(self, double *length, int *to) noexcept nogil:
-        """The place on S of the coefficient that reaches a bound first, the first of equals, what
-        share of the step leads there, and to which plateau; -1: the whole step is free."""
+        """The place on S of the coefficient first at a bound, and how far; -1: none."""
         cdef int64_t i, p, first = -1
         cdef double low, high, room, step, rounding
         length[0] = 1.0
@@ -1991,8 +1968,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
         return first
 
     cdef int64_t worst(self, double least) noexcept nogil:
-        """The stored sample off the working set that violates most, by more than `least`, the first
-        of equals; -1: none"""
+        """The stored sample off S that violates most, by more than `least`; -1: none"""
         cdef int64_t i, found = -1
         cdef double gap, most = least
         for i in range(self.solver.n):
@@ -2005,11 +1981,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
     # -- a pass over rows --------------------------------------------------------------------------
 
     def sweep(self, X, cnp.ndarray slots not None, cnp.ndarray weights, int64_t first):
-        """Take in the rows of X (n, n_features) that violate, one by one; False: there was no room
-        for one.
-
-        slots : int8, 0 or 1; weights : float64 or None; first : number of the first row
-        """
+        """Take in the rows of X that violate, one by one; False: there was no room for one."""
         cdef Batch batch
         cdef cnp.ndarray scratch = scratch_for(X)
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
@@ -2034,8 +2006,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
         self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
         int64_t first
     ) except * nogil:
-        """Look at rows from `at` on, until one was taken in (CHANGED), or there is no room for it
-        (UNCHANGED)."""
+        """Look at rows from `at` on, until one is in (CHANGED), or has no room (UNCHANGED)."""
         cdef int64_t i, last = min(n, at[0] + ROWS)
         cdef double w, y
         cdef const void *x

@@ -408,11 +408,10 @@ class SimpleSVM(SampleVectors):
     Vishwanathan, Smola & Murty 2003, with the linear penalty, 0 <= alpha <= C weight: the problem
     of LIBSVM.
 
-    `fit` reads the rows where they lie, in their order, and takes in each that violates; one whose
-    coefficient has become zero is removed. A pass without a violator ends it: the solution is then
-    that of all rows, and ``converged_``. It ends early if there is no room or after `max_passes`;
-    the model is then the SVM of what is stored. In a stream, a sample that violates is stored. One
-    without a coefficient stays until its place is needed, the farthest beyond the margin first.
+    `fit` takes in each row that violates; one whose coefficient has become zero is removed. A pass
+    without a violator ends it: the solution is then that of all rows, and ``converged_``. It ends
+    early if there is no room or after `max_passes`. In a stream, a sample that violates is stored.
+    One without a coefficient stays until its place is needed, the farthest beyond the margin first.
 
     Bytes: see ``plan``; 176 + M (D s + 101) +
     4 M (M + 1), M = max_vectors, s = 4 or 8. Time of a row: n kernel values; of a violator, n m in

@@ -290,8 +290,7 @@ cdef class EnclosingCore(KernelCore):
     cdef Status load(
         self, const void *x, double y, double weight, int64_t number
     ) noexcept nogil:
-        """Add a row to the block, without its f; CHANGED if it can be learned. Those of
-        the core set may be passed over: the solver keeps them inside."""
+        """Add a row to the block, without its f; CHANGED if it can be learned."""
         cdef Block *block = &self.block
         cdef int64_t i = block.n
         cdef double own = 1.0 / (self.C * weight)
@@ -315,8 +314,7 @@ cdef class EnclosingCore(KernelCore):
     cdef Status load_alone(
         self, const void *x, double y, double weight, int64_t number
     ) noexcept nogil:
-        """`load` of the first row of a block. Where there is no room beside the core set, some is
-        made if the row is outside; UNCHANGED: it is inside, or the core set `is_full`."""
+        """`load` of the first row of a block; UNCHANGED: it is inside, or the core set is full."""
         cdef Status status = self.load(x, y, weight, number)
         if status != FULL or self.is_long():
             return status
@@ -353,8 +351,7 @@ cdef class EnclosingCore(KernelCore):
             block.f[i] = block.sign[i] * (self.intercept[0] + block.f[i])
 
     cdef void note_near(self) noexcept nogil:
-        """Record the block's rows that are inside and nearest to the surface, replacing less near
-        ones."""
+        """Record the block's rows that are inside and nearest to the surface."""
         cdef Block *block = &self.block
         cdef double least = self.threshold()
         cdef int64_t i
@@ -524,9 +521,7 @@ cdef class EnclosingCore(KernelCore):
         return self.threshold()
 
     cdef double allowed(self) noexcept nogil:
-        """By how much a sample's f may be below the level: by what (1 + epsilon) times the radius
-        allows, but by no more than the share `margin_tol` of the level, as far as float32 kernel
-        rows resolve it."""
+        """By how much a sample's f may be below the level, for epsilon and `margin_tol`."""
         cdef double square = self.square_length()
         cdef double slack = 0.5 * (2.0 + self.epsilon) * self.epsilon * square
         if self.margin_tol == INFINITY:
@@ -715,8 +710,7 @@ cdef class EnclosingCore(KernelCore):
         self, int64_t n, int64_t *at, Batch *batch, const signed char *slot, const double *weight,
         const int64_t *number
     ) except * nogil:
-        """Load rows from `at` into the block, as many as fit. Those of the core set are counted, so
-        that blocks do not depend on how the rows are divided into chunks."""
+        """Load rows from `at` into the block, as many as fit, those of the core set counted."""
         cdef int64_t i, n_read = 0
         cdef double w
         cdef const void *x
@@ -743,8 +737,7 @@ cdef class EnclosingCore(KernelCore):
         return CHANGED
 
     def improve_all(self, bint fully=True):
-        """Make all possible steps, in the core set and the block; unless `fully`, those in the core
-        set may wait until more has been added."""
+        """Make all possible steps; unless `fully`, those in the core set may wait."""
         cdef bint more = True
         self.waits = not fully
         while more:
@@ -935,8 +928,7 @@ cdef class BallVectorMachineCore(EnclosingCore):
         self.move(p, keep)
 
     cdef void widen(self) noexcept nogil:
-        """Take back what the radius was reduced by, with the centre as much farther out: the same
-        samples are inside, and those of a stream, which need a larger ball, can be."""
+        """Take back what the radius was reduced by, with the centre as much farther out."""
         self.lift[0] += self.shrunk[0] - self.not_shrunk()
         self.shrunk[0] = self.not_shrunk()
 
@@ -1006,8 +998,7 @@ cdef class BallVectorMachineCore(EnclosingCore):
         return cache_row(cache, k)
 
     cdef bint make_room(self) noexcept nogil:
-        """In a stream, drop the lightest; the others share its weight. Otherwise the ball stays as
-        it is."""
+        """In a stream, drop the lightest; the others share its weight."""
         cdef int64_t q, j, last = self.n_core[0] - 1
         cdef double a, rest
         cdef const float *row
@@ -1240,8 +1231,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         return 0 < SHARE * self.n_new < self.n_core[0] < self.max_core
 
     cdef void look_at_those_outside(self) noexcept nogil:
-        """Recompute f of the block's rows that were outside; the others count as inside until they
-        are seen again, as they will be because the ball has moved."""
+        """Recompute f of the block's rows that were outside."""
         cdef Block *block = &self.block
         cdef double least = self.threshold()
         cdef int64_t i
@@ -1262,8 +1252,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
         self.begun, self.n_held = True, self.smo.n
 
     cdef bint is_wide(self) noexcept nogil:
-        """Whether a core's own cache does not hold the core set: then it is read once for many rows
-        of the kernel."""
+        """Whether a core's own cache does not hold the core set: then it is read once for many."""
         return not self.is_sparse and self.n_core[0] * self.point_bytes > WIDE
 
     cdef void find_centre(self) noexcept nogil:
@@ -1304,8 +1293,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
             self.drop_idle()
 
     cdef void drop_idle(self) noexcept nogil:
-        """Drop core vectors without a coefficient, which leaves the ball as it is. The solver goes
-        on with the others and their cached rows."""
+        """Drop core vectors without a coefficient, which leaves the ball as it is."""
         cdef int64_t p, last, n_pairs = 0
         for p in range(self.n_core[0] - 1, -1, -1):
             if self.alpha[p] == 0.0:

@@ -83,8 +83,7 @@ cdef class RetrainedSVMCore(SmoCore):
     # -- a cycle -----------------------------------------------------------------------------------
 
     cdef int64_t train(self, int64_t n, int64_t n_known, double *intercept) noexcept nogil:
-        """Solve the first n rows; keep the support vectors, with their gradient, at the front and
-        return how many. The gradient of the first `n_known` rows is already known."""
+        """Solve the first n rows, of `n_known` with a gradient; how many support vectors stay."""
         cdef int64_t n_support
         self.n_iter[0] = 0
         n_support = self.solve(n, n_known, intercept, False)
@@ -122,8 +121,7 @@ cdef class RetrainedSVMCore(SmoCore):
         return n
 
     cdef void give_up(self, int64_t n, double b) noexcept nogil:
-        """Drop all but `max_vectors` of n support vectors; move the rest to the front and balance
-        their coefficients."""
+        """Drop all but `max_vectors` of n support vectors, and balance the coefficients."""
         cdef int64_t t, n_positive = 0, kept
         for t in range(n):
             n_positive += self.smo.bound[t] > 0.0

@@ -419,8 +419,7 @@ cdef inline double largest_phi(double sigma, double mu, double room) noexcept no
 
 @cython.final
 cdef class ForgetronCore(ExpansionCore):
-    """The self-tuned form of Dekel, Shalev-Shwartz & Singer 2008. The vectors lie in a ring; the
-    newest takes the slot of the oldest."""
+    """The self-tuned form; the vectors lie in a ring, whose oldest slot the newest takes."""
     cdef double *Q          # sum of the deviations
     cdef int64_t *oldest    # its slot, once there is no room
 
@@ -470,8 +469,7 @@ cdef class ForgetronCore(ExpansionCore):
 
 
 cdef inline bint clearly_more(double a, double b) noexcept nogil:
-    """Whether a > b by more than rounding: exact steps leave gradients equal, and which of them is
-    then taken must not depend on it"""
+    """Whether a > b by more than rounding, which must not choose between equal gradients"""
     return a > b + LEVEL * (1.0 + fabs(b))
 
 
@@ -580,8 +578,7 @@ cdef class LASVMCore(ExpansionCore):
         self.k_rows(self.vector(j), self.vectors, self.n_held[0], self.other_row)
 
     cdef void transfer(self, int64_t i, int64_t j, double step) noexcept nogil:
-        """Move `step`, or what the bounds leave of it, from alpha_j to alpha_i. `row` and
-        `other_row` hold their kernel values."""
+        """Move `step`, or what the bounds leave of it, from alpha_j to alpha_i."""
         cdef int64_t s
         cdef double highest = fmax(0.0, self.bound[i]), lowest = fmin(0.0, self.bound[j])
         cdef double above = highest - self.coef[i], below = self.coef[j] - lowest

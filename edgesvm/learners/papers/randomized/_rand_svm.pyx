@@ -121,8 +121,7 @@ cdef class WorkingSet:
         return rounded(&self.losses)
 
     def keep(self, places not None, int64_t size):
-        """Keep only the rows at `places` (integers, ascending), and prepare to fill up to `size`
-        rows by drawing. The rows stored now are not drawn in the next pass."""
+        """Keep only the rows at `places`, ascending, and prepare to draw up to `size` rows."""
         cdef cnp.ndarray held = np.ascontiguousarray(places, np.int64)  # `arange` may give int32
         cdef const int64_t *place = <const int64_t *> cnp.PyArray_DATA(held)
         cdef int64_t n = self.n_kept + self.n_drawn, i
@@ -235,8 +234,7 @@ cdef class WorkingSet:
     cdef bint take(
         self, int64_t number, const void *x, Batch *batch, int8_t slot, double weight
     ) noexcept nogil:
-        """Store the row with probability room / n_offered, replacing another; False: its non-zeros
-        do not fit."""
+        """Store the row with probability room / n_offered; False: its non-zeros do not fit."""
         cdef int64_t place = self.n_drawn
         self.n_offered += 1
         if self.n_drawn == self.room:

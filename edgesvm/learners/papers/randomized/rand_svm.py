@@ -64,8 +64,7 @@ class RandSVM(Wrapper):
 
     A sample is solved. The rest of the data is read in chunks, and some rows violate the solution.
     The next sample is the support vectors and as many random violators as fit. It stops when no row
-    violates, so that the solution is that of all the data, or when there are as many support
-    vectors as the theory expects near it.
+    violates, or when there are as many support vectors as the theory expects.
 
     Parameters
     ----------
@@ -114,8 +113,7 @@ class RandSVM(Wrapper):
     data are read once to check and count the rows, once for the first sample, once per pass, and
     once to return to a better solution. Besides the plan, a chunk of 1,024 rows is in memory.
 
-    ``partial_fit`` and ``learn_one`` are the solver's: they put samples into its store, and there
-    is no second pass over them.
+    ``partial_fit`` and ``learn_one`` are the solver's: there is no second pass over the data.
 
     Examples
     --------
