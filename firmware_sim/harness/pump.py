@@ -148,6 +148,8 @@ class InMemory:
     faults : FaultInjector or None
     slice_s : float
         The steps in which the clock goes on.
+    link : MemoryLink or None
+        Give one for a buffer of another size.
 
     Attributes
     ----------
@@ -165,8 +167,9 @@ class InMemory:
         baud: float | None = None,
         faults: FaultInjector | None = None,
         slice_s: float = SLICE_S,
+        link: MemoryLink | None = None,
     ) -> None:
-        self._link = MemoryLink()
+        self._link = link or MemoryLink()
         self.pump = Pump(node, Line(self._link, baud=baud, faults=faults), slice_s=slice_s)
         self.now = self.ahead = 0.0
         self._slice_s = slice_s

@@ -119,24 +119,6 @@ def test_merged_averages_count_by_samples(swapped, bound, kept, engine):
 
 
 @engines
-@kept_ones
-@bounds
-def test_balanced_is_a_weight_from_running_counts(bound, kept, engine):
-    X, y = stream()
-    y[20:80] = -1
-    seen = np.cumsum(y[:, None] == [-1, 1], axis=0)
-    weight = np.arange(1, len(y) + 1) / (2 * seen[np.arange(len(y)), (y > 0).astype(int)])
-    params = {"bound": bound, "dtype": "float64", "C": 0.3, **kept}
-    balanced = make(StreamSVM, engine, class_weight="balanced", **params)
-    weighted = make(StreamSVM, engine, **params)
-    balanced.partial_fit(X, y, classes=[-1, 1])
-    weighted.partial_fit(X, y, classes=[-1, 1], sample_weight=weight)
-    np.testing.assert_allclose(balanced.coef_, weighted.coef_, rtol=1e-9, atol=1e-15)
-    plain = make(StreamSVM, engine, **params).partial_fit(X, y, classes=[-1, 1])
-    assert np.abs(plain.coef_ - balanced.coef_).max() > 1e-3
-
-
-@engines
 @each("C", [1.0, 5.0])
 def test_of_paper_is_what_is_printed(C, engine):
     X, y = stream()

@@ -336,17 +336,8 @@ class AdiabaticCoreRef(KernelCoreRef):
     # -- paths -------------------------------------------------------------------------------------
 
     def follow(self, moving, mu):
-        """Move the weights of some twins and mu linearly to new values, keeping the KT conditions.
-
-        Parameters
-        ----------
-        moving : list of (slot, s_minus, s_plus)
-        mu : float
-
-        Returns
-        -------
-        bool : False if the margin set would have overflowed its room; nothing has changed then
-        """
+        """Move weights, of (slot, s_minus, s_plus), and mu linearly to new values, keeping the KT
+        conditions; False, and nothing changed, where the margin set has no room."""
         v = self.views
         self.count("paths")
         if int(v["paths"]) % REFRESH == 0:

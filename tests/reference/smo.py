@@ -18,16 +18,8 @@ class SMORef:
     """One problem; the whole kernel matrix is stored, rounded to float32.
 
     Where `rounding` may hide a part of `tol`, the gradient of a solution is computed again from the
-    matrix before rounding.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-    bound : ndarray of shape (n,), y C
-    linear : ndarray of shape (n,), c; default the sign of `bound`
-    beta : ndarray of shape (n,), where to start; default zero
-    epsilon : float, optional; regression
-    rounding : float, error of a kernel value in the compiled core, relative to sqrt(K_ii K_tt)
+    matrix before rounding: the error of a kernel value in the core, relative to sqrt(K_ii K_tt).
+    `bound` is y C, `linear` c, `beta` where to start; `epsilon` is for regression.
     """
 
     def __init__(

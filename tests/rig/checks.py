@@ -103,17 +103,8 @@ def _injected(ledger: Ledger, row: Row) -> int:
 
 
 def matrix_checks(ledger: Ledger, counters: Counters, *, exact: bool = True) -> list[Check]:
-    """Compare the rows of the matrix with the counters of a host.
-
-    Parameters
-    ----------
-    ledger : Ledger
-    counters : mapping of str to int
-        Counters of a host. A row whose counter is missing is compared only if the fault was
-        injected.
-    exact : bool
-        False if bytes were lost that the ledger does not know of: equalities become bounds.
-    """
+    """Compare the rows of the matrix with the counters of a host; one that is missing, only if its
+    fault was injected. Not `exact`: bytes were lost that the ledger does not know of."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in MATRIX:
         is_keyed = "bad_tag" in counters and row.counters[0] in REPEATED

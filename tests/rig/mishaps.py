@@ -171,19 +171,7 @@ MISHAPS: dict[str, Mishap] = {
 
 
 class Mishaps:
-    """Decides which samples get which device fault.
-
-    Parameters
-    ----------
-    rates : mapping of str to float
-        Probability per sample, by kind.
-    seed : int
-
-    Raises
-    ------
-    ValueError
-        Unknown kind; a rate below 0; rates that add up to more than 1.
-    """
+    """Decides which samples get which device fault, by the probability of each kind."""
 
     def __init__(self, rates: Mapping[str, float], *, seed: int = 0) -> None:
         self._rng = np.random.default_rng([seed, 1])
@@ -218,15 +206,7 @@ class Mishaps:
 
 
 class FaultyNode(FrameNode):
-    """A node whose samples get device faults.
-
-    Parameters
-    ----------
-    source, **settings
-        See `FrameNode`.
-    mishaps : Mishaps
-        The device faults and their rates.
-    """
+    """A node whose samples get device faults."""
 
     def __init__(self, source: SampleSource, *, mishaps: Mishaps, **settings) -> None:
         super().__init__(source, **settings)

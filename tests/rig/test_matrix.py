@@ -11,8 +11,8 @@ from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import open_link, wire
 from edgesvm.link._frames import FrameDecoder
 from edgesvm.serve.taught import taught
-from firmware_sim.harness import Pump
-from firmware_sim.line import MIXES, FaultInjector, Ledger, Line, MemoryLink
+from firmware_sim.harness import InMemory
+from firmware_sim.line import MIXES, FaultInjector, Ledger, MemoryLink
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
 from firmware_sim.line.ledger import Entry
 from firmware_sim.node import FrameNode, RotatingMachine, TextNode
@@ -22,51 +22,16 @@ from rig.mishaps import MISHAPS, FaultyNode, Mishaps
 WAITING = 100  # samples that may wait for a late label
 
 
-class Bench:
+class Bench(InMemory):
     """A node, a line and a host on one clock; simulated time goes by while the host waits."""
 
-    def __init__(self, node, line):
-        self.node, self.line, self.link = node, line, line.link
-        self.link.host.is_open = False
-        self.pump = Pump(node, line)
-        self.now = 0.0
-
-    def open(self):
-        if not self.link.plugged:
-            raise LinkDown("unplugged")
-        self.link.host.is_open = True
-        return self
-
-    def close(self):
-        self.link.host.is_open = False
-
-    def read(self, timeout, limit=65536):
-        deadline = self.now + timeout
-        while True:
-            self.pump.step(self.now)
-            if not self.link.plugged:
-                self.link.host.is_open = False
-                raise LinkDown("unplugged")
-            data = bytes(self.link.to_host[:limit])
-            del self.link.to_host[:limit]
-            if data or self.now >= deadline:
-                return data
-            self.now += 1e-3
-
-    def write(self, data):
-        if not self.link.plugged:
-            raise LinkDown("unplugged")
-        return self.link.host.write(data)
-
-    def sleep(self, seconds):
-        end = self.now + seconds
-        while self.now < end:
-            self.now += 1e-3
-            self.pump.step(self.now)
+    def __init__(self, node, *, capacity=8192, **line):
+        super().__init__(node, link=MemoryLink(capacity), **line)
+        self.node, self.line = node, self.pump.line
 
     @property
     def drained(self):
-        return self.pump.done and not self.link.to_host
+        return self.pump.done and not self._unread and not self._link.to_host
 
 
 def bench(rates=None, mishaps=None, *, samples=3000, baud=None, capacity=8192, **settings):
@@ -77,13 +42,11 @@ def bench(rates=None, mishaps=None, *, samples=3000, baud=None, capacity=8192, *
         mishaps=Mishaps(mishaps or {}, seed=5),
         **settings,
     )
-    return Bench(node, Line(MemoryLink(capacity), baud=baud, faults=faults))
+    return Bench(node, capacity=capacity, baud=baud, faults=faults)
 
 
 def connect(setup, **options):
-    return open_link(
-        "memory", opener=setup.open, clock=lambda: setup.now, sleep=setup.sleep, **options
-    )
+    return open_link("memory", opener=setup.open, clock=setup.clock, sleep=setup.sleep, **options)
 
 
 def serve(setup, **options):
@@ -137,7 +100,7 @@ BAD_LINES = ("too_long", "bad_columns", "bad_char", "bad_checksum", "no_checksum
 def test_each_fault_of_the_wire_alone_in_lines_of_text(kind):
     faults = FaultInjector({kind: RATES[kind]}, seed=5, delimiter=10)
     node = TextNode(RotatingMachine(0), samples=3000, numbered=True, checksum="crc16")
-    setup = Bench(node, Line(MemoryLink(8192), faults=faults))
+    setup = Bench(node, faults=faults)
     c = serve(setup, mode="text")
     ledger, want = faults.ledger, expected(node, faults)
     assert ledger.counts()[kind] > 0 and setup.line.lost_bytes == 0

@@ -74,13 +74,7 @@ def count_cases(setup: str, counter: Counter, n: int) -> dict[str, Calls]:
 
 
 def build_preload(folder: Path) -> Path:
-    """Compile, into `folder`, the library that counts the C library's allocator calls.
-
-    Raises
-    ------
-    OSError
-        Not on Linux, no C compiler, or another library that must be preloaded (a sanitizer).
-    """
+    """Compile, into `folder`, the library that counts the C library's allocator calls."""
     if not sys.platform.startswith("linux"):
         raise OSError(f"LD_PRELOAD counting needs Linux, this is {sys.platform}")
     if os.environ.get("LD_PRELOAD"):

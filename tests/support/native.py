@@ -5,13 +5,11 @@ Raises `Unavailable` if a tool is missing, which a fixture turns into a skip.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shlex
 import shutil
 import subprocess
 from pathlib import Path
-from types import ModuleType
 
 
 class Unavailable(RuntimeError):
@@ -47,12 +45,3 @@ def compile_c(source: Path, output: Path, *flags: str, by: str = "") -> Path:
     if run.returncode:
         raise AssertionError(f"{source.name} does not compile:\n{run.stderr}")
     return output
-
-
-def import_path(name: str, path: Path) -> ModuleType:
-    """Import a module, compiled or not, from its file."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

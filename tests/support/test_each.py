@@ -30,16 +30,6 @@ def test_the_value_that_fails_is_named():
     assert str(caught.value.__cause__) == "with kind = float"
 
 
-def test_each_value_has_an_empty_folder(tmp_path):
-    @each("n", range(2))
-    @each("name", "ab")
-    def check(n, name, tmp_path):
-        assert list(tmp_path.iterdir()) == []
-        (tmp_path / "file").touch()
-
-    check(tmp_path=tmp_path)
-
-
 def test_the_values_of_a_fixture_are_all_tried_and_the_one_that_fails_is_named(tmp_path):
     seen = []
 
@@ -59,19 +49,6 @@ def test_the_values_of_a_fixture_are_all_tried_and_the_one_that_fails_is_named(t
     assert str(caught.value.__cause__) == "with name = 'a'"
     with pytest.raises(ValueError, match="check nothing"):
         check(every_n=[], tmp_path=tmp_path)
-
-
-def test_what_is_made_of_a_value_is_an_argument_too():
-    seen = []
-
-    @each_of("n", twice=lambda n: 2 * n)
-    @each("name", "ab")
-    def check(twice, name):
-        seen.append((twice, name))
-
-    assert list(inspect.signature(check).parameters) == ["every_n"]
-    check(every_n=[1, 2])
-    assert seen == [(2, "a"), (2, "b"), (4, "a"), (4, "b")]
 
 
 def test_it_is_skipped_if_every_value_is():

@@ -48,9 +48,9 @@ SETTINGS = [
 @each("params, n_features, n_classes", SETTINGS)
 @each("odd, weighted", [(odd, i % 2) for i, odd in enumerate(ODD)])
 def test_every_byte_is_the_twins_after_each_row(params, n_features, n_classes, odd, weighted):
-    n = 80
+    n = 56
     X, y = clouds(n, n_features, n_classes)
-    y = y if weighted else np.arange(n) // 15 % n_classes  # at random, or one after the other
+    y = y if weighted else np.arange(n) // 12 % n_classes  # at random, or one after the other
     ODD[odd](X)
     weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 40.0], n) if weighted else np.ones(n)
     fast, plain = ByteSVM(**params), ByteSVM(**params)

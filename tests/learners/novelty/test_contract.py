@@ -43,8 +43,10 @@ def make(form, dtype="float32", engine="compiled", **changes):
 
 
 @each("form", FORMS)
-@each("dtype", ["float32", "float64"])
-@each("engine", ["compiled", "reference"])
+@each(
+    "dtype, engine",
+    [("float32", "compiled"), ("float64", "compiled"), ("float32", "reference")],
+)
 def test_any_cutting_gives_the_same_bytes(form, dtype, engine):
     X = stream(dtype=dtype)
     whole = make(form, dtype, engine).partial_fit(X)

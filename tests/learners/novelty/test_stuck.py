@@ -146,7 +146,7 @@ def test_with_stuck_learn_no_sensor_is_stuck():
 SMALL = KernelNovelty(max_vectors=5)
 
 
-@each("learner", [KINDS[1], SMALL, new(SMALL, storage="exact")])
+@each("learner", [KINDS[1], SMALL])
 def test_the_engines_agree(learner):
     X = np.concatenate(
         [

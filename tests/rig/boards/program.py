@@ -65,13 +65,7 @@ def build(
     flags: str = "-Os",
     without: str = "",
 ) -> Path:
-    """The program's file.
-
-    Raises
-    ------
-    subprocess.CalledProcessError
-        It does not fit into the board's RAM; `stderr` is the linker's.
-    """
+    """The program's file; a `CalledProcessError` of the linker if it does not fit into the RAM."""
     write(learner, folder, without)
     compiler = [*CACHE, *board.compiler.split(), *flags.split(), "-I.", f"-I{board.include}"]
     for source in (*SOURCES, str(HERE / "bulk.c")):
@@ -104,13 +98,8 @@ def run(
     flags: str = "-Os",
     without: str = "",
 ) -> Run:
-    """Decide about each sample, then learn it, on the board.
-
-    Raises
-    ------
-    RuntimeError
-        The program did what is not allowed there: a fault, an access outside memory, a full stack.
-    """
+    """Decide about each sample, then learn it, on the board; a `RuntimeError` if it did what is not
+    allowed there: a fault, an access outside memory, a full stack."""
     X, slots, weights = samples
     program = build(learner, board, folder, stack=stack, flags=flags, without=without)
     real = f"<f{board.double}"

@@ -54,16 +54,8 @@ class PowerReport:
     def count(
         self, found: Learner | Exception | None, states: Sequence[bytes], least: int, newest: int
     ) -> int:
-        """Count one outcome. Returns which of `states` was loaded, from 1; 0 for none.
-
-        Parameters
-        ----------
-        found : Learner, None or the error
-        states : sequence of bytes
-            The learner's arena at save 1, 2 ...
-        least, newest : int
-            The last save that must not be lost, and the last that had begun; 0 before the first.
-        """
+        """Count one outcome: which of the arenas `states` was loaded, from 1; 0 for none. Save
+        `least` must not be lost, `newest` is the last that had begun; 0 before the first."""
         if isinstance(found, Exception) or (found is None and least > 0):
             self.unloadable += 1
             return 0
@@ -99,21 +91,6 @@ def cut_everywhere(
 ) -> PowerReport:
     """Save `learners` in turn on a new disk; cut the power at operation 0, 1, 2, ... and after the
     last.
-
-    Parameters
-    ----------
-    make_way : callable
-        Returns the way to save on a given disk.
-    learners : sequence of Learner
-        One learner at several times, all different.
-    seeds : iterable of int
-        For each seed, power is cut at every operation once; it decides what survives.
-    max_write : int or None
-        See `SimulatedDisk`: smaller pieces, more operations.
-
-    Returns
-    -------
-    PowerReport
     """
     report = PowerReport()
     states = [bytes(learner.arena) for learner in learners]
@@ -143,15 +120,6 @@ def cut_again_and_again(
 
     Some end by a kill only: the next process finds un-synced writes complete in the cache, and must
     not rely on them.
-
-    Parameters
-    ----------
-    make_way, learners, seeds, max_write
-        See `cut_everywhere`.
-    cuts : int
-        Lifetimes for each seed.
-    kill_share : float
-        Share of lifetimes that end by a kill.
     """
     report = PowerReport()
     states = [bytes(learner.arena) for learner in learners]

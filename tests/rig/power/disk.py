@@ -118,15 +118,8 @@ class _Inode:
 class SimulatedDisk:
     """Files in memory with the methods of `edgesvm.persist.Disk`; one folder.
 
-    Parameters
-    ----------
-    seed : int
-        Decides what survives a cut.
-    cut_at : int or None
-        Raise `PowerCut` during the operation of this number, counted from 0. Only operations that
-        change something count (write, sync, create, rename, unlink).
-    max_write : int or None
-        A write accepts at most this many bytes, as with a full pipe or a signal.
+    `seed` decides what survives a cut. `PowerCut` is raised during operation `cut_at`, from 0, of
+    those that change something. A write accepts at most `max_write` bytes, as with a full pipe.
 
     Attributes
     ----------

@@ -142,12 +142,8 @@ class Session:
 
 
 class Reader(ABC):
-    """Bytes in, arrivals out, in the order of the wire.
-
-    Parameters
-    ----------
-    ring, policy : int, str
-        Samples, and late labels, that fit between two looks of the host, and which is lost.
+    """Bytes in, arrivals out, in the order of the wire; as many samples, and late labels, as `ring`
+    has room for are kept between two looks of the host.
 
     Attributes
     ----------

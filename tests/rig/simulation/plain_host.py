@@ -83,18 +83,6 @@ class Waiting:
 class PlainHost:
     """Takes what a reader found, and does with it what `edgesvm run` must do.
 
-    Parameters
-    ----------
-    reader : Reader
-    learner : Learner
-        A copy that nobody else has.
-    late : int
-        As ``--late-labels``.
-    rate : float or None
-        As ``--max-labels-per-second``.
-    drift : DriftWatch or None
-        Of this learner.
-
     Attributes
     ----------
     counts : Counter
