@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
 from typing import Any
 
+from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import param
+from edgesvm.data.sources import Source
+from edgesvm.data.survey import Surveyed, survey
 from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 from edgesvm.learner import Learner
 
@@ -111,3 +115,21 @@ class ForgettingLearner(KernelLearner):
     def n_drifts_(self) -> int:
         """Drifts found so far."""
         return int(self.core.views.get("n_drifts", 0))
+
+
+def surveyed(
+    learner: Learner,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    kernel_for: Callable[[int], Kernel] | None = None,
+    **checks: Any,
+) -> tuple[Source, Labels, Surveyed]:
+    """What a `fit` in several passes reads, its labels, and what there is; nothing is reset."""
+    owner, call = type(learner).__name__, learner._guard.call
+    source = call(Source, learner._closed(X), y, sample_weight, owner=owner)
+    learner.plan(source.n_features)
+    labels = learner._fresh_labels()
+    checks |= {"owner": owner, "dtype": learner.dtype, "bounded": not learner._is_part}
+    kernel = None if kernel_for is None else kernel_for(source.n_features)
+    return source, labels, call(survey, source, labels, kernel=kernel, **checks)

@@ -16,9 +16,8 @@ from edgesvm.contract.params import among, between, optional, param, size, withi
 from edgesvm.contract.registry import registered
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.data.sources import CHUNK_ROWS, Source
-from edgesvm.data.survey import survey
 from edgesvm.learner import exclusive, fits
-from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
+from edgesvm.learners.kernel_learner import KERNEL, KernelLearner, surveyed
 from edgesvm.learners.kinds import Regressor
 from edgesvm.learners.twin._adiabatic import (
     IncrementalDecrementalSVMCore,
@@ -479,19 +478,8 @@ class SimpleSVM(SampleVectors):
             Called as ``progress(n_passes, n_vectors)`` after each chunk. An exception it raises, or
             Ctrl-C, ends the passes; the model is then the SVM of what is stored.
         """
-        owner = type(self).__name__
-        source = self._guard.call(Source, self._closed(X), y, sample_weight, owner=owner)
-        self.plan(source.n_features)
-        labels = self._fresh_labels()
-        found = self._guard.call(
-            survey,
-            source,
-            labels,
-            owner=owner,
-            dtype=self.dtype,
-            kernel=self.kernel_for(source.n_features),
-            C=float(self.C),
-            bounded=not self._is_part,
+        source, labels, found = surveyed(
+            self, X, y, sample_weight, self.kernel_for, C=float(self.C)
         )
         self._start_over(source.n_features, labels)
         views = self.core.views

@@ -18,7 +18,7 @@ from edgesvm.contract.registry import registered
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source, is_row_source
-from edgesvm.data.survey import Surveyed, survey
+from edgesvm.data.survey import Surveyed
 from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel, Linear, Polynomial
 from edgesvm.learner import MAX_CAPACITY, fits
 from edgesvm.learners.batch.batch import (
@@ -31,7 +31,7 @@ from edgesvm.learners.batch.batch import (
     padded,
     stored_rows,
 )
-from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
+from edgesvm.learners.kernel_learner import KERNEL, KernelLearner, surveyed
 from edgesvm.learners.kinds import NORMAL, Unlabelled
 from edgesvm.learners.papers.enclosing._enclosing import (
     BallVectorMachineCore,
@@ -218,20 +218,8 @@ class EnclosingMachine(KernelLearner):
             Called as ``progress(n_passes, n_core, epsilon)`` after each chunk. An exception it
             raises, or Ctrl-C, ends the passes; the ball stays as it is then.
         """
-        source = self._guard.call(
-            Source, self._closed(X), y, sample_weight, owner=type(self).__name__
-        )
-        self.plan(source.n_features)
-        labels = self._fresh_labels()
-        found = self._guard.call(
-            survey,
-            source,
-            labels,
-            owner=type(self).__name__,
-            dtype=self.dtype,
-            C=self._penalty,
-            bounded=not self._is_part,
-            max_nonzeros=self.max_nonzeros,
+        source, labels, found = surveyed(
+            self, X, y, sample_weight, C=self._penalty, max_nonzeros=self.max_nonzeros
         )
         self._check_survey(found)
         self._start_over(source.n_features, labels)

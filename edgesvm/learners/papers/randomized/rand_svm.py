@@ -20,10 +20,11 @@ from edgesvm.contract.registry import registered
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS, Source
-from edgesvm.data.survey import survey, unknown_label
+from edgesvm.data.survey import unknown_label
 from edgesvm.errors import CorruptModelError, refusal
 from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive, fits
 from edgesvm.learners.batch.batch import Arrays, BatchSVM, nonzero_arrays, stored_rows
+from edgesvm.learners.kernel_learner import surveyed
 from edgesvm.learners.papers.randomized._rand_svm import WorkingSet
 from edgesvm.learners.wrapper import Wrapper
 
@@ -233,21 +234,9 @@ class RandSVM(Wrapper):
             Called as ``progress(n_passes, n_support, n_violators)`` after each pass. An exception
             it raises, or Ctrl-C, ends the passes; the last sample and its solution stay.
         """
-        source = self._guard.call(
-            Source, self._closed(X), y, sample_weight, owner=type(self).__name__
-        )
-        self.plan(source.n_features)
-        labels = self._fresh_labels()
-        found = self._guard.call(
-            survey,
-            source,
-            labels,
-            owner=type(self).__name__,
-            dtype=self.dtype,
-            rows=self._chunk_rows,
-            kernel=self.inner.kernel_for(source.n_features),
-            C=self.inner.C,
-            bounded=not self._is_part,
+        inner, rows = self.inner, self._chunk_rows
+        source, labels, found = surveyed(
+            self, X, y, sample_weight, inner.kernel_for, rows=rows, C=inner.C
         )
         self._start_over(source.n_features, labels)
         try:
