@@ -2,6 +2,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 from edgesvm.link.wire import Frame
 
@@ -13,6 +14,7 @@ GATE_COUNTERS: tuple[str, ...]
 LARGEST_RAW: int
 MAX_RAW: int
 
+@disjoint_base
 class Splitter:
     bytes_in: int
     bytes_ok: int

@@ -939,7 +939,7 @@ cdef class LineParser(Splitter):
         memset(word, 0, WORD_BYTES)
         memcpy(word, field, n)
         while number < self.n_words and memcmp(&self._words[number * WORD_BYTES], word,
-                                                WORD_BYTES) != 0:
+                                               WORD_BYTES) != 0:
             number += 1
         if number == self.n_words:
             if number == MAX_WORDS:

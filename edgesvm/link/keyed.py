@@ -11,14 +11,8 @@ KEY_BYTES = 16
 def read_key(path: str | os.PathLike[str]) -> bytes:
     """The key in a file of 16 bytes, or of 32 hexadecimal digits and a line end.
 
-    Raises
-    ------
-    PermissionError
-        Others than the file's owner may read or write it.
-    ValueError
-        It does not hold a key.
-    OSError
-        It cannot be read.
+    PermissionError if others than the file's owner may read or write it, ValueError if it does not
+    hold a key.
     """
     with open(path, "rb") as file:
         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -43,15 +37,8 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
 
 
 def write_new_key(path: str | os.PathLike[str]) -> bytes:
-    """Draw a key and write its hexadecimal digits into a new file of mode 600.
-
-    Raises
-    ------
-    FileExistsError
-        There is a file of this name, which may be a key in use.
-    OSError
-        It cannot be written.
-    """
+    """Draw a key and write its hexadecimal digits into a new file of mode 600; FileExistsError if
+    there is a file of this name, which may be a key in use."""
     key = os.urandom(KEY_BYTES)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:

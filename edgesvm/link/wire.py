@@ -153,24 +153,9 @@ def cobs_encode(raw: bytes) -> bytes:
 def encode_frame(
     kind: int, body: bytes, *, schema_id: int = 0, sequence: int = 0, flags: int = 0
 ) -> bytes:
-    """Encode one frame for the wire, including the final 0x00.
-
-    Parameters
-    ----------
-    kind : int
-        Frame type, 0 to 255.
-    body : bytes
-    schema_id : int
-        0 to 65535; 0 before the handshake.
-    sequence : int
-        Taken modulo 2**32, so a counter need not wrap.
-    flags : int
-        0 to 15: the low nibble of the second header byte.
-
-    Raises
-    ------
-    ValueError
-        A field is out of range.
+    """Encode one frame for the wire, including the final 0x00; ValueError for a type beyond 255, a
+    schema id beyond 65535 (0 before the handshake), or flags beyond 15. The sequence is taken
+    modulo 2**32, so a counter need not wrap.
     """
     raw = pack_header(kind, flags, schema_id, sequence) + body
     return cobs_encode(raw + zlib.crc32(raw).to_bytes(4, "little")) + b"\0"
@@ -265,26 +250,11 @@ def _sample_head(
 def scale_table(
     scales: Sequence[float], offsets: Sequence[float], *, max_raw: int = MAX_RAW
 ) -> tuple[int, list[bytes]]:
-    """Encode the scale table of int16 samples for the wire.
+    """Encode the scale table of int16 samples: finite scales and offsets, sent as float32.
 
-    Parameters
-    ----------
-    scales, offsets : sequence of float
-        Scale and offset of each feature, sent as float32; must be finite.
-    max_raw : int
-        Longest raw frame in bytes, which limits the size of a page.
-
-    Returns
-    -------
-    crc : int
-        CRC-32 of (scale, offset) of every feature, for `Schema.scale_crc`.
-    pages : list of bytes
-        Bodies of the SCALES frames that follow the SCHEMA and have its id in their headers.
-
-    Raises
-    ------
-    ValueError
-        The lengths differ, or a value is too large for float32.
+    Returns the CRC-32 of all pairs, for `Schema.scale_crc`, and the bodies of the SCALES frames of
+    at most `max_raw` bytes that follow the SCHEMA and have its id in their headers. ValueError if
+    the lengths differ, or a value is too large.
     """
     if len(scales) != len(offsets) or not len(scales):
         raise ValueError(

@@ -306,13 +306,7 @@ class Checkpoint:
 
 
 def inspect_slots(path: str | os.PathLike[str], *, disk: Disk | None = None) -> list[Slot]:
-    """The slots of a checkpoint file, in the order of the file.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read.
-    """
+    """The slots of a checkpoint file, in the order of the file; OSError if it cannot be read."""
     return _File(os.fspath(path), Disk() if disk is None else disk).read()
 
 

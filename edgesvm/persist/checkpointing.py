@@ -51,24 +51,16 @@ class Checkpointer:
 
     A slow or failing disk costs saves, never samples.
 
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-        After its `load`.
-    learner : Learner
-        Allocated. Call the methods of this object only between two samples.
-    every : Interval
-    report : callable
-        Called with a message when saving starts to fail, and when it works again.
-    clock : callable
-        Monotonic clock, in seconds.
+    `checkpoint` is one after its `load`, and the learner is allocated; call the methods of this
+    object only between two samples. `report` is called with a message when saving starts to fail,
+    and when it works again.
 
     Raises
     ------
     ValueError
         The files' slots are too small for the learner.
-
-    In a forked child `save`, `close` and a `step` that is due raise RuntimeError.
+    RuntimeError
+        Of `save`, `close` and a `step` that is due, in a forked child.
     """
 
     def __init__(

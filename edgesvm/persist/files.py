@@ -40,14 +40,8 @@ def is_at(descriptor: int, path: str | os.PathLike[str]) -> bool:
 
 
 def lock(descriptor: int, name: str) -> bool:
-    """Lock an open file against other processes.
-
-    Returns False if the file system or the system has no locks.
-
-    Raises
-    ------
-    BlockingIOError
-        Another process has locked it; the message says which one, and calls the file `name`.
+    """Lock an open file against other processes; False if there are no locks here.
+    BlockingIOError if another process has locked it: it says which, and calls the file `name`.
     """
     try:
         import fcntl
@@ -77,13 +71,7 @@ def _holder(descriptor: int) -> str:
 
 def claim(path: str, name: str | None = None) -> int:
     """Open and lock the file at `path`, which is not a link; an empty one is created if needed.
-
-    Raises
-    ------
-    BlockingIOError
-        Another process has claimed it; the message calls it `name`.
-    OSError
-        It cannot be opened, created or written, or is not a regular file.
+    BlockingIOError if another process has claimed it, else OSError if it cannot be.
     """
     while True:
         try:
@@ -189,13 +177,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def followed(path: str | os.PathLike[str]) -> str:
-    """The file that a symbolic link points to; `path` itself if it is not a link.
-
-    Raises
-    ------
-    BrokenLink
-        The link points to no file.
-    """
+    """The file that a symbolic link points to, or BrokenLink; `path` itself if it is not a link."""
     path = os.fspath(path)
     if not os.path.islink(path):
         return path

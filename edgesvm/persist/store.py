@@ -171,16 +171,7 @@ def restore(data: bytes | memoryview, *, in_place: bool = False) -> Any:
 
 def read_file(path: str | os.PathLike[str], max_bytes: int | None = None) -> bytes:
     """The bytes of a snapshot's file; nothing is read after a header that does not fit the file.
-
-    Raises
-    ------
-    CorruptModelError, FormatVersionError
-        The file is not a snapshot, or its size is not the one its header states.
-    MemoryBudgetError
-        The learner in it has more than `max_bytes`.
-    OSError
-        It cannot be read, or is not a regular file.
-    """
+    Raises as `edgesvm.load` does."""
     with naming(path), open(open_regular(path), "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > MAX_FILE_BYTES:

@@ -136,28 +136,11 @@ class Drain:
 
 
 class InMemory:
-    """The port of a node that lives on a simulated clock, which goes on only while the host reads.
+    """The port of a node that lives on a simulated clock, which goes on only while the host reads,
+    in steps of `slice_s`.
 
-    Give `open`, `clock` and `sleep` to `edgesvm.link.open_link`.
-
-    Parameters
-    ----------
-    node : Node
-    baud : float or None
-        As for `Line`.
-    faults : FaultInjector or None
-    slice_s : float
-        The steps in which the clock goes on.
-    link : MemoryLink or None
-        Give one for a buffer of another size.
-
-    Attributes
-    ----------
-    pump : Pump
-    now : float
-        Seconds.
-    ahead : float
-        By how much the host's clock is ahead of the node's.
+    Give `open`, `clock` and `sleep` to `edgesvm.link.open_link`. `now` is in seconds; `ahead` is by
+    how much the host's clock is ahead of the node's; `link` is one with a buffer of another size.
     """
 
     def __init__(

@@ -55,10 +55,6 @@ def simulate(
     on_progress : callable or None
         Called five times per second.
 
-    Returns
-    -------
-    Report
-
     Raises
     ------
     OSError

@@ -119,19 +119,9 @@ def is_idle(pid: int) -> bool:
 def read_vm(pid: int | None = None) -> dict[str, int]:
     """Memory of a process, this one by default.
 
-    Returns
-    -------
-    dict
-        ``VmSize`` (address space), ``VmData`` (private and writable), ``VmRSS`` (resident),
-        ``VmHWM`` (peak resident since the process began or `reset_peak`), in bytes. The kernel
-        batches its counts: they are accurate to 100 to 250 kB.
-
-    Raises
-    ------
-    OSError
-        Not on Linux.
-    ProcessLookupError
-        The process has ended.
+    In bytes: ``VmSize`` (address space), ``VmData`` (private and writable), ``VmRSS`` (resident),
+    ``VmHWM`` (peak resident since the process began or `reset_peak`), accurate to 100 to 250 kB.
+    OSError where this is not Linux, ProcessLookupError if the process has ended.
     """
     try:
         text = _proc(pid, "status").read_text()
@@ -155,19 +145,8 @@ def cap_process(pid: int | None, allowance_bytes: int) -> int:
     writable memory (``RLIMIT_DATA``); shared memory and mapped files are not held back.
 
     Works on any running process of the same user, so a program can be limited once it has imported
-    what it needs, without its cooperation. One more thread alone takes 8 MiB of stack.
-
-    Returns
-    -------
-    int
-        The limit set, bytes. Beyond it an allocation fails: ``MemoryError`` in Python.
-
-    Raises
-    ------
-    ValueError
-        A negative allowance.
-    OSError
-        Not on Linux, or not allowed.
+    what it needs. One more thread alone takes 8 MiB of stack. Returns the limit in bytes, beyond
+    which an allocation fails; OSError where this is not Linux, or not allowed.
     """
     if allowance_bytes < 0:
         raise ValueError(f"allowance_bytes must not be negative, got {allowance_bytes}")

@@ -332,15 +332,16 @@ class MemoryHost:
 
     def read(self) -> bytes:
         """All bytes waiting; ConnectionError when the link is unplugged."""
-        if not self._link.plugged:
-            raise ConnectionError("the memory link is unplugged")
-        return _drain(self._link.to_host)
+        return _drain(self._plugged().to_host)
 
     def write(self, data: bytes) -> int:
         """The number of bytes accepted; ConnectionError when the link is unplugged."""
+        return _fill(self._plugged().to_device, data, self._link.capacity)
+
+    def _plugged(self) -> MemoryLink:
         if not self._link.plugged:
             raise ConnectionError("the memory link is unplugged")
-        return _fill(self._link.to_device, data, self._link.capacity)
+        return self._link
 
 
 def _fill(queue: bytearray, data: bytes | bytearray | memoryview, capacity: int) -> int:

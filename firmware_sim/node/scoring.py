@@ -30,14 +30,10 @@ class Scorer:
     ----------
     received, scored, correct : int
         Predictions received; those with a class, for a sample with a label; those correct.
-    abstained, rejected : int
-        Predictions with that flag; not scored.
+    abstained, rejected, trained, alarms : int
+        Predictions with that flag; of the first two none is scored.
     unknown : int
         Predictions for a sample never sent, sent too long ago, or answered before.
-    trained : int
-        Predictions with the flag that the host learned the sample.
-    alarms : int
-        Predictions with the flag that an alarm was on.
     """
 
     def __init__(self, window: int = 1000) -> None:

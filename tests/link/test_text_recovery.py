@@ -143,15 +143,6 @@ def test_lines_that_come_twice_are_not_a_restart(clock):
     assert sound(link)["epochs"] == 1
 
 
-def test_lines_that_come_late_are_not_a_restart(clock):
-    order = [9, *range(9), *range(10, 20)]
-    session = b"".join(b"@%d 1,2,1\n" % n for n in order)
-    link, port = text_link(clock, b"\n" + session, n_features=2)
-    assert read_all(link, port) == order
-    c = sound(link)
-    assert (c["epochs"], c["reordered"], c["missing"]) == (1, 9, 0)
-
-
 class NoisyPort(FakePort):
     """A line at the wrong rate: it never ends."""
 
