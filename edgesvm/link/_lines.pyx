@@ -938,8 +938,9 @@ cdef class LineParser(Splitter):
         cdef uint8_t *new = &self._words[self.n_words * WORD_BYTES]
         memset(word, 0, WORD_BYTES)
         memcpy(word, field, n)
-        while number < self.n_words and memcmp(&self._words[number * WORD_BYTES], word,
-                                               WORD_BYTES) != 0:
+        while number < self.n_words:
+            if memcmp(&self._words[number * WORD_BYTES], word, WORD_BYTES) == 0:
+                break
             number += 1
         if number == self.n_words:
             if number == MAX_WORDS:

@@ -19,7 +19,7 @@ LIMIT_KIB = 256  # the kernel's counters are batched; this is their resolution, 
 CHILD = """
 import itertools, json, sys
 from collections import deque
-sys.path[:0] = [{here!r}]
+sys.path[:0] = {paths!r}
 from registry import BY_NAME
 
 def peak_kib():
@@ -51,7 +51,8 @@ def growth_kib(names, samples=SAMPLES, step="learner.learn_one"):
     """Of each learner, one after the other in one process."""
     if not sys.platform.startswith("linux"):
         pytest.skip("VmHWM is Linux's")
-    code = CHILD.format(here=str(HERE), names=names, samples=samples, step=step)
+    paths = [str(HERE), str(HERE.parent)]
+    code = CHILD.format(paths=paths, names=names, samples=samples, step=step)
     child = subprocess.run(
         [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False
     )
