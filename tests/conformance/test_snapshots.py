@@ -64,7 +64,7 @@ def is_refused_or_works(subject, data):
 
 
 # Of a long snapshot: its head whole, and places spread over the rest; of a long array, so many.
-HEAD, SPREAD, MANY = 500, 250, 30
+HEAD, SPREAD, MANY = 250, 120, 12
 
 
 def some(places):
@@ -126,7 +126,7 @@ def test_changed_bytes_with_a_right_crc(subject, saved, part):
             hostile = bytearray(body)
             hostile[place] = value
             refused += is_refused_or_works(subject, sealed(hostile))
-    assert refused > 100 / PARTS
+    assert refused > 50 / PARTS
 
 
 HOSTILE_INTS = [-1, -(2**63), 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 0, 1, 1000]
@@ -188,14 +188,14 @@ def test_random_changes_with_a_right_crc(subject, saved, seed):
     rng = np.random.default_rng(seed)
     body = saved[:-CRC_BYTES]
     refused = 0
-    for _ in range(300):
+    for _ in range(100):
         hostile = bytearray(body)
         for _ in range(rng.integers(1, 6)):
             width = int(rng.choice([1, 2, 4, 8]))
             place = int(rng.integers(0, len(body) - width))
             hostile[place : place + width] = rng.bytes(width)
         refused += is_refused_or_works(subject, sealed(hostile))
-    assert refused > 30
+    assert refused > 10
 
 
 ODD_VALUES = [
@@ -268,7 +268,8 @@ def test_learner_labels_and_width_hostile(subject, saved, path):
 @pytest.mark.entries("StreamSVM", "BatchSVM", "TwinVectorMachine", "Standardized-OneVsOne")
 @each_of("subject", saved=snapshot_of)
 def test_no_snapshot_takes_more_memory_than_its_length_allows(subject, saved, path):
-    """Every field of header, parameters and labels claims the largest count it can hold."""
+    """Fields of header, parameters and labels claim the largest count they can hold; each width
+    begins at every third byte, so that every field is met by one of the claims."""
     learner = load_bytes(path, saved)
     head = saved.index(bytes(learner.arena))
     limit = 16 * len(saved) + 64 * 1024
@@ -278,7 +279,7 @@ def test_no_snapshot_takes_more_memory_than_its_length_allows(subject, saved, pa
     tracemalloc.start()
     try:
         for claim in claims:
-            for place in range(head - len(claim)):
+            for place in range(len(claim) % 3, head - len(claim), 3):
                 hostile = bytearray(saved[:-CRC_BYTES])
                 hostile[place : place + len(claim)] = claim
                 path.write_bytes(sealed(hostile))
