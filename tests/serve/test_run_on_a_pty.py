@@ -3,7 +3,6 @@
 import json
 import os
 import select
-import struct
 import threading
 
 import numpy as np
@@ -45,7 +44,7 @@ def frames_of_a_stream():
 
 
 class Node(threading.Thread):
-    """Answers HELLO with SCHEMA and scale table, then streams; carries out SET_RATE; ends as told.
+    """Answers HELLO with SCHEMA and scale table, then streams; ends as told.
 
     `end` is sent once all samples have been answered.
     """
@@ -54,7 +53,7 @@ class Node(threading.Thread):
         super().__init__()
         self.fd, self.stream, self.end, self.schema = fd, stream, end, SCHEMA
         self.decoder = FrameDecoder()
-        self.predictions, self.rates = [], []
+        self.predictions = []
         self.stop = threading.Event()
         self.out = b""
 
@@ -75,13 +74,6 @@ class Node(threading.Thread):
             if frame.kind == wire.HELLO:
                 nonce = wire.Hello.unpack(frame.body).nonce
                 self.greet(nonce)
-            elif frame.kind == wire.COMMAND:
-                asked = wire.Command.unpack(frame.body)
-                self.rates.append(struct.unpack("<I", asked.argument)[0])
-                ack = wire.Ack(asked.command_id, asked.opcode)
-                self.out += wire.encode_frame(wire.ACK, ack.pack())
-                # Only now: so that the answer is there before the run ends.
-                self.out, self.stream = self.out + self.stream, b""
             elif frame.kind == wire.PREDICTION:
                 self.predictions.append(wire.Prediction.unpack(frame.body))
                 if len(self.predictions) == N:
@@ -93,6 +85,7 @@ class Node(threading.Thread):
         self.out += b"\0" + wire.encode_frame(wire.SCHEMA, schema.pack())
         for page in PAGES:
             self.out += wire.encode_frame(wire.SCALES, page, schema_id=SCHEMA.schema_id)
+        self.out, self.stream = self.out + self.stream, b""
 
 
 @pytest.fixture
@@ -107,9 +100,7 @@ def node_and_port():
     os.close(slave)
 
 
-def test_int16_samples_late_labels_a_command_a_log_and_then_other_features(
-    node_and_port, tmp_path, capsys
-):
+def test_int16_samples_late_labels_a_log_and_then_other_features(node_and_port, tmp_path, capsys):
     node, port = node_and_port
     node.end = wire.encode_frame(wire.SCHEMA, OTHER.pack())
     node.start()
