@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), *os.environ.get("PYTHONPA
 # has them all. A test that does so in a folder of this list has the mark itself.
 APART = {
     "benchmarks",
-    "calibration",
     "compat",
     "conformance",
     "contract",
@@ -26,7 +26,6 @@ APART = {
     "core",
     "data",
     "docs",
-    "drift/test_detectors.py",
     "examples/test_read_snapshot.py",
     "export",
     "firmware_sim/line/test_faults.py",
@@ -47,7 +46,6 @@ APART = {
     "serve/test_score.py",
     "serve/test_taught.py",
     "support",
-    "test_bases.py",
     "test_budget.py",
     "test_docstrings.py",
     "test_floors.py",
@@ -70,6 +68,10 @@ settings.register_profile("any speed", deadline=None, suppress_health_check=[Hea
 settings.load_profile("any speed")
 
 
+def pytest_addoption(parser):
+    parser.addoption("--share", type=float, default=1.0, help="of the long tests, by their names")
+
+
 def pytest_configure():
     """Under nohup, or in the background of a script, signals arrive ignored; the processes that
     tests start would inherit that.
@@ -80,17 +82,25 @@ def pytest_configure():
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    left_out, limit = [], config.getoption("--share") * 2**32
     for item in items:
         # conformance/test_twin.py holds each twin to its compiled core; all else that can be asked
         # of a twin is asked in the long run
         if getattr(item, "callspec", None) and item.callspec.params.get("engine") == "reference":
             item.add_marker(pytest.mark.long)
-        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(LONG_S))
+        if item.get_closest_marker("long"):
+            if not item.get_closest_marker("timeout"):
+                item.add_marker(pytest.mark.timeout(LONG_S))
+            if zlib.crc32(item.nodeid.encode()) >= limit:
+                left_out.append(item)
         path = item.path.relative_to(HERE)
         if APART.isdisjoint((path.parts[0], path.as_posix())):
             item.add_marker(pytest.mark.xdist_group("one at a time"))
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
 
 
 def pytest_collection_finish():
