@@ -80,8 +80,8 @@ class Counted:
         kept = pickle.dumps(model)
 
         def learned(n: int) -> Call:
-            rows = (list(column[taught : taught + n]) for column in data)
-            return over(pickle.loads(kept).learn_one, *rows)
+            rows, *labels = (column[taught : taught + n] for column in data)
+            return over(pickle.loads(kept).learn_one, list(rows), *(y.tolist() for y in labels))
 
         def fitted(n: int) -> Call:
             again = self.learner.like_new
