@@ -29,7 +29,7 @@ def steps(size: float) -> dict[str, str]:
     return {
         "tests": "make test",
         "bounds": "make test-bounds",
-        "long": f"{PYTEST} -m long --share {min(1, 0.05 * size)} tests --ignore=tests/export",
+        "long": f"{PYTEST} -m long --share {min(1, 0.25 * size)} tests --ignore=tests/export",
         "simulation": f"{rig} --seeds {int(500 * size)}",
         "broker": "EDGESVM_BROKER=required EDGESVM_NODE_RED=required "
         f"{PYTEST} tests/serve/outputs tests/examples/test_node_red.py",
