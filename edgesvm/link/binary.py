@@ -134,6 +134,9 @@ class BinaryLink(Link):
             deadline += max(0.0, self._clock() - now - wait - AWAY)
             if chunk:
                 self._feed(chunk)
+            # Of a node that goes on, what had piled up must not be dropped while it is asked.
+            if 2 * self.waiting >= self._ring_rows and not self._handshake_done:
+                self._handshake_done = self._doubting = True
         self._next_heartbeat = self._clock() + HEARTBEAT_EVERY
 
     def _draw_nonce(self) -> None:

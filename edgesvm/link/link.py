@@ -336,13 +336,7 @@ class Link(ABC):
         port = self._live_port()
         try:
             self._tick(self._clock())
-            write_error = None
-            try:
-                self._write_out(port)
-            except LinkDown as error:
-                # A peer that has gone may have left samples to read: the port is lost when read
-                # fails.
-                write_error = error
+            write_error = self._write_if_it_can(port)
             chunk = port.read(timeout if write_error is None else 0.0, self._room())
             now = self._clock()
             self._listened += min(now - self._read_at, timeout + AWAY)
@@ -483,8 +477,6 @@ class Link(ABC):
 
         Raises
         ------
-        LinkDown
-            The outbox was full and the port failed while it was being written.
         ValueError
             The label or the flags are out of range.
         """
@@ -520,13 +512,20 @@ class Link(ABC):
         return queued
 
     def flush(self) -> None:
-        """Write what the port accepts at once; the rest stays queued. Raises LinkDown."""
-        port = self._live_port()
+        """Write what the port accepts at once; the rest stays queued. Raises LinkDown if the link
+        is not open.
+        """
+        self._write_if_it_can(self._live_port())
+
+    def _write_if_it_can(self, port: Port) -> LinkDown | None:
+        """Why the port cannot be written. A peer that has gone may have left samples to read: the
+        port is lost once `poll` finds none.
+        """
         try:
             self._write_out(port)
-        except LinkDown:
-            self._port_lost()
-            raise
+        except LinkDown as error:
+            return error
+        return None
 
     def _write_out(self, port: Port) -> None:
         if len(self._outbox):

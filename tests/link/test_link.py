@@ -396,6 +396,41 @@ def test_the_last_bytes_of_a_port_that_cannot_be_written_are_read(clock):
     assert sound(link)["disconnects"] == 1
 
 
+def test_samples_that_have_come_are_read_when_answers_cannot_be_written_any_more(clock):
+    node = Node()
+    link, port = connect(clock, node, ring=8, outbox_bytes=64)
+    port.inbox += b"".join(node.sample(n) for n in range(50))
+    got = []
+    with pytest.raises(LinkDown):
+        while link.poll():
+            port.dead = True
+            new = rows(link)
+            for sequence in new:
+                link.send_prediction(sequence, 1)
+            link.flush()
+            got += new
+    assert got == list(range(50))
+    assert sound(link)["disconnects"] == 1 and link.counters["predictions_dropped"] > 0
+
+
+def test_what_piled_up_while_the_port_was_gone_is_not_dropped_in_the_handshake(clock):
+    node = Node()
+    second = FakePort(clock, node)
+    link, port = connect(clock, node, [second], ring=16)
+    port.dead = True
+    with pytest.raises(LinkDown):
+        link.poll()
+    second.inbox += b"\0" + b"".join(node.sample(n) for n in range(50))
+    link.reconnect()
+    assert link.state == "doubting"
+    got = []
+    while second.inbox or link.waiting:
+        link.poll(0.0)
+        got += rows(link)
+    assert got == list(range(50)) and link.state == "listening"
+    assert sound(link)["ring_dropped"] == 0
+
+
 def test_reconnect_backs_off_and_the_same_boot_continues(clock):
     node = Node()
     second = FakePort(clock, node)
