@@ -11,7 +11,7 @@ from edgesvm.link import wire
 from edgesvm.link._frames import FrameDecoder, ValueGate
 from edgesvm.link._keyed import Authenticator
 from edgesvm.link._samples import SampleReceiver
-from edgesvm.link.control import Commands, ScaleTable
+from edgesvm.link.control import ScaleTable
 from edgesvm.link.link import AWAY, HEARTBEAT_EVERY, Link, SampleSchema
 from edgesvm.link.ports import Port
 
@@ -33,7 +33,7 @@ class BinaryLink(Link):
     _awaited = "SCHEMA"
     # Counters of what a valid frame was.
     _kinds: tuple[str, ...] = (
-        *("samples", "schemas", "heartbeats", "scale_pages", "acks", "logs", "bad_label"),
+        *("samples", "schemas", "heartbeats", "scale_pages", "logs", "bad_label"),
         *("label_mismatch", "ignored", "bad_version", "bad_control"),
     )
 
@@ -46,7 +46,6 @@ class BinaryLink(Link):
         targets: bool | None = False,
         max_raw: int | None = None,
         baud: int | None = None,
-        allow_commands: bool = False,
         gate: ValueGate | None = None,
         key: bytes | None = None,
         nonce: Callable[[], int] = lambda: SystemRandom().randint(1, 0xFFFFFFFF),
@@ -91,8 +90,6 @@ class BinaryLink(Link):
         self._table: ScaleTable | None = None
         self._frames_read = self._samples_read = 0  # valid ones; those of the schema
         self._sample_at = 0.0  # as _valid_at, of the last sample of the schema, or SCHEMA
-        self._allow_commands = allow_commands
-        self.commands = Commands()
         self.last_heartbeat: wire.Heartbeat | None = None
         self.last_log = ""
 
@@ -257,10 +254,7 @@ class BinaryLink(Link):
                 self._on_heartbeat(wire.Heartbeat.unpack(frame.body))
                 return
             if frame.kind == wire.SCALES:
-                self._on_scales(frame.schema_id, wire.ScalePage.unpack(frame.body))
-                return
-            if frame.kind == wire.ACK:
-                self.commands.on_ack(wire.Ack.unpack(frame.body))
+                self._on_scales(frame.schema_id, frame.body)
                 return
         except wire.BadBody:
             self._counts["bad_control"] += 1
@@ -297,7 +291,7 @@ class BinaryLink(Link):
         if self._table is None or self._table.rows is not None:
             self._adopt(schema)
 
-    def _on_scales(self, schema_id: int, page: wire.ScalePage) -> None:
+    def _on_scales(self, schema_id: int, page: bytes) -> None:
         table = self._table
         if table is not None and table.schema.schema_id == schema_id and table.take(page):
             self._adopt(table.schema)
@@ -381,39 +375,6 @@ class BinaryLink(Link):
         # A node that a watchdog has reset may wait for HELLO and say nothing.
         self._doubting |= self._listened - self._sample_at >= self._silent_after
         self._ask_again(now)
-        command = self.commands.due(now)
-        if command is not None:
-            self._queue_control(wire.COMMAND, command, flags=wire.WANTS_ACK)
-
-    def command(self, opcode: int, argument: bytes = b"") -> int:
-        """Send a command to the node: the next `poll` sends it, later ones repeat it if needed.
-
-        ``link.commands`` holds the outcome: `pending`, `last_ack`, and counts.
-
-        Parameters
-        ----------
-        opcode : int
-            ``wire.PING`` (the node returns the argument), ``SET_RATE`` (u32: microseconds between
-            samples), ``START``, ``STOP`` or ``RESET_COUNTERS``.
-        argument : bytes
-            At most 16 bytes.
-
-        Returns
-        -------
-        int
-            The command's id, which its ACK repeats.
-
-        Raises
-        ------
-        ValueError
-            The link was opened without `allow_commands`, a command is still pending, or `opcode` or
-            `argument` is invalid.
-        """
-        if not self._allow_commands:
-            raise ValueError(
-                f"{self.name}: commands are not allowed; open the link with allow_commands=True"
-            )
-        return self.commands.ask(opcode, argument, self._clock())
 
     def _own_heartbeat(self, now: float) -> wire.Heartbeat:
         decoder = self._receiver.decoder
@@ -427,10 +388,10 @@ class BinaryLink(Link):
             self._host_id, self._uptime_ms(now), *(n & 0xFFFFFFFF for n in counts)
         )
 
-    def _queue_control(self, kind: int, body: bytes, flags: int = 0) -> None:
+    def _queue_control(self, kind: int, body: bytes) -> None:
         # A frame that does not fit may be lost: all of these are sent again.
         encode = wire.encode_frame if self.guard is None else self.guard.encode_frame
-        frame = encode(kind, body, sequence=self._control_sequence, flags=flags)
+        frame = encode(kind, body, sequence=self._control_sequence)
         if self._outbox.append(frame):
             self._control_sequence += 1
 
@@ -490,7 +451,6 @@ class BinaryLink(Link):
         return {
             **super().counters,
             **self._counts,
-            **self.commands.counts,
             "node_samples_made": 0 if node is None else node.samples_made,
             "node_samples_dropped": 0 if node is None else node.samples_dropped,
         }

@@ -298,9 +298,6 @@ class RowsLink:
     def take_logs(self) -> list[str]:
         return []
 
-    def command(self, opcode: int, argument: bytes = b"") -> int:
-        raise ValueError(f"{self.name}: a file takes no commands")
-
 
 def open_file(
     path: str,

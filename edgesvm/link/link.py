@@ -188,10 +188,6 @@ class Link(ABC):
         elif not all(type(label) is int and abs(label) <= 0x7FFF for label in labels):
             raise ValueError(f"the model has the labels {labels}, but the link has integers")
 
-    def command(self, opcode: int, argument: bytes = b"") -> int:
-        """Send a command to the node; see `BinaryLink.command`. A text link cannot."""
-        raise ValueError(f"{self.name}: a text link cannot send commands; they need mode='binary'")
-
     # Opening and closing the port.
 
     def open(self) -> None:

@@ -37,7 +37,6 @@ def open_link(
     handshake_timeout: float = 10.0,
     outbox_bytes: int = 4096,
     late_labels: int | None = 0,
-    allow_commands: bool = False,
     value_range: tuple[float, float] | None = None,
     clip: bool = False,
     key: bytes | None = None,
@@ -86,8 +85,6 @@ def open_link(
         labels are ignored. None: 256 on a binary link, 0 on a text link. On a binary link it
         applies if the node's schema announces late labels; on a text link, lines then have no
         label column. See `Link.take_labelled`.
-    allow_commands : bool
-        Whether `Link.command` may send commands to the node.
     value_range : (float, float), optional
         Lowest and highest value of a feature. Samples outside are refused (`bad_range`).
     clip : bool
@@ -155,7 +152,6 @@ def open_link(
         options: dict[str, Any] = {}
         if mode != "text":
             options = {"max_raw": max_raw, "baud": baud, "key": key}
-            options["allow_commands"] = allow_commands
         kind = getattr(import_module(f"edgesvm.link.{mode}"), MODES[mode])
         link: Link = kind(
             opener,

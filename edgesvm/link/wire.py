@@ -17,14 +17,11 @@ from edgesvm.catalogue import on_first_use
 
 if TYPE_CHECKING:
     from edgesvm.link.control import (  # noqa: F401  (for those who import it from here)
-        Ack,
-        Command,
         Estimate,
         Heartbeat,
         Hello,
         Label,
         Prediction,
-        ScalePage,
         Schema,
         Target,
     )
@@ -40,14 +37,11 @@ SAMPLE_I16 = 0x11
 LABEL = 0x12
 PREDICTION = 0x20
 HEARTBEAT = 0x30
-COMMAND = 0x40
-ACK = 0x41
 LOG = 0x7E
 
 # Header flags, the low nibble beside the version.
 HAS_LABEL = 1
 HAS_TIME = 2
-WANTS_ACK = 4
 TAGGED = 8
 
 # Flags of a PREDICTION body.
@@ -64,24 +58,7 @@ LABEL_INLINE = 1
 LABEL_LATE = 2
 TARGETS = 4  # added to one of these: labels are float64
 
-# Commands. SET_RATE takes a u32, microseconds between samples; PING's argument is returned.
-PING = 1
-SET_RATE = 2
-START = 3
-STOP = 4
-RESET_COUNTERS = 5
-OPCODES = (PING, SET_RATE, START, STOP, RESET_COUNTERS)
-
-# Status of an ACK.
-DONE = 0
-UNKNOWN_OPCODE = 1
-BAD_ARGUMENT = 2
-REFUSED = 3
-
-MAX_ARGUMENT = 16
-
 TAG_BYTES = 8  # of a tagged frame
-MOST_TAG_BYTES = 12  # of HELLO and SCHEMA, which have 4 bytes more
 
 MIN_RAW = 12  # header and CRC, no body
 MAX_RAW = 254  # the longest frame that COBS lengthens by exactly one byte
@@ -280,8 +257,5 @@ def pack_fields(layout: struct.Struct, values: tuple[Any, ...], what: str) -> by
         raise ValueError(f"{what} {values} is out of range: {error}") from error
 
 
-_BODIES = (
-    *("Ack", "Command", "Estimate", "Heartbeat", "Hello", "Label", "Prediction", "ScalePage"),
-    *("Schema", "Target"),
-)
+_BODIES = ("Estimate", "Heartbeat", "Hello", "Label", "Prediction", "Schema", "Target")
 __getattr__ = on_first_use(__name__, dict.fromkeys(_BODIES, "edgesvm.link.control"))

@@ -1,4 +1,4 @@
-"""A node that speaks the binary protocol: handshake, samples, labels, commands, heartbeats."""
+"""A node that speaks the binary protocol: handshake, samples, labels, heartbeats."""
 
 from __future__ import annotations
 
@@ -87,11 +87,10 @@ class FrameNode(Node):
         self.timestamps = timestamps
         self.dtype = dtype
         self.label_delay = label_delay
-        self.schema_changes = self.commands = self.answers_astray = 0
+        self.schema_changes = self.answers_astray = 0
         limit = settings.get("samples")
         self.answered = None if limit is None or limit < 0 else np.zeros(limit, bool)
         self.clock_offset_us = 0
-        self._last_command: tuple[int, wire.Ack] | None = None
         self.hellos = self.hellos_refused = self.heartbeats_in = self.unknown_frames = 0
         super().__init__(source, **settings)
         self.sample_raw = wire.sample_raw_length(
@@ -154,7 +153,6 @@ class FrameNode(Node):
             "frames_ok": self._decoder.ok,
             "frames_bad": self._frames_bad,
             "unknown_frames": self.unknown_frames + self._reader.malformed,
-            "commands": self.commands,
             "predictions": self.scorer.received,
             "predictions_unknown": self.scorer.unknown,
             **(self.guard.counters() if self.guard is not None else {}),
@@ -205,8 +203,6 @@ class FrameNode(Node):
             self._answer_hello(now, wire.Hello.unpack(frame.body))
         elif frame.version != wire.PROTOCOL_VERSION:
             self.unknown_frames += 1
-        elif frame.kind == wire.COMMAND:
-            self._handle_command(now, wire.Command.unpack(frame.body))
         elif frame.kind == wire.HEARTBEAT:
             wire.Heartbeat.unpack(frame.body)
             self.heartbeats_in += 1
@@ -224,39 +220,6 @@ class FrameNode(Node):
             self._start(now)
         else:
             self.hellos_refused += 1
-
-    def _handle_command(self, now: float, command: wire.Command) -> None:
-        """Execute a command once, however often it arrives, and acknowledge it each time."""
-        if self._last_command is None or self._last_command[0] != command.command_id:
-            self.commands += 1
-            status, answer = self._execute(now, command)
-            ack = wire.Ack(command.command_id, command.opcode, status, answer)
-            self._last_command = command.command_id, ack
-        self._urgent["ack"] = self.control(wire.ACK, self._last_command[1].pack())
-
-    def _execute(self, now: float, command: wire.Command) -> tuple[int, bytes]:
-        if command.opcode == wire.PING:
-            return wire.DONE, command.argument
-        if self.streaming and self.rate is not None and not self._stopped:
-            self._take_due_samples(now)  # up to now at the old rate
-        if command.opcode == wire.SET_RATE:
-            if len(command.argument) != 4 or not any(command.argument):
-                return wire.BAD_ARGUMENT, b""
-            self.rate = 1e6 / int.from_bytes(command.argument, "little")
-            self._restart_clock(now)
-        elif command.opcode in (wire.START, wire.STOP):
-            self._stopped = command.opcode == wire.STOP
-            self._restart_clock(now)
-        elif command.opcode == wire.RESET_COUNTERS:
-            self.boot_dropped = self.hellos = self.heartbeats_in = self.unknown_frames = 0
-        else:
-            return wire.UNKNOWN_OPCODE, b""
-        return wire.DONE, b""
-
-    def _restart_clock(self, now: float) -> None:
-        """Take the next sample one period from now."""
-        if self.streaming and self.rate is not None:
-            self._started_at = now - (self.sequence - 1) / self.rate
 
     def log(self, text: str) -> None:
         """Send a line for the host's log: ASCII, truncated to one frame."""

@@ -136,7 +136,6 @@ class Node(ABC):
         self.boot_dropped = 0
         self._booted_at: float | None = None
         self._started_at: float | None = None
-        self._stopped = False
         self._queue: deque[Block] = deque()
         self._queued_bytes = 0
         self._late: deque[tuple[int, int, float]] = deque()  # due when, sequence, label
@@ -200,7 +199,7 @@ class Node(ABC):
         if now - self._booted_at < self.boot_s:
             return b""
         self._receive(now, bytes_in)
-        if self.streaming and self.rate is not None and not self._stopped:
+        if self.streaming and self.rate is not None:
             self._take_due_samples(now)
         self._queue_due(now)
         return self._send(now, self.tx_bytes if room is None else room)
@@ -300,7 +299,7 @@ class Node(ABC):
             block = self._queue.popleft()
             self._queued_bytes -= len(block.data)
             return block
-        if self.rate is not None or not self.streaming or self._stopped:
+        if self.rate is not None or not self.streaming:
             return None
         n = -(-room // self._sample_bytes)
         while not self._taken_all:

@@ -82,10 +82,8 @@ def test_the_example_of_the_format_document():
 
 
 def test_values_out_of_range_cannot_be_packed():
-    with pytest.raises(ValueError, match="argument has 17"):
-        wire.Command(1, wire.PING, 0, bytes(17))
-    with pytest.raises(ValueError, match="Command"):
-        wire.Command(65536, wire.PING).pack()
+    with pytest.raises(ValueError, match="Heartbeat"):
+        wire.Heartbeat(1 << 32, 0).pack()
     with pytest.raises(ValueError, match="int16"):
         wire.encode_sample_i16(1, 2, [32768])
     with pytest.raises(ValueError, match="Label"):

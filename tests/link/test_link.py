@@ -307,8 +307,6 @@ def test_frames_the_host_does_not_read_are_counted(clock):
     for kind in (
         wire.SAMPLE_I16,
         wire.LABEL,
-        wire.COMMAND,
-        wire.ACK,
         wire.HELLO,
         wire.PREDICTION,
         0x99,
@@ -318,8 +316,7 @@ def test_frames_the_host_does_not_read_are_counted(clock):
     port.inbox += wire.encode_frame(wire.HEARTBEAT, b"short") + wire.encode_frame(wire.SCHEMA, b"")
     assert link.poll() == 0
     c = sound(link)
-    assert (c["ignored"], c["logs"], c["bad_control"]) == (5, 1, 2)
-    assert (c["schema_mismatch"], c["acks"], c["ack_stray"]) == (1, 1, 1)
+    assert (c["ignored"], c["logs"], c["bad_control"], c["schema_mismatch"]) == (4, 1, 2, 1)
     assert link.last_log == "hot?[31m?"
     assert link.take_logs() == ["hot?[31m?"]
     assert link.take_logs() == []
@@ -679,86 +676,6 @@ def test_a_restarted_sketch_drops_waiting_samples(clock):
     assert wire_order(link)[-1] == ("label", 0, 1)
     c = sound(link)
     assert (c["label_unknown"], c["late_unlabelled"], c["epochs"]) == (1, 70, 2)
-
-
-# Commands.
-
-
-class Commanded(Node):
-    """Carries out commands, except the first `deaf_to` of them."""
-
-    def __init__(self, deaf_to=0, status=wire.DONE, **options):
-        super().__init__(**options)
-        self.deaf_to, self.status = deaf_to, status
-
-    def hear(self, data):
-        before = len(self.kinds(wire.COMMAND))
-        out = super().hear(data)
-        for frame in self.kinds(wire.COMMAND)[before:]:
-            self.deaf_to -= 1
-            if self.deaf_to < 0:
-                asked = wire.Command.unpack(frame.body)
-                ack = wire.Ack(asked.command_id, asked.opcode, self.status, asked.argument)
-                out += wire.encode_frame(wire.ACK, ack.pack())
-        return out
-
-
-def test_a_command_is_sent_and_acknowledged(clock):
-    node = Commanded()
-    link, _ = connect(clock, node, allow_commands=True)
-    told = link.command(wire.PING, b"hello")
-    assert link.commands.pending
-    link.poll(0.01)
-    link.poll(0.01)
-    assert not link.commands.pending
-    assert link.commands.last_ack == wire.Ack(told, wire.PING, wire.DONE, b"hello")
-    (frame,) = node.kinds(wire.COMMAND)
-    assert frame.flags == wire.WANTS_ACK
-    assert link.command(wire.STOP) == told + 1
-    assert sound(link)["command_done"] == 1
-
-
-@pytest.mark.parametrize(("deaf_to", "done", "lost"), [(0, 1, 0), (3, 1, 0), (4, 0, 1)])
-def test_a_command_is_repeated_three_times_with_the_same_id(clock, deaf_to, done, lost):
-    node = Commanded(deaf_to)
-    link, _ = connect(clock, node, allow_commands=True)
-    started = clock.now
-    link.command(wire.START)
-    while link.commands.pending:
-        link.poll(0.01)
-    c = sound(link)
-    assert (c["command_done"], c["command_lost"]) == (done, lost)
-    sent = [wire.Command.unpack(frame.body) for frame in node.kinds(wire.COMMAND)]
-    assert len(sent) == c["command_retries"] + 1 == min(deaf_to + 1, 4)
-    assert len({body.command_id for body in sent}) == 1
-    assert clock.now - started == pytest.approx(0.2 * min(deaf_to, 4), abs=0.2)
-
-
-def test_a_refusal_and_a_stray_acknowledgement_are_distinguished(clock):
-    node = Commanded(status=wire.REFUSED)
-    link, port = connect(clock, node, allow_commands=True)
-    told = link.command(wire.RESET_COUNTERS)
-    port.inbox += wire.encode_frame(wire.ACK, wire.Ack(told + 1, wire.RESET_COUNTERS).pack())
-    port.inbox += wire.encode_frame(wire.ACK, b"x")
-    for _ in range(3):
-        link.poll(0.01)
-    c = sound(link)
-    assert (c["command_refused"], c["ack_stray"], c["acks"], c["bad_control"]) == (1, 1, 2, 1)
-
-
-def test_invalid_commands(clock):
-    link, _ = connect(clock, Node(), allow_commands=True)
-    with pytest.raises(ValueError, match="opcode=9 must be one of"):
-        link.command(9)
-    with pytest.raises(ValueError, match="argument has 17"):
-        link.command(wire.PING, bytes(17))
-    link.command(wire.PING)
-    with pytest.raises(ValueError, match="not been acknowledged"):
-        link.command(wire.PING)
-    with pytest.raises(ValueError, match="allow_commands"):
-        connect(clock, Node())[0].command(wire.PING)
-    with pytest.raises(ValueError, match="cannot send commands"):
-        text_link(clock, b"\n1,2,1\n", n_features=2)[0].command(wire.PING)
 
 
 # Values and the device's clock.

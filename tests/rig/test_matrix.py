@@ -8,14 +8,13 @@ from each import each
 
 from edgesvm import StreamSVM
 from edgesvm.errors import LinkDown, NoSchema
-from edgesvm.link import open_link, wire
-from edgesvm.link._frames import FrameDecoder
+from edgesvm.link import open_link
 from edgesvm.serve.taught import taught
 from firmware_sim.harness import InMemory
 from firmware_sim.line import MIXES, FaultInjector, Ledger, MemoryLink
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
 from firmware_sim.line.ledger import Entry
-from firmware_sim.node import FrameNode, RotatingMachine, TextNode
+from firmware_sim.node import RotatingMachine, TextNode
 from rig.checks import MATRIX, expected, identities, matrix_checks, of_former_sessions
 from rig.mishaps import MISHAPS, FaultyNode, Mishaps
 
@@ -208,30 +207,6 @@ def test_a_board_that_restarts_says_so_in_the_log():
     check_all(setup, counters)
     assert counters["logs"] == setup.node.boots - 1 > 0
     assert counters["epochs"] == setup.node.boots
-
-
-def test_commands_are_carried_out_once_and_answered_each_time():
-    node = FrameNode(RotatingMachine(0), rate=100.0)
-    node.poll(0.0, wire.encode_frame(wire.HELLO, wire.Hello(nonce=5).pack()))
-
-    def ask(now, command_id, opcode, argument=b""):
-        body = wire.Command(command_id, opcode, argument=argument).pack()
-        out = node.poll(now, wire.encode_frame(wire.COMMAND, body, flags=wire.WANTS_ACK))
-        decoder = FrameDecoder()
-        acks = [f for f in decoder.feed(out) if f.kind == wire.ACK]
-        assert len(acks) == 1
-        return wire.Ack.unpack(acks[0].body)
-
-    assert ask(0.1, 1, wire.PING, b"abc") == wire.Ack(1, wire.PING, wire.DONE, b"abc")
-    assert ask(0.2, 2, wire.STOP).status == wire.DONE
-    made = node.samples_made
-    assert ask(0.9, 2, wire.STOP).status == wire.DONE
-    assert node.samples_made == made and node.commands == 2
-    assert ask(1.0, 3, wire.START).status == wire.DONE
-    ask(1.5, 4, wire.SET_RATE, (1_000_000).to_bytes(4, "little"))
-    assert node.rate == 1.0 and node.samples_made == made + 50
-    assert ask(1.6, 5, wire.SET_RATE, b"\0\0\0\0").status == wire.BAD_ARGUMENT
-    assert ask(1.7, 6, 99).status == wire.UNKNOWN_OPCODE
 
 
 def test_the_table_covers_every_fault():

@@ -55,8 +55,6 @@ LOSSES = {
     "stale": "times that no sample came for too long (--stale)",
     "clock_jumps": "jumps of the node's clock",
     "seq_jump": "jumps in the numbers of the samples",
-    "command_lost": "commands to the node that it never confirmed",
-    "command_refused": "commands that the node refused",
 }
 
 OTHERS = {
