@@ -27,10 +27,8 @@ Row = tuple[np.ndarray, Any, float]  # values, label or None, weight
 
 
 class Pupil(ABC):
-    """What answers the rows of a job, and learns them.
-
-    state : another object where something is to be told before more rows are handled
-    """
+    """What answers the rows of a job, and learns them. Its `state` is another object where
+    something is to be told before more rows are handled."""
 
     learner: Any
     remarks: Remarks
@@ -40,14 +38,9 @@ class Pupil(ABC):
     def answer(
         self, x: np.ndarray, label: Any, weight: float, sequence: int
     ) -> tuple[Any, float, int]:
-        """Predict a row, and learn it. Raises SampleRefused if it is refused, and nobody is told.
-
-        Returns
-        -------
-        predicted : a label, or (value, low, high) of a target, or None
-        score : decision value
-        flags : as on the wire
-        """
+        """Predict a row, and learn it: a label, or (value, low, high) of a target, or None; the
+        decision value; and flags as on the wire. Raises SampleRefused if it is refused, and nobody
+        is told."""
 
     @abstractmethod
     def counters(self, taken: int, stage: Stage) -> dict[str, Any]:
@@ -68,12 +61,9 @@ class Pupil(ABC):
 
 
 class Stage:
-    """Each sample is a row.
+    """Each sample is a row."""
 
-    steady : whether each gives an answer
-    """
-
-    steady = True
+    steady = True  # each gives an answer
 
     def row(self, x: np.ndarray, label: Any, weight: float, sequence: int) -> Row | None:
         """The row that a sample completes; None if it completes none."""
@@ -94,31 +84,15 @@ class Stage:
 
 
 class Job:
-    """Takes the samples of a link, has a pupil answer and learn them, and tells of each answer.
+    """Takes the samples of an open link, has a pupil answer and learn them, and tells of each
+    answer: the node, with `answers`, and the journal, which other threads read.
 
-    Parameters
-    ----------
-    link : Link or RowsLink
-        Open.
-    pupil : Pupil, optional
-    stage : Stage, optional
-        Makes rows of the samples.
-    model : Learner, Chain or VirtualSensor, optional
-        What is saved; by default the pupil's learner.
-    keep : callable, optional
-        In place of a pupil: takes each `Batch`, and the labels before it; the last of a step, and
-        one before which labels came, is empty.
-    answers : bool
-        Whether the answers go to the node.
-    journal : Journal, optional
-        Each answer is written there too, for readers in other threads.
-    label_of : callable, optional
-        The label to learn, by the source's; by default the word that stands for it, if any.
+    keep : in place of a pupil, takes each `Batch`, and the labels before it; the last of a step,
+        and one before which labels came, is empty
+    model : what is saved; by default the pupil's learner
+    label_of : the label to learn, by the source's; by default the word that stands for it, if any
 
-    Attributes
-    ----------
-    taken, sequence : int
-        Samples so far, and the number of the last.
+    `taken` counts the samples so far; `sequence` is the number of the last.
     """
 
     def __init__(
@@ -155,21 +129,12 @@ class Job:
             journal.names = self.link.class_names
 
     def step(self, timeout: float = 0.1, at_most: int | None = None) -> int:
-        """Read once, handle the samples that wait, and write the answers. Returns how many samples.
+        """Read once, waiting so many seconds for the first byte, handle the samples that wait, at
+        most so many, and write the answers. Returns how many samples. It returns early where there
+        is something to tell; what is behind waits in the link's ring.
 
-        It returns early where there is something to tell; what is behind waits in the link's ring.
-
-        Parameters
-        ----------
-        timeout : float
-            Seconds to wait for the first byte.
-        at_most : int, optional
-            Samples to handle at most.
-
-        Raises
-        ------
-        LinkDown
-            The port failed, or the file is at its end. Samples that had come are handled first.
+        Raises LinkDown: the port failed, or the file is at its end. Samples that had come are
+        handled first.
         """
         try:
             self.link.poll(timeout)
@@ -240,15 +205,8 @@ class Job:
                 return self.taken - before
 
     def handle(self, x: np.ndarray, label: Any, sequence: int, weight: float = 1.0) -> None:
-        """Take in one sample; have the row that it completes answered and learned, and tell.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,), of the learner's dtype
-        label : label, float or None
-        sequence : int
-        weight : float, default 1.0
-        """
+        """Take in one sample, of the learner's dtype; have the row that it completes answered and
+        learned, and tell."""
         self.taken += 1
         self.sequence = sequence
         try:

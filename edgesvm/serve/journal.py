@@ -12,32 +12,12 @@ from edgesvm.contract.names import word_of
 
 
 class Journal:
-    """A ring of the last answers, each with its row: allocated once, written without waiting.
+    """A ring of the last answers, each with its row: allocated once, written without waiting. With
+    `targets` labels are numbers, float64, and a prediction has an interval.
 
     A reader keeps its own place, from `written`, the entries so far, or from its last `since`. One
     that is slower than the writer loses the oldest entries and learns how many. The writer never
     waits for a reader; readers may be other threads.
-
-    Parameters
-    ----------
-    n_features : int
-        Values in a row.
-    capacity : int, default 256
-        Entries kept.
-    dtype : dtype, default float32
-        Of the rows.
-    targets : bool, default False
-        Whether labels are numbers, float64, and a prediction has an interval.
-    clock : callable
-        Wall clock, in seconds.
-
-    Examples
-    --------
-    >>> journal = Journal(n_features=2, capacity=4)
-    >>> journal.add(7, predicted=1, score=0.5, flags=0, label=None, x=np.zeros(2))
-    >>> entries, lost = journal.since(0)
-    >>> entries["sequence"].tolist(), lost
-    ([7], 0)
     """
 
     def __init__(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -136,83 +136,116 @@ class Facts:
         return share - chance > max(BY_CHANCE * (1 - chance), ERRORS * noise)
 
 
-# -- conditions: what to put into the text, or None ------------------------------------------------
-
-Found = Mapping[str, Any] | None
+# -- remarks: what is found and what to do about it, or None ---------------------------------------
 
 
-def stuck(f: Facts) -> Found:
+def stuck(f: Facts) -> str | None:
     numbers = f.found("stuck_features_") or []
     if not numbers and f.rows is not None:
         numbers = np.flatnonzero(f.rows.still)
-    return {"features": f.features(numbers)} if len(numbers) else None
+    if not len(numbers):
+        return None
+    return f"{f.features(numbers)}: no longer changes; look at the sensor and its wires"
 
 
-def jumped(f: Facts) -> Found:
+def jumped(f: Facts) -> str | None:
     if f.rows is None or not f.rows.jumps.any():
         return None
-    return {"features": f.features(np.flatnonzero(f.rows.jumps))}
+    features = f.features(np.flatnonzero(f.rows.jumps))
+    return f"{features}: varies far more than before; look at the sensor"
 
 
-def far_out(f: Facts) -> Found:
+def far_out(f: Facts) -> str | None:
     """Only where none came at first: some features are far out now and then by their nature."""
     if f.far_before is None or (n := f.far_out - f.far_before) <= 0:
         return None
-    return {"n": n}
+    return (
+        f"{n:,} values far outside what was seen before; look at the sensor; --range refuses them"
+    )
 
 
-def refused(f: Facts) -> Found:
+def refused(f: Facts) -> str | None:
     n = f.counters.get("refused_value", 0)
-    return {"n": n} if n else None
+    what = "a value or weight is not finite or too large"
+    return f"{n:,} rows refused: {what}; look at the sensor" if n else None
 
 
-def lost(f: Facts) -> Found:
-    return {} if f.found("is_lost_") else None
+def lost(f: Facts) -> str | None:
+    if not f.found("is_lost_"):
+        return None
+    return (
+        "half of the last rows were in an alarm: what is normal is learned anew; if it is a fault,"
+        " mend it: the former model comes back where it fits again"
+    )
 
 
-def too_many_alarms(f: Facts) -> Found:
+def too_many_alarms(f: Facts) -> str | None:
     share, asked = f.found("alarm_share_"), f.found("alarm_rate")
     if share is None or f.found("is_lost_") or not share > LEAST_OFTEN:
         return None
-    return {"share": percent(share), "asked": f"{asked:.2g}"}
+    return (
+        f"{percent(share)} of the last rows are in an alarm, at a rate of {asked:.2g};"
+        " look at the machine, or let it learn for longer"
+    )
 
 
-def worse_than_larger_class(f: Facts) -> Found:
+def worse_than_larger_class(f: Facts) -> str | None:
     if (s := f.enough) is None or len(s.confusion) < 2:
         return None
-    lacking = s.n * ((s.majority or 0.0) - (s.accuracy or 0.0))
-    return {"share": percent(s.majority)} if lacking > 2 * math.sqrt(s.n) else None
+    if not s.n * ((s.majority or 0.0) - (s.accuracy or 0.0)) > 2 * math.sqrt(s.n):
+        return None
+    return (
+        f"worse than always answering the larger class ({percent(s.majority)}): this model has"
+        " learned nothing of use yet; wait for more samples, or try another --learner"
+    )
 
 
-def worse_than_label_before(f: Facts) -> Found:
+def worse_than_label_before(f: Facts) -> str | None:
     s = f.enough
     if s is None or f.labels_stop or not f.in_runs:
         return None
-    worse = (s.label_before or 0.0) > (s.accuracy or 0.0)
-    return {"share": percent(s.label_before)} if worse else None
+    if not (s.label_before or 0.0) > (s.accuracy or 0.0):
+        return None
+    return (
+        f"worse than repeating the label before ({percent(s.label_before)}): labels come in runs,"
+        " so this accuracy says little about samples without labels;"
+        " judge it by samples of another day"
+    )
 
 
-def labels_in_runs(f: Facts) -> Found:
+def labels_in_runs(f: Facts) -> str | None:
     s = f.enough
     if s is None or f.labels_stop or worse_than_label_before(f):
         return None
-    share = s.label_before or 0.0
-    return {"share": percent(share)} if share > RUNS and f.in_runs else None
+    if not ((s.label_before or 0.0) > RUNS and f.in_runs):
+        return None
+    return (
+        f"labels come in runs (the label before is right for {percent(s.label_before)}): accuracy"
+        " without labels may be far lower; judge it by samples of another day"
+    )
 
 
-def one_label(f: Facts) -> Found:
+def one_label(f: Facts) -> str | None:
     s = f.enough
-    return {"label": next(iter(s.confusion))} if s is not None and len(s.confusion) == 1 else None
+    if s is None or len(s.confusion) != 1:
+        return None
+    return (
+        f"only one label seen, {next(iter(s.confusion))!r}: there is nothing to tell apart;"
+        " let samples of another come, or use `edgesvm watch`"
+    )
 
 
-def one_answer(f: Facts) -> Found:
+def one_answer(f: Facts) -> str | None:
     s = f.enough
     if s is None or len(s.confusion) < 2 or s._same_answer < min(s.n, s.window):
         return None
-    return {"n": s._same_answer, "label": s._answer}
+    return (
+        f"the last {s._same_answer:,} predictions were all {s._answer!r};"
+        " look at the sensor, and whether labels still come"
+    )
 
 
-def vanished(f: Facts) -> Found:
+def vanished(f: Facts) -> str | None:
     """A class of which samples should have come by now, in a random order; in runs, later."""
     if f.enough is None or len(f.seen) < 2:
         return None
@@ -220,174 +253,98 @@ def vanished(f: Facts) -> Found:
     apart = min((1 - before) / max(1 - f.by_chance, 1e-9), 1.0)
     for label, (count, at) in f.seen.items():
         if count / at * (n - at) * apart > AWAITED:
-            return {"label": label, "n": n - at}
+            return (
+                f"no sample of class {label!r} among the last {n - at:,};"
+                " look at where the labels come from"
+            )
     return None
 
 
-def recall_below(f: Facts) -> Found:
+def recall_below(f: Facts) -> str | None:
     for label, asked in (f.found("min_recall") or {}).items():
         row = {} if f.classes is None else f.classes.confusion.get(label, {})
         n, error = sum(row.values()), math.sqrt(asked * (1 - asked) / max(sum(row.values()), 1))
         if n >= ENOUGH and row.get(label, 0) / n < asked - 4 * error - 0.02:
-            return {"label": label, "share": percent(row.get(label, 0) / n), "asked": asked}
+            return (
+                f"{percent(row.get(label, 0) / n)} of class {label!r} recognised, {asked:g} was"
+                " promised; wait for more samples of it, or give more memory"
+            )
     return None
 
 
-def unseen(f: Facts) -> Found:
+def unseen(f: Facts) -> str | None:
     if not is_a(f.learner, "Calibrated") or not f.learner.is_fitted or not f.learner.unseen_labels_:
         return None
     option = "--cost" if f.learner.cost else "--min-recall"
-    return {"option": option, "label": f.learner.unseen_labels_[0]}
+    label = f.learner.unseen_labels_[0]
+    return f"{option}: no sample has the label {label!r}; look at the label's spelling"
 
 
-def worse_than_mean(f: Facts) -> Found:
+def worse_than_mean(f: Facts) -> str | None:
     s = f.errors
     if s is None or not (s.rmse or 0.0) > (s.mean_so_far.rmse or 0.0):
         return None
-    return {"error": f"{s.rmse:.3g}", "other": f"{s.mean_so_far.rmse:.3g}"}
+    return (
+        f"worse than always answering the mean of the targets so far (RMSE {s.rmse:.3g}, of the"
+        f" mean {s.mean_so_far.rmse:.3g}): this model has learned nothing of use yet;"
+        " wait for more samples, or give more memory"
+    )
 
 
-def worse_than_value_before(f: Facts) -> Found:
+def worse_than_value_before(f: Facts) -> str | None:
     s = f.errors
     if s is None or f.labels_stop or not (s.mae or 0.0) > (s.value_before.mae or 0.0):
         return None
-    return {"error": f"{s.mae:.3g}", "other": f"{s.value_before.mae:.3g}"}
+    return (
+        f"worse than repeating the target before (MAE {s.mae:.3g}, of the target before"
+        f" {s.value_before.mae:.3g}); judge it by samples without targets"
+    )
 
 
-def full(f: Facts) -> Found:
+def full(f: Facts) -> str | None:
     n = f.found("n_given_up_")
-    return {"n": int(n)} if n else None
+    return f"no room for more: {n:,} support vectors were given up; give more memory" if n else None
 
 
-def no_window(f: Facts) -> Found:
+def no_window(f: Facts) -> str | None:
     taken, c = f.counters.get("taken", 0), f.counters
     windows = c.get("windows", c.get("rows", 0))
     if not f.samples_a_window or windows or taken < FEW * f.samples_a_window:
         return None
-    return {"n": taken, "gaps": c.get("gaps", 0)}
+    return (
+        f"no window is complete after {taken:,} samples: {c.get('gaps', 0):,} gaps;"
+        " give shorter windows with --window, or mend the line"
+    )
 
 
-class Remark(NamedTuple):
-    """A line of the table: what is found, how it is said, and what to do."""
-
-    key: str
-    found: Callable[[Facts], Found]
-    text: str
-    todo: str
-
-
-TABLE = (
-    Remark("stuck", stuck, "{features}: no longer changes", "look at the sensor and its wires"),
-    Remark("jumped", jumped, "{features}: varies far more than before", "look at the sensor"),
-    Remark(
-        "far_out",
-        far_out,
-        "{n:,} values far outside what was seen before",
-        "look at the sensor; --range refuses them",
-    ),
-    Remark(
-        "refused",
-        refused,
-        "{n:,} rows refused: a value or weight is not finite or too large",
-        "look at the sensor",
-    ),
-    Remark(
-        "lost",
-        lost,
-        "half of the last rows were in an alarm: what is normal is learned anew",
-        "if it is a fault, mend it: the former model comes back where it fits again",
-    ),
-    Remark(
-        "alarm_rate",
-        too_many_alarms,
-        "{share} of the last rows are in an alarm, at a rate of {asked}",
-        "look at the machine, or let it learn for longer",
-    ),
-    Remark(
-        "worse_than_larger_class",
-        worse_than_larger_class,
-        "worse than always answering the larger class ({share}): this model has learned nothing"
-        " of use yet",
-        "wait for more samples, or try another --learner",
-    ),
-    Remark(
-        "worse_than_label_before",
-        worse_than_label_before,
-        "worse than repeating the label before ({share}): labels come in runs, so this accuracy"
-        " says little about samples without labels",
-        "judge it by samples of another day",
-    ),
-    Remark(
-        "labels_in_runs",
-        labels_in_runs,
-        "labels come in runs (the label before is right for {share}): accuracy without labels may"
-        " be far lower",
-        "judge it by samples of another day",
-    ),
-    Remark(
-        "one_answer",
-        one_answer,
-        "the last {n:,} predictions were all {label!r}",
-        "look at the sensor, and whether labels still come",
-    ),
-    Remark(
-        "vanished",
-        vanished,
-        "no sample of class {label!r} among the last {n:,}",
-        "look at where the labels come from",
-    ),
-    Remark(
-        "recall",
-        recall_below,
-        "{share} of class {label!r} recognised, {asked:g} was promised",
-        "wait for more samples of it, or give more memory",
-    ),
-    Remark(
-        "unseen_label",
-        unseen,
-        "{option}: no sample has the label {label!r}",
-        "look at the label's spelling",
-    ),
-    Remark(
-        "full",
-        full,
-        "no room for more: {n:,} support vectors were given up",
-        "give more memory",
-    ),
-    Remark(
-        "no_window",
-        no_window,
-        "no window is complete after {n:,} samples: {gaps:,} gaps",
-        "give shorter windows with --window, or mend the line",
-    ),
-    Remark(
-        "worse_than_mean",
-        worse_than_mean,
-        "worse than always answering the mean of the targets so far (RMSE {error}, of the mean"
-        " {other}): this model has learned nothing of use yet",
-        "wait for more samples, or give more memory",
-    ),
-    Remark(
-        "worse_than_value_before",
-        worse_than_value_before,
-        "worse than repeating the target before (MAE {error}, of the target before {other})",
-        "judge it by samples without targets",
-    ),
-    Remark(
-        "one_label",
-        one_label,
-        "only one label seen, {label!r}: there is nothing to tell apart",
-        "let samples of another come, or use `edgesvm watch`",
-    ),
-)
-KEYS = tuple(remark.key for remark in TABLE)
+TABLE: dict[str, Callable[[Facts], str | None]] = {
+    "stuck": stuck,
+    "jumped": jumped,
+    "far_out": far_out,
+    "refused": refused,
+    "lost": lost,
+    "alarm_rate": too_many_alarms,
+    "worse_than_larger_class": worse_than_larger_class,
+    "worse_than_label_before": worse_than_label_before,
+    "labels_in_runs": labels_in_runs,
+    "one_answer": one_answer,
+    "vanished": vanished,
+    "recall": recall_below,
+    "unseen_label": unseen,
+    "full": full,
+    "no_window": no_window,
+    "worse_than_mean": worse_than_mean,
+    "worse_than_value_before": worse_than_value_before,
+    "one_label": one_label,
+}
+KEYS = tuple(TABLE)
 
 
 def made(facts: Facts) -> Iterator[tuple[str, str]]:
     """Key and line of each remark that these facts call for."""
-    for key, found, text, todo in TABLE:
-        if (values := found(facts)) is not None:
-            yield key, f"{text.format(**values)}; {todo}"
+    for key, remark in TABLE.items():
+        if (line := remark(facts)) is not None:
+            yield key, line
 
 
 def flagged(flags: int) -> list[str]:

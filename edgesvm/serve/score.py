@@ -87,20 +87,10 @@ class Prequential(Tally):
 
 class Forecasts:
     """Log loss and reliability of the probabilities of a `Calibrated` learner, each asked before
-    its sample is learned.
+    its sample is learned; `with_raw`: in `raw` those of its decision values, 1 / (1 + exp(-f)).
 
-    Parameters
-    ----------
-    learner : Calibrated, optional
-        For `ask` and `score`.
-    with_raw : bool
-        Whether to score its decision values as they are too, 1 / (1 + exp(-f)), in `raw`.
-
-    Attributes
-    ----------
-    bins : ndarray of shape (10, 3), float64
-        For probabilities from 0 to 0.1, and so on: how many, their sum, and how many labels came
-        true. Of two labels those of the second count, of more all.
+    bins : ndarray of shape (10, 3), float64; for probabilities from 0 to 0.1, and so on: how many,
+    their sum, and how many labels came true. Of two labels those of the second count, of more all.
     """
 
     LEAST = 1e-15  # the smallest probability charged
@@ -218,7 +208,7 @@ class Errors:
         self.n = 0
         self._absolute = self.squared = 0.0
 
-    def add(self, error: float) -> None:
+    def add_error(self, error: float) -> None:
         self.n += 1
         self._absolute += abs(error)
         self.squared += error * error
@@ -234,39 +224,22 @@ class Errors:
         return math.sqrt(self.squared / self.n) if self.n else None
 
 
-class RegressionScore:
+class RegressionScore(Errors):
     """Errors of predicted targets and coverage of their intervals; and beside them the errors of
     answers that need no learner: the mean of the targets so far, the target before, and the target
     of one season before.
 
-    Parameters
-    ----------
-    window : int
-        Number of samples in the rolling error; takes 8 bytes each.
-    season : int, default 0
-        Samples from one season, such as a day, to the next; takes 8 bytes each. 0: none.
-    coverage : float, optional
-        Share of the targets that is asked to lie within the intervals.
-
-    Examples
-    --------
-    >>> score = RegressionScore(window=2)
-    >>> for target, value in ((1.0, 1.5), (2.0, 2.0), (4.0, 3.0)):
-    ...     score.add(target, (value, value - 0.5, value + 0.5))
-    >>> score.mae, score.value_before.mae, score.rolling
-    (0.5, 1.5, 0.5)
+    `window` samples are in the rolling error, and a season, such as a day, has `season`, 0: there
+    is none; each takes 8 bytes. `coverage` is the share of the targets asked to lie within the
+    intervals.
     """
 
     def __init__(
-        self,
-        window: int = 1000,
-        *,
-        season: int = 0,
-        coverage: float | None = None,
+        self, window: int = 1000, *, season: int = 0, coverage: float | None = None
     ) -> None:
+        super().__init__()
         if window < 1 or season < 0:
             raise ValueError(f"window={window} must be at least 1, season={season} at least 0")
-        self._errors = Errors()
         self.window, self.season, self.coverage_asked = window, season, coverage
         self.mean_so_far, self.value_before, self.season_before = Errors(), Errors(), Errors()
         self.first: float | None = None  # mean absolute error of the first `window`
@@ -280,7 +253,7 @@ class RegressionScore:
         """Score one prediction against the target."""
         value, low, high = predicted
         self._add_baselines(target)
-        self._errors.add(target - value)
+        self.add_error(target - value)
         self._recent[(self.n - 1) % self.window] = abs(target - value)
         if self.n == self.window:
             self.first = self.mae
@@ -295,25 +268,11 @@ class RegressionScore:
     def _add_baselines(self, target: float) -> None:
         held = len(self._targets)
         if self.n:
-            self.mean_so_far.add(target - self._mean)
-            self.value_before.add(target - self._targets[(self.n - 1) % held])
+            self.mean_so_far.add_error(target - self._mean)
+            self.value_before.add_error(target - self._targets[(self.n - 1) % held])
         if self.season and self.n >= self.season:
-            self.season_before.add(target - self._targets[(self.n - self.season) % held])
+            self.season_before.add_error(target - self._targets[(self.n - self.season) % held])
         self._targets[self.n % held] = target
-
-    @property
-    def n(self) -> int:
-        return self._errors.n
-
-    @property
-    def mae(self) -> float | None:
-        """Mean absolute error; None before the first."""
-        return self._errors.mae
-
-    @property
-    def rmse(self) -> float | None:
-        """Root of the mean squared error; None before the first."""
-        return self._errors.rmse
 
     @property
     def rolling(self) -> float | None:
@@ -324,7 +283,7 @@ class RegressionScore:
     @property
     def r2(self) -> float | None:
         """1 - (squared errors) / (squared deviations of the targets from their mean)."""
-        return 1 - self._errors.squared / self._spread if self._spread > 0 else None
+        return 1 - self.squared / self._spread if self._spread > 0 else None
 
     @property
     def coverage(self) -> float | None:

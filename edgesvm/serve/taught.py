@@ -87,17 +87,8 @@ class Targets:
 
 
 class HeldOut:
-    """A copy of a learner that learns no more: it answers all later rows, as the model will once
-    labels stop.
-
-    Parameters
-    ----------
-    learner : Learner
-    after : int or None
-        Rows that are learned before the copy is made; None: none is made.
-    window, season : int
-        As of its score.
-    """
+    """A copy of a learner, made after so many rows were learned, that learns no more: it answers
+    all later rows, as the model will once labels stop. With `after` None there is none."""
 
     def __init__(self, learner: Learner, after: int | None, window: int, season: int = 0) -> None:
         self.score = scored_by(learner, window, season)
@@ -130,8 +121,8 @@ class Taught(Pupil):
     learner : Learner
         Allocated or not; its labels are integers of the link or the words that they stand for
         (`link.class_names`) or, of a regressor, targets.
-    window, season : int
-        As of the score.
+    window, season, with_raw
+        As of `score` and of `forecasts`.
     max_labels_per_second : float, optional
         Rows over this rate are not learned (`over_rate`), which limits what an intruder on the wire
         can teach. Bursts of up to one second's rows are learned.
@@ -141,10 +132,6 @@ class Taught(Pupil):
         A row is learned only when so many more have come.
     strict : bool
         A label for which the learner has no room raises SampleRefused, and is not only counted.
-    with_raw : bool
-        As of `Forecasts`.
-    clock : callable
-        Monotonic clock, in seconds.
 
     Attributes
     ----------
@@ -190,16 +177,15 @@ class Taught(Pupil):
 
     @property
     def unlabelled(self) -> int:
-        late = self.link.late
-        return self.own_unlabelled + (0 if late is None else late.unlabelled)
+        return self.own_unlabelled + getattr(self.link.late, "unlabelled", 0)
 
     @property
     def expired(self) -> int:
-        return 0 if self.link.late is None else self.link.late.expired
+        return getattr(self.link.late, "expired", 0)
 
     @property
     def waiting(self) -> int:
-        return 0 if self.link.late is None else self.link.late.waiting
+        return getattr(self.link.late, "waiting", 0)
 
     def answer(
         self, x: np.ndarray, label: Any, weight: float, sequence: int
@@ -213,7 +199,9 @@ class Taught(Pupil):
                 predicted, value = self.learner.predict_with_score(x)
             flags = ABSTAIN if predicted is None else 0
             if self._delay:
-                self._learn_later(x, label, weight, predicted)
+                self._delayed.append((x.copy(), label, weight, predicted))
+                if len(self._delayed) > self._delay:
+                    self._learn_delayed()
             elif label is None:
                 self._wait(x, sequence, predicted)
             else:
@@ -235,13 +223,8 @@ class Taught(Pupil):
             number = number_of(self.link.class_names, predicted)
             self.link.late.wait(x.astype(np.float32, copy=False), sequence, number)
 
-    def _learn_later(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> None:
-        """Learn the row that came `delay` rows ago."""
-        self._delayed.append((x.copy(), label, weight, predicted))
-        if len(self._delayed) > self._delay:
-            self._learn_delayed()
-
     def _learn_delayed(self) -> None:
+        """Learn the oldest row that waits."""
         x, label, weight, predicted = self._delayed.popleft()
         if label is None:
             self.own_unlabelled += 1
@@ -346,26 +329,21 @@ def taught(
     **options: Any,
 ) -> Job:
     """The job of a learner of labels or targets, or of a chain; `options` are those of `Taught`.
+    ValueError for a chain, if labels come after their samples."""
+    stage, learner = None, model
+    if not isinstance(model, Learner):
+        if link.late is not None:
+            raise ValueError(
+                f"{link.name}: labels come after their samples, but a window needs them with its"
+                " samples; give --label none to predict only"
+            )
+        from edgesvm.serve.windows import Windows
 
-    Raises
-    ------
-    ValueError
-        A chain, and labels come after their samples.
-    """
-    if isinstance(model, Learner):
-        pupil = Taught(link, model, **options)
-        return Job(link, pupil, answers=answers, journal=journal, label_of=label_of)
-    if link.late is not None:
-        raise ValueError(
-            f"{link.name}: labels come after their samples, but a window needs them with its"
-            " samples; give --label none to predict only"
-        )
-    from edgesvm.serve.windows import Windows
-
-    pupil = Taught(link, model.learner_, **options)
-    pupil.remarks.facts.names = model.windows_.names()
-    pupil.remarks.facts.samples_a_window = model.windows_.window
-    stage = Windows(model, strict=options.get("strict", False))
+        stage, learner = Windows(model, strict=options.get("strict", False)), model.learner_
+    pupil = Taught(link, learner, **options)
+    if not isinstance(model, Learner):
+        pupil.remarks.facts.names = model.windows_.names()
+        pupil.remarks.facts.samples_a_window = model.windows_.window
     return Job(
         link, pupil, stage=stage, model=model, answers=answers, journal=journal, label_of=label_of
     )

@@ -59,14 +59,8 @@ class Before:
 class Teaching:
     """What somebody may ask of a run, as work for its loop. A request that has taught something can
     be undone until the next one: the learner is then as it was before it, so that what was learned
-    since is forgotten too. `taught` counts the rows taught, but for those undone.
-
-    Parameters
-    ----------
-    job : Job
-        Of a `Taught`, with a journal.
-    before : Before, optional
-        Shared by the ports that teach one learner.
+    since is forgotten too. `taught` counts the rows taught, but for those undone. The job, of a
+    `Taught`, has a journal; ports that teach one learner share `before`.
     """
 
     def __init__(self, job: Job, before: Before | None = None) -> None:
@@ -87,7 +81,10 @@ class Teaching:
             return self.undo()
         label = self._label(body)
         if "seconds" in body:
-            return self.label_last(label, _seconds(body))
+            seconds = _number(body, "seconds")
+            if not 0 < seconds <= MOST_SECONDS:
+                raise ValueError(f"seconds must be > 0 and <= {MOST_SECONDS:g}")
+            return self.label_last(label, seconds)
         sequence = _integer(body, "sequence", 0, 0xFFFFFFFF)
         return self.label(label, sequence, _integer(body, "place", 0, 1 << 62))
 
@@ -109,13 +106,8 @@ class Teaching:
         return label
 
     def label(self, label: Any, sequence: int, place: int) -> Work:
-        """Teach the row that was shown at this place; returns how many were learned.
-
-        Raises
-        ------
-        NotTaught
-            See `teach`; or the node has restarted, and the number is another row's now.
-        """
+        """Teach the row that was shown at this place; returns how many were learned. NotTaught as
+        `teach`; or the node has restarted, and the number is another row's now."""
         yield from ()  # one portion
         journal = self._job.journal
         if journal is not None and journal.find(sequence) not in {place, None}:
@@ -126,13 +118,8 @@ class Teaching:
 
     def label_last(self, label: Any, seconds: float) -> Work:
         """Teach the rows without a label that came in the last so many seconds, a few between two
-        steps; returns how many were learned, and why others were not.
-
-        Raises
-        ------
-        NotTaught
-            There are none, or none could be learned.
-        """
+        steps; returns how many were learned, and why others were not. NotTaught if there are none,
+        or none could be learned."""
         sequences = self.open_rows(seconds)
         if not len(sequences):
             raise NotTaught(f"no row without a label came in the last {seconds:g} s")
@@ -161,12 +148,9 @@ class Teaching:
         """Learn an earlier row with a label that did not come over the wire, and score the
         prediction made when it arrived. It is the newest of this number in the journal.
 
-        Raises
-        ------
-        NotTaught
-            The row has a label, is gone or was refused; the learner refuses the label; or there
-            were too many labels in the last second. Nothing has changed, but that a waiting row
-            whose label the learner refuses counts as refused.
+        Raises NotTaught: the row has a label, is gone or was refused; the learner refuses the
+        label; or there were too many labels in the last second. Nothing has changed, but that a
+        waiting row whose label the learner refuses counts as refused.
         """
         journal, pupil, names = self._job.journal, self._pupil, self._job.link.class_names
         place = None if journal is None else journal.find(sequence)
@@ -239,11 +223,4 @@ def _number(body: dict[str, Any], name: str) -> float:
     value: Any = body.get(name)
     if type(value) not in {int, float} or not abs(value) < math.inf:
         raise ValueError(f"{name} must be a number")
-    return float(value)
-
-
-def _seconds(body: dict[str, Any]) -> float:
-    value = body["seconds"]
-    if type(value) not in {int, float} or not 0 < value <= MOST_SECONDS:
-        raise ValueError(f"seconds must be > 0 and <= {MOST_SECONDS:g}")
     return float(value)

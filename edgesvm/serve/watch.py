@@ -32,20 +32,18 @@ class Episode:
 
     kind : "strange", the learner's alarm is on; "stuck", a feature repeats its value, and no row is
     judged; "lost", half of about the last 350 rows were in an alarm, and what is normal is learned
-    anew; or "stale", no samples come. sequence, row : of the sample that began it, or the last one
-    before it, and how many rows came up to it. shares : of each feature in the score, with the sum
-    1, or 0 if no samples come. began, ended : by the job's clock; None while it lasts.
+    anew; or "stale", no samples come.
     """
 
     kind: str
-    sequence: int
-    row: int
+    sequence: int  # of the sample that began it, or the last one before it
+    row: int  # how many rows came up to it
     score: float
     threshold: float
-    shares: NDArray[np.float64]
+    shares: NDArray[np.float64]  # of each feature in the score; 0 if no samples come
     highest: float
-    began: float
-    ended: float | None = None
+    began: float  # by the job's clock
+    ended: float | None = None  # None while it lasts
 
 
 class Residual(Stage):
@@ -68,18 +66,9 @@ class Watch(Pupil):
     ``rows = learned + not_learned``. Alarms are of all kinds, also that no samples come, which is
     one while it learns too.
 
-    Parameters
-    ----------
-    link : Link or RowsLink
-    model : NoveltyLearner, Chain or VirtualSensor
-        Allocated. It learns until its ``warm_up`` is over.
-    learn_s : float, optional
-        The learning ends after so many seconds instead, but not before 100 rows.
-    learns : bool
-        Whether it goes on learning while it watches, as the learner's ``learn`` says. A fault that
-        grows slowly is learned then.
-    clock : callable
-        Monotonic clock, in seconds.
+    The model, which is allocated, learns until its ``warm_up`` is over, or for `learn_s` seconds,
+    but not before 100 rows. With `learns` it goes on learning while it watches, as the learner's
+    ``learn`` says. A fault that grows slowly is learned then.
     """
 
     def __init__(

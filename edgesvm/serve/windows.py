@@ -100,15 +100,8 @@ class Windows(Stage):
 
 
 class Timed(Windows):
-    """Samples against the clock: the time is put behind each, if the samples do not have it.
-
-    Parameters
-    ----------
-    chain : Chain
-        With `ClockFeatures`.
-    time_of_week : callable, optional
-        The local time in seconds since Monday 0:00.
-    """
+    """Samples against the clock, before `ClockFeatures`: the time, in seconds since Monday 0:00, is
+    put behind each, if the samples do not have it."""
 
     steady = True
 

@@ -18,19 +18,7 @@ FLAGS = {"abstained": ABSTAIN, "trained": TRAINED, "rejected": REJECTED, "alarm"
 
 
 def line(port: str, journal: Journal, entry: np.void) -> Line:
-    """An entry of a journal as a line.
-
-    Examples
-    --------
-    >>> from edgesvm.serve.journal import Journal
-    >>> journal = Journal(2, clock=lambda: 1766419200.25)
-    >>> journal.add(7, predicted=1, score=0.5, flags=2, label=None, x=np.zeros(2))
-    >>> said = line("/dev/ttyUSB0", journal, journal.since(0)[0][0])
-    >>> print(said.text)  # doctest: +NORMALIZE_WHITESPACE
-    {"time": 1766419200.25, "port": "/dev/ttyUSB0", "sequence": 7, "predicted": 1, "score": 0.5,
-     "abstained": false, "trained": true, "rejected": false, "alarm": false, "label": null,
-     "remarks": []}
-    """
+    """An entry of a journal as a line; docs/outputs.md explains its fields."""
     score, flags = float(entry["score"]), int(entry["flags"])
     told: dict[str, Any] = {
         "time": round(float(entry["time"]), 3),
@@ -54,13 +42,9 @@ def _interval(entry: np.void) -> dict[str, Any]:
 
 
 class When:
-    """Which answers are wanted: each, every N-th, or those where something changes.
-
-    Parameters
-    ----------
-    every : int or None
-        Every N-th answer, from the first on, and those where an alarm or a remark begins or ends.
-        None: also those where the prediction, or whether there is one, differs from the one before.
+    """Which answers are wanted: every N-th, from the first on, and those where an alarm or a remark
+    begins or ends; None: in place of every N-th, those where the prediction, or whether there is
+    one, differs from the one before.
     """
 
     def __init__(self, every: int | None) -> None:

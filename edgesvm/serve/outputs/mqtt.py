@@ -29,22 +29,11 @@ class Mqtt(Sink):
     confirmed it. One that was not, because the connection broke, is sent again: rarely a line
     arrives twice. TOPIC/status and what Home Assistant is told are in docs/outputs.md.
 
-    Parameters
-    ----------
-    url : str
-    alarms : bool
-        Whether lines are of a watch, which has alarms, or of a learner with labels.
-    topics : mapping of str to str
-        Where lines come from several ports, the topic of each, below TOPIC.
-    password : str, optional
-    steady : bool
-        Whether each sample gives a line, so that Home Assistant may expect one in time.
+    alarms : whether lines are of a watch; topics : of several ports, each one's below TOPIC;
+    steady : whether each sample gives a line, so that Home Assistant may expect one in time
 
-    Raises
-    ------
-    ValueError
-        The URL has no host or topic, or a password; a certificate cannot be read; paho-mqtt is not
-        installed.
+    Raises ValueError: the URL has no host or topic, or a password; a certificate cannot be read;
+    paho-mqtt is not installed.
     """
 
     def __init__(
@@ -68,6 +57,7 @@ class Mqtt(Sink):
                 "--out-password-file or EDGESVM_MQTT_PASSWORD"
             )
         self._topic = parts.path.strip("/")
+        self._status = f"{self._topic}/status"
         if not parts.hostname or not self._topic or set(url) & set("+#"):
             raise ValueError(f"{url}: give {parts.scheme}://[user@]host[:port]/topic")
         self.name = f"{parts.scheme}://{parts.netloc}/{self._topic}"
@@ -110,25 +100,13 @@ class Mqtt(Sink):
         if reason.is_failure:
             self._refusal = f"the broker refuses: {reason}"
 
-    @property
-    def _all_topics(self) -> list[str]:
-        return list(self._topics.values()) or [self._topic]
-
-    @property
-    def _status(self) -> str:
-        return f"{self._topic}/status"
-
     def _introduction(self) -> list[tuple[str, str]]:
         """What Home Assistant is told, and that the device is there."""
         told = []
         if self._discovery:
-            for topic in self._all_topics:
-                shown = entities(
-                    topic,
-                    self._status,
-                    alarms=self._alarms,
-                    expire_after=self._expire_after(topic),
-                )
+            for topic in self._topics.values() or [self._topic]:
+                expire_after = self._expire_after(topic)
+                shown = entities(topic, self._status, self._alarms, expire_after)
                 for kind, entity, config in shown:
                     where = f"{self._discovery}/{kind}/{slug(topic)}/{entity}/config"
                     told.append((where, json.dumps(config)))
@@ -186,13 +164,7 @@ class Mqtt(Sink):
         self._told = statuses
 
     def _loop(self, seconds: float) -> None:
-        """Read and write for so long at most.
-
-        Raises
-        ------
-        ConnectionError
-            The connection is broken.
-        """
+        """Read and write for so long at most. ConnectionError if the connection is broken."""
         code = self._client.loop(seconds)
         if code != self._paho.MQTT_ERR_SUCCESS:
             raise ConnectionError(self._refusal or self._paho.error_string(code))
@@ -243,16 +215,12 @@ def tls_context(
 
 
 def entities(
-    topic: str,
-    status: str,
-    *,
-    alarms: bool,
-    expire_after: int | None = None,
+    topic: str, status: str, alarms: bool, expire_after: int | None = None
 ) -> list[tuple[str, str, dict[str, Any]]]:
     """What Home Assistant shows of a topic: kind, name and configuration of each entity."""
     name = slug(topic)
     online = "{{ 'online' if value == 'online' else 'offline' }}"
-    common = {
+    common: dict[str, Any] = {
         "state_topic": topic,
         "availability": [
             {"topic": one, "value_template": online}
@@ -261,22 +229,19 @@ def entities(
         "availability_mode": "all",
         "device": {"identifiers": [f"edgesvm_{name}"], "name": topic, "manufacturer": "edgesvm"},
     }
-    score = {"value_template": "{{ value_json.score }}", "state_class": "measurement"}
-    remarks = {"value_template": "{{ value_json.remarks | join(', ') }}"}
-    shown: list[tuple[str, str, dict[str, Any]]] = [
-        ("sensor", "score", score),
-        ("sensor", "remarks", remarks),
+    if expire_after is not None:
+        common["expire_after"] = expire_after
+    shown = [
+        ("sensor", "score", "{{ value_json.score }}", {"state_class": "measurement"}),
+        ("sensor", "remarks", "{{ value_json.remarks | join(', ') }}", {}),
     ]
     if alarms:
-        on = {"value_template": "{{ 'ON' if value_json.alarm else 'OFF' }}"}
-        shown.append(("binary_sensor", "alarm", {**on, "device_class": "problem"}))
+        on = "{{ 'ON' if value_json.alarm else 'OFF' }}"
+        shown.append(("binary_sensor", "alarm", on, {"device_class": "problem"}))
     else:
-        shown.append(("sensor", "predicted", {"value_template": "{{ value_json.predicted }}"}))
-    if expire_after is not None:
-        shown = [
-            (kind, entity, {**own, "expire_after": expire_after}) for kind, entity, own in shown
-        ]
-    return [
-        (kind, entity, {"name": entity, "unique_id": f"edgesvm_{name}_{entity}", **common, **own})
-        for kind, entity, own in shown
-    ]
+        shown.append(("sensor", "predicted", "{{ value_json.predicted }}", {}))
+    found = []
+    for kind, entity, template, own in shown:
+        named = {"name": entity, "unique_id": f"edgesvm_{name}_{entity}"}
+        found.append((kind, entity, {**named, **common, "value_template": template, **own}))
+    return found

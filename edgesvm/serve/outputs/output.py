@@ -35,7 +35,8 @@ class Source:
 
 
 class Output:
-    """Passes answers on to a sink, in a thread of its own.
+    """Passes answers of journals, by the name of the port, on to a sink, in a thread of its own;
+    `report` is told from it, in a line, that the sink failed or is back.
 
     Who writes the journals never waits for it. What a sink does not take waits in the journals,
     whose oldest entries are overwritten: these are lost, and counted. A sink that fails is opened
@@ -43,16 +44,6 @@ class Output:
 
     Every answer is accounted for after `stop`: ``answers = sent + skipped + lost``: taken by the
     sink; not wanted; overwritten before the sink took them, or left at the end.
-
-    Parameters
-    ----------
-    sink : Sink
-    journals : mapping of str to Journal
-        By the name of the port.
-    when : When
-        Which answers are wanted.
-    report : callable
-        Is told, in a line, that the sink failed or is back; from the thread.
     """
 
     def __init__(

@@ -12,16 +12,10 @@ from edgesvm.link.freshness import Freshness
 
 
 class Line(NamedTuple):
-    """One answer on its way out.
-
-    port : the node's port; text : a JSON object, without the end of the line.
-    """
+    """One answer on its way out: the node's port, and a JSON object without the end of the line."""
 
     port: str
     text: str
-
-    def encoded(self) -> bytes:
-        return self.text.encode() + b"\n"
 
 
 class Sink(ABC):

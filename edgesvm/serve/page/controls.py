@@ -71,13 +71,8 @@ class Newest(Generic[Made]):
 
 
 class Requests:
-    """Requests to the loop, carried out one after the other, a portion between two steps.
-
-    Parameters
-    ----------
-    capacity : int
-        Requests that may wait; one more is refused.
-    """
+    """Requests to the loop, carried out one after the other, a portion between two steps; so many
+    may wait."""
 
     def __init__(self, capacity: int = REQUESTS) -> None:
         self._waiting: queue.Queue[tuple[Work, Future[Any]]] = queue.Queue(capacity)
@@ -86,16 +81,9 @@ class Requests:
         self._closed = False
 
     def ask(self, work: Work, patience: float = ANSWER_S) -> Any:
-        """Have the loop do this; its answer. For other threads.
-
-        Raises
-        ------
-        Busy
-            Too many requests wait, or the loop did not begin it within `patience` seconds. It will
-            not be carried out.
-        Exception
-            What the work raises.
-        """
+        """Have the loop do this; its answer, or what it raises. For other threads. Busy if too many
+        requests wait, or the loop did not begin it within `patience` seconds: it will not be
+        carried out."""
         answer: Future[Any] = Future()
         with self._lock:
             if self._closed:
@@ -113,23 +101,18 @@ class Requests:
 
     def turn(self) -> None:
         """Carry out a portion of the oldest request. For the loop."""
+        if self._current is None and not self._waiting.empty():
+            request = self._waiting.get_nowait()
+            self._current = request if request[1].set_running_or_notify_cancel() else None
         if self._current is None:
-            if self._waiting.empty():
-                return
-            work, answer = self._waiting.get_nowait()
-            if answer.set_running_or_notify_cancel():
-                self._current = work, answer
-        if self._current is not None:
-            self._advance(*self._current)
-
-    def _advance(self, work: Work, answer: Future[Any]) -> None:
-        """Do a portion. An error is the asker's, and does not end the loop."""
+            return
+        work, answer = self._current
         try:
             next(work)
             return
         except StopIteration as done:
             answer.set_result(done.value)
-        except Exception as error:
+        except Exception as error:  # the asker's: it does not end the loop
             answer.set_exception(error)
         self._current = None
 

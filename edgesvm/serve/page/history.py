@@ -19,25 +19,9 @@ def plain(value: float | None) -> float | None:
 class History:
     """Points of several figures, of which the oldest is never lost: only the resolution is.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of the figures.
-    highest : sequence of str
-        Those of which the higher of two is kept where two points become one, instead of the mean.
-    capacity : int, default 256
-        Points kept, even.
-    every : float, default 1.0
-        Seconds between two points, at first; it doubles each time the room is full.
-
-    Examples
-    --------
-    >>> history = History(["score"], capacity=4)
-    >>> for second in range(6):
-    ...     if history.is_due(second):
-    ...         history.add(second, {"score": second})
-    >>> history.every, history.as_dict()
-    (2.0, {'every': 2.0, 'time': [1.0, 3.0, 4.0], 'score': [0.5, 2.5, 4.0]})
+    `every` is the seconds between two points; it doubles each time the room of `capacity` points,
+    an even number, is full. Where two points become one, it has their mean, or of the names in
+    `highest` the higher.
     """
 
     def __init__(

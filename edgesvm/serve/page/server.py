@@ -50,6 +50,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Connection": "close",
 }
+NONE: Mapping[str, str] = {}
 HTML = "text/html; charset=utf-8"
 FILES = {
     "/page.css": ("page.css", "text/css; charset=utf-8"),
@@ -67,27 +68,16 @@ class Refused(Exception):
 
 
 class PageServer(socketserver.TCPServer):
-    """Serves the page, its figures and its one form, on a bounded number of threads.
+    """Serves the page, its figures and its one form, on a bounded number of threads, at a port; 0
+    takes a free one. OSError if it is taken, or no address of ours.
 
-    Parameters
-    ----------
-    host, port : str, int
-        Where to listen; port 0 takes a free one. OSError if it is taken, or no address of ours.
-    controls : mapping of str to Controls
-        One by any name, whose page is at ``/``; or those of several ports by their names, with a
-        page each at ``/NAME/``, and ``/metrics`` and ``/healthz`` of all.
-    token : str
-        Needed for what changes the model.
-    request_s : float
-        Seconds within which a request must have arrived.
-    clock : callable
-        Monotonic clock, in seconds.
+    controls : one by any name, whose page is at ``/``; or those of several ports by their names,
+        with a page each at ``/NAME/``, and ``/metrics`` and ``/healthz`` of all
+    token : needed for what changes the model
+    request_s : seconds within which a request must have arrived
 
-    Attributes
-    ----------
-    turned_away, slow : int
-        Connections closed because too many waited, and because their request or the reading of the
-        answer took too long.
+    `turned_away` and `slow` count connections closed because too many waited, and because their
+    request or the reading of the answer took too long.
     """
 
     allow_reuse_address = True
@@ -181,10 +171,9 @@ class _Bounded(io.RawIOBase):
 
 class _Handler(BaseHTTPRequestHandler):
     server: PageServer
-    _controls: dict[str, Controls]
+    _controls: dict[str, Controls]  # those that the path is about
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "edgesvm", ""
-
     command = ""
 
     def setup(self) -> None:
@@ -205,7 +194,11 @@ class _Handler(BaseHTTPRequestHandler):
                     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
                     f"the request's head has more than {HEAD_BYTES:,} bytes",
                 )
-            self._check_host()
+            if not self.server.is_ours(self.headers.get("Host", "")):
+                raise Refused(
+                    HTTPStatus.MISDIRECTED_REQUEST,
+                    "the Host header is not an address or name of this machine",
+                )
             self._route()
         except Refused as refused:
             self._send_error(refused.status, str(refused), refused.headers)
@@ -214,7 +207,8 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             raise  # too slow, or gone
         except Exception as error:
-            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, f"{type(error).__name__}: {error}")
+            why = f"{type(error).__name__}: {error}"
+            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, why, NONE)
 
     def finish(self) -> None:
         """Send the answer, and read what is left of a request that was too long or had a body:
@@ -239,13 +233,6 @@ class _Handler(BaseHTTPRequestHandler):
         super().end_headers()
 
     # What is asked for.
-
-    def _check_host(self) -> None:
-        if not self.server.is_ours(self.headers.get("Host", "")):
-            raise Refused(
-                HTTPStatus.MISDIRECTED_REQUEST,
-                "the Host header is not an address or name of this machine",
-            )
 
     def _route(self) -> None:
         """What one port has, at its name or alone at the root; else what all have together."""
@@ -282,8 +269,7 @@ class _Handler(BaseHTTPRequestHandler):
         return one
 
     def _page(self) -> None:
-        (name,) = self._controls
-        self._send(self.server.pages[name], HTML)
+        self._send(self.server.pages[next(iter(self._controls))], HTML)
 
     def _status(self) -> None:
         body, age = self._one.encoded_status()
@@ -362,26 +348,24 @@ class _Handler(BaseHTTPRequestHandler):
 
     # Answers.
 
-    def _send(self, body: bytes, kind: str, headers: dict[str, str] | None = None) -> None:
-        self.send_response(HTTPStatus.OK)
-        self._send_body(body, kind, headers or {})
-
     def _send_on(self, where: str) -> None:
         """To another page, given from here."""
-        self.send_response(HTTPStatus.FOUND)
-        self._send_body(b"", HTML, {"Location": where})
+        self._send(b"", HTML, {"Location": where}, HTTPStatus.FOUND)
 
-    def _send_error(
-        self, status: HTTPStatus, why: str, headers: dict[str, str] | None = None
-    ) -> None:
+    def _send_error(self, status: HTTPStatus, why: str, headers: Mapping[str, str]) -> None:
         self.wfile = io.BytesIO()
-        self.send_response(status)
-        named = {name.replace("_", "-"): value for name, value in (headers or {}).items()}
-        self._send_body(json.dumps({"error": why}).encode(), "application/json", named)
+        self._send(json.dumps({"error": why}).encode(), "application/json", headers, status)
 
-    def _send_body(self, body: bytes, kind: str, headers: dict[str, str]) -> None:
+    def _send(
+        self,
+        body: bytes,
+        kind: str,
+        headers: Mapping[str, str] = NONE,
+        status: HTTPStatus = HTTPStatus.OK,
+    ) -> None:
+        self.send_response(status)
         for name, value in headers.items():
-            self.send_header(name, value)
+            self.send_header(name.replace("_", "-"), value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

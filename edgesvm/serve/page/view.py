@@ -89,20 +89,17 @@ class View(Shown):
     def tick(self) -> None:
         """Add a point to the history if it is due; call it in each turn."""
         now = self.clock()
-        if self.history.is_due(now - self._started):
-            self._measure_rate(now)
-            self.history.add(now - self._started, {"rate": self._rate, **self.figures()})
-
-    def _measure_rate(self, now: float) -> None:
-        """Samples a second since the last point."""
-        seconds = now - self._looked_at
-        if seconds > LEAST_S:
+        if not self.history.is_due(now - self._started):
+            return
+        if (seconds := now - self._looked_at) > LEAST_S:
             self._rate = (self.job.taken - self._taken_before) / seconds
             self._looked_at, self._taken_before = now, self.job.taken
+        self.history.add(now - self._started, {"rate": self._rate, **self.figures()})
 
     def status(self) -> dict[str, Any]:
         self.statuses += 1
         counters = self.counters()
+        before = 0 if self.teaching is None else self.teaching.before.nbytes
         entries, _ = self.journal.since(max(0, self.journal.written - SHOWN))
         return {
             "kind": self.kind,
@@ -117,7 +114,11 @@ class View(Shown):
             "counters": counters,
             "lost": words.losses(counters),
             "remarks": dict(self.pupil.remarks.held),
-            "memory": self._memory(),
+            "memory": {  # which is all planned
+                "model": self.model.nbytes,
+                "link": self.link.nbytes,
+                "page": self.journal.nbytes + self.history.nbytes + before,
+            },
             "history": self.history.as_dict(),
             "predictions": self._predictions(entries),
             **self.own(),
@@ -141,15 +142,6 @@ class View(Shown):
         ]
         return answers[::-1]
 
-    def _memory(self) -> dict[str, int]:
-        """The bytes of the model, the link and what is shown, which are all planned."""
-        before = 0 if self.teaching is None else self.teaching.before.nbytes
-        return {
-            "model": self.model.nbytes,
-            "link": self.link.nbytes,
-            "page": self.journal.nbytes + self.history.nbytes + before,
-        }
-
     def snapshot(self) -> bytes:
         with self.model._guard:
             return pack(self.model.snapshot())
@@ -162,25 +154,19 @@ class RunView(View):
 
     def __init__(self, job: Job, teaching: Teaching | None = None, **options: Any) -> None:
         self._regresses = job.pupil.learner.regresses
-        names = ("mae", "mean_so_far", "value_before")
-        if not self._regresses:
-            names = ("accuracy", "larger_class", "label_before")
-        super().__init__(job, History(["rate", *names]), **options)
+        self._score_names = ("accuracy", "larger_class", "label_before")
+        if self._regresses:
+            self._score_names = ("mae", "mean_so_far", "value_before")
+        super().__init__(job, History(["rate", *self._score_names]), **options)
         self.teaching: Teaching = Teaching(job) if teaching is None else teaching
 
     def figures(self) -> dict[str, float | None]:
         score = self.pupil.score
         if self._regresses:
-            return {
-                "mae": score.rolling,
-                "mean_so_far": score.mean_so_far.mae,
-                "value_before": score.value_before.mae,
-            }
-        return {
-            "accuracy": score.rolling,
-            "larger_class": score.majority,
-            "label_before": score.label_before,
-        }
+            values = score.rolling, score.mean_so_far.mae, score.value_before.mae
+        else:
+            values = score.rolling, score.majority, score.label_before
+        return dict(zip(self._score_names, values, strict=True))
 
     def own(self) -> dict[str, Any]:
         pupil, learner = self.pupil, self.pupil.learner
