@@ -19,17 +19,28 @@ __all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "p
 ALIGNMENT = 8  # of every array: the widest scalar; vector loads need no alignment
 PARTS = "parts"  # the array that holds a learner's parts
 PIECE = 1 << 15  # numbers
-MOST_COUNTED = 1 << 62  # more samples than any stream has: a count below it never overflows
+MOST_COUNTED = (1 << 62) - 512  # more samples than any stream has; twice it never overflows
 MAX_PLAN_BYTES = 1 << 46  # more than any machine has: a corrupt count must not reach the allocator
 
-# A core's arrays are one table, which `_arrays` returns: a line is (name, dtype, shape) or (name,
-# dtype, shape, role). From it follow the plan, where the core's pointers lead (`self.array(name)`),
-# which arrays a reader beside the core needs of its own, and what a snapshot's numbers must be.
+# A core's arrays are one table, which `_arrays` returns: a line is (name, dtype, shape), and after
+# these a role, or the bounds of its numbers: (least, most), or a sequence of these, one for each.
+# From it follow the plan, where the core's pointers lead (`self.array(name)`), which arrays a
+# reader beside the core needs of its own, and what a snapshot's numbers must be, on a board too:
+# if nothing is said, floats are finite and int64 count something.
 Line = tuple[Any, ...]
 Table = list[Any]
 SCRATCH = "scratch"  # zero between samples; may be written while deciding
 WORK = "work"  # zero between samples; written while learning only
 SIGNED = "signed"  # whole numbers that count nothing, as -1 for none
+NOT_NEGATIVE = (0.0, math.inf)
+SHARE = (0.0, 1.0)
+ANY = (-math.inf, math.inf)
+
+
+def up_to(most: float) -> tuple[float, float]:
+    """The bounds of a size."""
+    return -most, most
+
 
 _UNITS = {
     "": 1,
@@ -79,18 +90,17 @@ def format_bytes(n_bytes: int) -> str:
 
 
 def check_numbers(arrays: Iterable[PlannedArray], views: Mapping[str, np.ndarray]) -> None:
-    """Raise CorruptModelError unless all numbers are what their `rule` says."""
+    """Raise CorruptModelError unless all numbers are what the table says."""
     for planned in arrays:
+        bounds = planned.bounds
         for piece in pieces(views[planned.name]):
-            if planned.rule == "zero" and piece.view("u1").any():
-                what = f"array {planned.name!r} is not zero between two samples"
-            elif planned.rule == "finite" and not np.isfinite(piece).all():
-                what = f"array {planned.name!r} has a value that is not finite"
-            elif planned.rule == "count" and ((piece < 0) | (piece >= MOST_COUNTED)).any():
-                what = f"counter {planned.name!r} is out of range"
+            if planned.is_zero and piece.view("u1").any():
+                what = "is not zero between two samples"
+            elif bounds is not None and not ((bounds[0] <= piece) & (piece <= bounds[1])).all():
+                what = "has a value that is out of range"
             else:
                 continue
-            raise CorruptModelError(f"the snapshot's {what}")
+            raise CorruptModelError(f"the snapshot's array {planned.name!r} {what}")
 
 
 def pieces(array: np.ndarray) -> Iterator[np.ndarray]:
@@ -111,16 +121,24 @@ class PlannedArray:
     dtype: np.dtype
     shape: tuple[int, ...]
     offset: int
-    role: str = ""
+    role: str | tuple[Any, ...] = ""  # or the bounds of its numbers
 
     @property
-    def rule(self) -> str:
-        """What its numbers must be in a snapshot: "zero", "finite", "count", or "any"."""
-        if self.role in (SCRATCH, WORK):
-            return "zero"
+    def is_zero(self) -> bool:
+        """Whether its numbers are, in a snapshot."""
+        return self.role in (SCRATCH, WORK)
+
+    @functools.cached_property
+    def bounds(self) -> np.ndarray | None:
+        """Least and largest number in a snapshot, of its dtype: (2,), or (2, n) for each of n by
+        itself. None: its numbers are zero, or any."""
+        given = np.array(ANY if isinstance(self.role, str) else self.role).T
         if self.dtype.kind == "f":
-            return "finite"
-        return "count" if self.dtype == np.int64 and self.role != SIGNED else "any"
+            largest = float(np.finfo(self.dtype).max)
+            return given.clip(-largest, largest).astype(self.dtype) if not self.is_zero else None
+        if self.is_zero or self.role == SIGNED or (self.role == "" and self.dtype != np.int64):
+            return None
+        return given.clip(0, MOST_COUNTED).astype(self.dtype)
 
     @functools.cached_property
     def nbytes(self) -> int:

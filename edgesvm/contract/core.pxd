@@ -59,9 +59,8 @@ cdef class LearnerCore:
     # the last one learned.
     cdef Status forecast(self, const void *x, double *out) noexcept nogil
     # What no stream of samples can have left in the arena, which was read from a file, as a text;
-    # NULL: nothing. Every number already is what `PlannedArray.rule` says. The arena stays as it
-    # is. An
-    # exported model asks the same.
+    # NULL: nothing. Every number is within the bounds of the plan's table. The arena stays as it
+    # is. An exported model asks the same.
     cdef const char *fault(self) noexcept nogil
     # Whether `decide` writes into the arena: then only one thread decides at a time.
     cdef bint decides_alone(self) noexcept nogil

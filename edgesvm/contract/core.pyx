@@ -764,8 +764,6 @@ cdef class LearnerCore:
                 return b"the snapshot counts samples of a class that has no label"
         if self.common.n_updates > learned:
             return b"the snapshot's counters are inconsistent"
-        if self.mean_weight != NULL and self.mean_weight[0] < 0.0:
-            return b"the snapshot's mean weight is negative"
         return NULL
 
     def check(self):

@@ -1,6 +1,8 @@
 """Which weights a sample may have, as `Learner.partial_fit` says to users; how far out a value
 counts for running statistics, as `Standardized` says; and the largest target."""
 
+import math
+
 LEAST_WEIGHT, LARGEST_WEIGHT = 2.0**-40, 2.0**40  # but for zero
 MOST_TIMES = 256.0  # the mean so far; the largest weight on the wire, where a weight is mostly 1
 # The first weights set the scale, and may be odd ones themselves: of n samples learned, the next
@@ -8,7 +10,7 @@ MOST_TIMES = 256.0  # the mean so far; the largest weight on the wire, where a w
 FIRST_BITS = 80
 RECENT_WEIGHTS = 1000  # samples that the mean is of, about
 # At the end of a learner's own arena, not of a part's; 0: not known. Earlier builds do not have it.
-MEAN_WEIGHT = ("mean_weight", "f8", ())
+MEAN_WEIGHT = ("mean_weight", "f8", (), (0.0, math.inf))
 MEAN_WEIGHT_BYTES = 8
 
 LARGEST_TARGET = 1e100  # of a regressor

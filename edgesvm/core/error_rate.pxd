@@ -22,11 +22,3 @@ cdef inline void note_error(
 
 cdef inline bint mean_decides(const double *rates) noexcept nogil:
     return rates[MEAN] <= rates[LAST]
-
-
-cdef inline bint are_shares(const double *rates, int n) noexcept nogil:
-    cdef int i
-    for i in range(n):
-        if not 0.0 <= rates[i] <= 1.0:
-            return False
-    return True

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -547,25 +548,45 @@ def saved(model: Model) -> str:
 
 
 def checks(model: Model) -> str:
-    """A line for each array: what its numbers must be."""
-    lines = []
+    """A line for the numbers that lie one behind the other and have the same bounds."""
+    arrays = [(array, model.base) for array in model.behind.arrays]
     if model.windows is not None and model.windows.plan is not None:
-        lines.append(check(model.plan.arrays[0]))
         at = model.plan.offsets["windows"]
-        lines += [check(array, at) for array in model.windows.plan.arrays]
-    lines += [check(array, model.base) for array in model.behind.arrays]
-    return "\n".join(line for line in lines if line)
+        own = [(array, at) for array in model.windows.plan.arrays]
+        arrays = [(model.plan.arrays[0], 0), *own, *arrays]
+    found: list[list[Any]] = []  # kind, bytes of a number, least, most, where, how many
+    for array, begin in arrays:
+        for kind, size, least, most, at, n in bounds(array):
+            last = found[-1] if found else [None] * 6
+            if last[:4] == [kind, size, least, most] and last[4] + size * last[5] == begin + at:
+                last[5] += n
+            elif n:
+                found.append([kind, size, least, most, begin + at, n])
+    return "\n".join(
+        f"    {{{at}u, {n}u, {least}, {most}, ESVM_{kind}}},"
+        for kind, _, least, most, at, n in found
+    )
 
 
-def check(array: PlannedArray, begin: int = 0) -> str:
-    """The line of an array."""
-    size = array.dtype.itemsize
-    what = {"zero": "ZEROS", "count": "COUNTS", "finite": {4: "FLOATS", 8: "DOUBLES"}.get(size)}
-    kind = what.get(array.rule)
-    if kind is None or array.nbytes == 0:
-        return ""
-    n = array.nbytes // (1 if kind == "ZEROS" else size)
-    return f"    {{{begin + array.offset}u, {n}u, ESVM_{kind}}}, /* {array.name} */"
+def bounds(array: PlannedArray) -> Iterator[tuple[str, int, str, str, int, int]]:
+    """Kind, bytes, least and largest number, as whole numbers in the order of the values; where the
+    numbers are in the plan, and how many."""
+    size, n = array.dtype.itemsize, math.prod(array.shape)
+    if array.is_zero:
+        yield "BYTES", 1, "0", "0", array.offset, size * n
+    elif (pair := array.bounds) is not None:
+        kind = {"f4": "FLOATS", "f8": "DOUBLES", "i8": "COUNTS", "i1": "BYTES"}[array.dtype.str[1:]]
+        least, most = (in_order(side) for side in pair.reshape(2, -1))
+        for i, ends in enumerate(zip(least, most, strict=True)):
+            yield kind, size, *ends, array.offset + size * i, n if len(least) == 1 else 1
+
+
+def in_order(numbers: np.ndarray) -> list[str]:
+    """Floats as whole numbers that are in the same order: their bits, of those below 0 negated."""
+    if numbers.dtype.kind == "f":
+        bits = numbers.view(f"i{numbers.itemsize}")
+        numbers = np.where(bits < 0, np.iinfo(bits.dtype).min - bits, bits)
+    return [f"{number}" if abs(number) < 1 << 31 else f"{number}ll" for number in numbers.tolist()]
 
 
 def soundness(model: Model) -> str:

@@ -45,12 +45,3 @@ cdef inline double weight_left(
         return 1.0
     s.due -= 1.0
     return 0.5
-
-
-cdef inline const char *fault_of_forgetting(const Forgetting *s) noexcept nogil:
-    """What no stream of errors can have left; NULL: nothing."""
-    cdef const PageHinkley *e = &s.errors
-    if not fmin(fmin(s.since, s.due), fmin(fmin(e.n, e.m2), fmin(e.excess, e.n_low))) >= 0.0 or (
-            not 0.0 <= fmin(e.mean, e.mean_low) <= fmax(e.mean, e.mean_low) <= 1.0):
-        return b"the errors, or the times since a drift, are out of range"
-    return NULL

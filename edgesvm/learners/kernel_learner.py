@@ -8,6 +8,7 @@ from math import inf
 from numbers import Real
 from typing import Any
 
+from edgesvm.budget import NOT_NEGATIVE, SHARE, Table
 from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import param
 from edgesvm.data.sources import Source
@@ -16,6 +17,8 @@ from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 from edgesvm.learner import Learner
 
 KERNEL = ("kernel", "gamma", "degree", "coef0")
+# Bounds of the numbers of `PageHinkley`
+OF_ERRORS = (NOT_NEGATIVE, SHARE, NOT_NEGATIVE, NOT_NEGATIVE, NOT_NEGATIVE, SHARE)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -105,11 +108,11 @@ class ForgettingLearner(KernelLearner):
 
     forgetting: float | str | None = param("drift", half_life)
 
-    def _forgetting_arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
+    def _forgetting_arrays(self) -> Table:
         if self.forgetting is None:
             return []
-        numbers = [("since", "f8", ()), ("due", "f8", ()), ("errors", "f8", (6,))]
-        return [("n_drifts", "i8", ()), *numbers]
+        numbers = [(name, "f8", (), NOT_NEGATIVE) for name in ("since", "due")]
+        return [("n_drifts", "i8", ()), *numbers, ("errors", "f8", (6,), OF_ERRORS)]
 
     @property
     def n_drifts_(self) -> int:

@@ -63,28 +63,22 @@ void ESVM_NAME(snapshot_read)(const ESVM_NAME(t) *model, uint32_t at, uint8_t *o
     }
 }
 
-/* Whether numbers from an unknown source are finite, counts, or zero. */
+/* Whether numbers from an unknown source are within their bounds */
 ESVM_STATIC int ESVM_NAME(holds)(const esvm_check *check, const uint8_t *p) {
-    uint32_t i, f;
-    uint64_t d;
+    uint32_t i;
     for (i = 0; i < check->n; i++) {
-        int64_t count;
-        switch (check->kind) {
-        case ESVM_FLOATS: /* of what is not finite, the exponent's bits are all set */
-            memcpy(&f, p + 4 * i, 4);
-            if ((f >> 23 & 255) == 255) return 0;
-            break;
-        case ESVM_DOUBLES:
-            memcpy(&d, p + 8 * i, 8);
-            if ((d >> 52 & 2047) == 2047) return 0;
-            break;
-        case ESVM_COUNTS:
-            memcpy(&count, p + 8 * i, 8);
-            if (count < 0 || count >> 62) return 0;
-            break;
-        default:
-            if (p[i]) return 0;
+        int32_t bits;
+        int64_t v;
+        if (check->kind == ESVM_FLOATS) {
+            memcpy(&bits, p + 4 * i, 4);
+            v = bits < 0 ? INT32_MIN - (int64_t)bits : bits;
+        } else if (check->kind == ESVM_BYTES) {
+            v = (int8_t)p[i];
+        } else {
+            memcpy(&v, p + 8 * i, 8);
+            if (check->kind == ESVM_DOUBLES && v < 0) v = INT64_MIN - v;
         }
+        if (v < check->least || v > check->most) return 0;
     }
     return 1;
 }

@@ -15,12 +15,13 @@
 #endif
 
 typedef struct {
-    uint32_t at;    /* byte of the arena */
-    uint32_t n;     /* numbers */
+    uint32_t at;            /* byte of the arena */
+    uint32_t n;             /* numbers */
+    int64_t least, most;    /* of floats their bits, in the order of the floats */
     uint8_t kind;
 } esvm_check;
 
-enum { ESVM_FLOATS, ESVM_DOUBLES, ESVM_COUNTS, ESVM_ZEROS }; /* as PlannedArray.rule says */
+enum { ESVM_FLOATS, ESVM_DOUBLES, ESVM_COUNTS, ESVM_BYTES };
 
 typedef struct {
     uint32_t at;

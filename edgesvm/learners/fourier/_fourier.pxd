@@ -52,6 +52,3 @@ cdef void find_amplitudes(
 # Move the tilt along c, the slope of the loss by each log amplitude; `squares` is their sum.
 cdef void learn_amplitudes(
     const double *first, double *tilt, double *squares, const double *c) noexcept nogil
-# Whether learning can have left this.
-cdef bint are_amplitudes(
-    const double *first, const double *tilt, const double *squares) noexcept nogil

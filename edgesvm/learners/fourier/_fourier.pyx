@@ -20,13 +20,13 @@ moves
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport fabs, fmax, fmin, isfinite, sqrt
+from libc.math cimport fmax, fmin, isfinite, sqrt
 from libc.stdint cimport int16_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.labels cimport MAX_CLASSES
-from edgesvm.core.error_rate cimport LAST, MEAN, are_shares, mean_decides, note_error
+from edgesvm.core.error_rate cimport LAST, MEAN, mean_decides, note_error
 from edgesvm.core.kernels cimport exp_
 from edgesvm.core.linalg cimport BLOCK as ROWS
 from edgesvm.core.linalg cimport any_dot, any_score_rows, entry, item_at, item_bytes, square_rows
@@ -54,9 +54,9 @@ cdef extern from "lanes.h" nogil:      # f32: whether x, the scratch and the wav
     ) noexcept
 
 cdef int64_t RECENT
-cdef double FADED, MOST_PULL, MOST_WEIGHT, TILT_RATE
+cdef double FADED, MOST_PULL, TILT_RATE
 from edgesvm.learners.fourier.constants import (
-    FADED, FIRST_TILT, MOST_PULL, MOST_WEIGHT, RECENT, TILT_RATE)
+    FADED, FIRST_TILT, MOST_PULL, RECENT, TILT_RATE)
 
 cdef enum:
     MANY_ROWS = 8       # from which on scratch beside the arena is worth being taken
@@ -171,16 +171,6 @@ cdef void learn_amplitudes(
         most = fmax(most, first[k] + tilt[k])
     for k in range(GROUPS):     # the largest is 1 here, and none is less than exp(-FADED)
         tilt[k] = fmax(tilt[k] - most, -FADED - first[k])
-
-
-cdef bint are_amplitudes(
-    const double *first, const double *tilt, const double *squares
-) noexcept nogil:
-    cdef bint are = squares[0] >= 0.0
-    cdef int k
-    for k in range(GROUPS):
-        are &= -FADED - first[k] <= tilt[k] <= FADED
-    return are
 
 
 # -- learners --------------------------------------------------------------------------------------
@@ -380,22 +370,6 @@ cdef class AdaGradSVMCore(LearnerCore):
             for j in range(ROWS):
                 self.put_last(scores + j * self.n_vectors)
         return fine
-
-    cdef const char *fault(self) noexcept nogil:
-        cdef const char *found = LearnerCore.fault(self)
-        cdef int64_t i
-        if found != NULL:
-            return found
-        for i in range(self.n_vectors):
-            if self.G[i] < 0.0:
-                return b"a sum of squares is negative"
-        for i in range(self.n_vectors * self.width):
-            if not (fabs(entry(self.is_float32, self.w, i)) <= MOST_WEIGHT
-                    and fabs(entry(self.is_float32, self.mean, i)) <= MOST_WEIGHT):
-                return b"the weights are too large"
-        if not are_shares(self.error_rates, 2):
-            return b"an error rate is not between 0 and 1"
-        return NULL
 
 
 @cython.final
@@ -673,11 +647,3 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         cdef double[GROUPS] a
         find_amplitudes(self.first_tilt, self.tilt, a)
         return np.array(a)
-
-    cdef const char *fault(self) noexcept nogil:
-        cdef const char *found = AdaGradSVMCore.fault(self)
-        if found != NULL or self.tilt == NULL:
-            return found
-        if not are_amplitudes(self.first_tilt, self.tilt, self.H):
-            return b"the snapshot's amplitudes are out of range"
-        return NULL

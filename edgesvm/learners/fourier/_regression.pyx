@@ -42,7 +42,6 @@ from edgesvm.learners.fourier._fourier cimport (
     Directions,
     add_dots_of_widths,
     angles_from,
-    are_amplitudes,
     directions_of,
     find_amplitudes,
     find_angles,
@@ -64,9 +63,8 @@ cdef extern from "lanes.h" nogil:      # f32: whether the arrays are float32
     void bierman_column(bint f32, void *u, void *b, double less, double more, int64_t n) noexcept
 
 cdef double CLIP, FORGETTING, NOISE, MOST_VARIANCE, MOST_RHO, FIRST_HALF, MOST_HALF, STEP
-cdef double MOST_SLOPE, LARGEST_TARGET, LARGEST_ERROR, NEAR, FAR, WIDENING
-cdef double LARGEST_SPREAD, MOST_COEFFICIENT    # of an arena that was read
-cdef double LARGEST_SQUARE, LEAST_VARIANCE, MOST_COVARIANCE, MOST_WEIGHT, RLS_NOISE
+cdef double MOST_SLOPE, LARGEST_TARGET, NEAR, FAR, WIDENING
+cdef double LARGEST_SQUARE, LEAST_VARIANCE, MOST_COVARIANCE, RLS_NOISE
 cdef int64_t SETTLED, MEMORY, SCORED_FROM
 from edgesvm.core.constants import FAR, LARGEST_TARGET, NEAR, WIDENING
 from edgesvm.learners.fourier.constants import (
@@ -75,18 +73,14 @@ from edgesvm.learners.fourier.constants import (
     FIRST_HALF,
     FIRST_TILT,
     FORGETTING,
-    LARGEST_ERROR,
-    LARGEST_SPREAD,
     LARGEST_SQUARE,
     LEAST_VARIANCE,
     MEMORY,
-    MOST_COEFFICIENT,
     MOST_COVARIANCE,
     MOST_HALF,
     MOST_RHO,
     MOST_SLOPE,
     MOST_VARIANCE,
-    MOST_WEIGHT,
     NOISE,
     NOT_ISSUED,
     RLS_NOISE,
@@ -406,35 +400,12 @@ cdef class RegressorCore(LearnerCore):
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = LearnerCore.fault(self)
         cdef int64_t n = self.n_learned()
-        cdef int k
         if found != NULL:
             return found
-        for k in range(STACK):
-            if not fabs(self.coef[k]) <= MOST_COEFFICIENT:
-                return b"a coefficient of the stack is too large"
-        if self.target.spread > LARGEST_SPREAD:
-            return b"the spread of the targets is too large"
-        if self.target.spread < 0.0 or self.target.squares < 0.0:
-            return b"a sum of squares is negative"
         if self.target.least > self.target.most:
             return b"the range of the targets is empty"
-        if not (fabs(self.target.mean) <= LARGEST_TARGET
-                and fabs(self.target.last) <= LARGEST_TARGET
-                and fabs(self.target.least) <= LARGEST_TARGET
-                and fabs(self.target.most) <= LARGEST_TARGET):
-            return b"a target is too large"
         if self.scored.n > n or self.scored.covered > self.scored.n or self.far_out[0] > n:
             return b"the snapshot's counters are inconsistent"
-        if not fabs(self.target.residual) <= LARGEST_ERROR:
-            return b"a residual is too large"
-        for k in range(2):
-            if not (0.0 <= self.interval[k].size <= LARGEST_ERROR
-                    and 0.0 <= self.interval[k].below <= MOST_HALF
-                    and 0.0 <= self.interval[k].above <= MOST_HALF):
-                return b"an interval is out of range"
-        for k in range(STACK):
-            if not 0.0 <= self.covariance[k * (STACK + 1)] <= 2.0 * MOST_VARIANCE:
-                return b"a variance is out of range"
         return NULL
 
 
@@ -489,18 +460,6 @@ cdef class AdaGradSVRCore(RegressorCore):
 
     cdef void move(self, const void *x, double g) noexcept nogil:
         self.move_linear(x, g)
-
-    cdef const char *fault(self) noexcept nogil:
-        cdef const char *found = RegressorCore.fault(self)
-        cdef int64_t i
-        if found != NULL:
-            return found
-        for i in range(self.width):
-            if entry(self.is_float32, self.squares, i) < 0.0:
-                return b"a sum of squares is negative"
-            if not fabs(entry(self.is_float32, self.w, i)) <= MOST_WEIGHT:
-                return b"the weights are too large"
-        return NULL
 
 
 @cython.final
@@ -584,14 +543,6 @@ cdef class FourierSVRCore(AdaGradSVRCore):
         cdef double[GROUPS] a
         find_amplitudes(self.first_tilt, self.tilt, a)
         return np.array(a)
-
-    cdef const char *fault(self) noexcept nogil:
-        cdef const char *found = AdaGradSVRCore.fault(self)
-        if found != NULL or self.tilt == NULL:
-            return found
-        if not are_amplitudes(self.first_tilt, self.tilt, self.H):
-            return b"the snapshot's amplitudes are out of range"
-        return NULL
 
 
 @cython.final
@@ -706,10 +657,6 @@ cdef class FourierRLSCore(RegressorCore):
         if found != NULL:
             return found
         for c in range(self.width):
-            if not 0.0 <= entry(self.is_float32, self.variance, c) <= 1.0:
-                return b"a variance is out of range"
-            if not fabs(entry(self.is_float32, self.w, c)) <= MOST_WEIGHT:
-                return b"the weights are too large"
             if not self.diagonal(c) <= MOST_COVARIANCE:
                 return b"the covariance is too large"
         return NULL

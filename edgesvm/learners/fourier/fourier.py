@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from edgesvm.budget import SCRATCH, Table
+from edgesvm.budget import NOT_NEGATIVE, SCRATCH, SHARE, Table, up_to
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import (
     SMALLEST,
@@ -25,7 +25,14 @@ from edgesvm.contract.params import (
 from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.fourier._fourier import AdaGradSVMCore, FourierSVMCore, key_of
-from edgesvm.learners.fourier.constants import ENTRY_DEVIATION, LEAST_MIXED, MOST_RATE
+from edgesvm.learners.fourier.constants import (
+    ENTRY_DEVIATION,
+    FADED,
+    FIRST_TILT,
+    LEAST_MIXED,
+    MOST_RATE,
+    MOST_WEIGHT,
+)
 
 __all__ = ["AdaGradSVM", "FourierSVM"]
 
@@ -66,10 +73,10 @@ class GradientLearner(Learner):
         n_vectors = n if n > 2 else 1
         shape = (n_vectors, self._n_ahead + n_features + 1)
         return [
-            ("G", "f8", (n_vectors,)),
-            ("error_rates", "f8", (2,)),
-            ("w", self.dtype, shape),
-            ("w_mean", self.dtype, shape),
+            ("G", "f8", (n_vectors,), NOT_NEGATIVE),
+            ("error_rates", "f8", (2,), SHARE),
+            ("w", self.dtype, shape, up_to(MOST_WEIGHT)),
+            ("w_mean", self.dtype, shape, up_to(MOST_WEIGHT)),
             *self._beside(n_features),
             *([("scores", "f8", (n,), SCRATCH)] if n > 2 else []),
         ]
@@ -237,8 +244,11 @@ class WeighedLearner(DirectedLearner):
         return WEIGHED if self._is_weighed else super()._widths
 
     def _beside(self, n_features: int) -> Table:
-        amplitudes = [("tilt", "f8", (5,)), ("tilt_squares", "f8", ())] if self._is_weighed else []
-        return [*self._angles(), *self._mixed(n_features), *amplitudes]
+        scratch = [*self._angles(), *self._mixed(n_features)]
+        if not self._is_weighed:
+            return scratch
+        tilts = tuple((-FADED - first, FADED) for first in FIRST_TILT)
+        return [*scratch, ("tilt", "f8", (5,), tilts), ("tilt_squares", "f8", (), NOT_NEGATIVE)]
 
     @property
     def amplitudes_(self) -> np.ndarray:

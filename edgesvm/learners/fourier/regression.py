@@ -7,20 +7,38 @@ from typing import ClassVar
 
 import numpy as np
 
-from edgesvm.budget import SCRATCH, Table
+from edgesvm.budget import ANY, NOT_NEGATIVE, SCRATCH, SHARE, Table, up_to
 from edgesvm.contract.params import SMALLEST, among, between, param, positive, share, size, within
 from edgesvm.contract.registry import registered
+from edgesvm.core.constants import LARGEST_TARGET
 from edgesvm.learners.fourier._regression import (
     LOSSES,
     AdaGradSVRCore,
     FourierRLSCore,
     FourierSVRCore,
 )
-from edgesvm.learners.fourier.constants import MOST_RATE
+from edgesvm.learners.fourier.constants import (
+    LARGEST_ERROR,
+    LARGEST_SPREAD,
+    MOST_COEFFICIENT,
+    MOST_HALF,
+    MOST_RATE,
+    MOST_VARIANCE,
+    MOST_WEIGHT,
+)
 from edgesvm.learners.fourier.fourier import WEIGHED, DirectedLearner, WeighedLearner
 from edgesvm.learners.kinds import Forecasting, Regressor
 
 __all__ = ["AdaGradSVR", "FourierRLS", "FourierSVR"]
+
+TARGET = up_to(LARGEST_TARGET)
+# Bounds of the numbers of `Target`, of the stack's covariance, and of an `Interval`
+OF_TARGET = (
+    *(TARGET, (0.0, LARGEST_SPREAD), TARGET, TARGET, TARGET),
+    *(ANY, up_to(LARGEST_ERROR), NOT_NEGATIVE, ANY),
+)
+OF_COVARIANCE = tuple(ANY if c % 4 else (0.0, 2.0 * MOST_VARIANCE) for c in range(9))
+OF_INTERVAL = ((0.0, LARGEST_ERROR), (0.0, MOST_HALF), (0.0, MOST_HALF))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -49,11 +67,11 @@ class StreamRegressor(Forecasting, Regressor):
 
     def _arrays(self, n_features: int) -> Table:
         return [
-            ("target", "f8", (9,)),
+            ("target", "f8", (9,), OF_TARGET),
             ("far_targets", "i8", ()),
-            ("stack", "f8", (3,)),
-            ("covariance", "f8", (3, 3)),
-            ("interval", "f8", (2, 3)),
+            ("stack", "f8", (3,), up_to(MOST_COEFFICIENT)),
+            ("covariance", "f8", (3, 3), OF_COVARIANCE),
+            ("interval", "f8", (2, 3), 2 * OF_INTERVAL),
             ("scored", "i8", (2,)),
             *self._weights(n_features),
         ]
@@ -83,8 +101,8 @@ class GradientRegressor(StreamRegressor):
     def _weights(self, n_features: int) -> Table:
         width = self._width(n_features)
         return [
-            ("w", self.dtype, (width,)),
-            ("squares", self.dtype, (width,)),
+            ("w", self.dtype, (width,), up_to(MOST_WEIGHT)),
+            ("squares", self.dtype, (width,), NOT_NEGATIVE),
             *self._beside(n_features),
         ]
 
@@ -279,9 +297,9 @@ class FourierRLS(DirectedLearner, StreamRegressor):
     def _weights(self, n_features: int) -> Table:
         width = self._width(n_features)
         return [
-            ("w", self.dtype, (width,)),
+            ("w", self.dtype, (width,), up_to(MOST_WEIGHT)),
             ("upper", self.dtype, (width * (width - 1) // 2,)),
-            ("variance", self.dtype, (width,)),
+            ("variance", self.dtype, (width,), SHARE),
             ("features", self.dtype, (width,), SCRATCH),
             ("scratch", self.dtype, (width,), SCRATCH),
             *self._angles(),

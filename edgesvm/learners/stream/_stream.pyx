@@ -25,14 +25,14 @@ from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.kernel_core cimport KernelCore
-from edgesvm.core.error_rate cimport LAST, MEAN, are_shares, mean_decides, note_error
+from edgesvm.core.error_rate cimport LAST, MEAN, mean_decides, note_error
 from edgesvm.core.kernels cimport RBF
 from edgesvm.core.linalg cimport (
     BLOCK, add_scaled, approach, axpby, dot, dot_rows, dot_square, dot_square_rows, item_bytes,
     real)
 from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_weigh
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
-from edgesvm.learners._forgetting cimport Forgetting, fault_of_forgetting, weight_left
+from edgesvm.learners._forgetting cimport Forgetting, weight_left
 
 import numpy as np
 
@@ -82,11 +82,6 @@ cdef inline bint too_large(double square) noexcept nogil:
 cdef inline bint out_of_range(double square) noexcept nogil:
     """Whether a squared length read from a file is too large to come from any stream."""
     return not -MAX_STORED_SQUARE <= square <= MAX_STORED_SQUARE
-
-
-cdef inline bint ball_out_of_range(const Ball *ball) noexcept nogil:
-    return (out_of_range(ball.R * ball.R) or out_of_range(ball.xi2) or out_of_range(ball.ww)
-            or out_of_range(ball.q))
 
 
 cdef inline Status check_point(const Point *z) noexcept nogil:
@@ -865,15 +860,11 @@ cdef class StreamSVMCore(LearnerCore):
         cdef const char *found = LearnerCore.fault(self)
         if found != NULL:
             return found
-        if fmin(fmin(self.ball.R, self.ball.xi2), fmin(self.ball.ww, self.ball.q)) < 0.0:
-            return b"a squared length or radius is negative"
-        if ball_out_of_range(self.ball) or self.row_out_of_range(self.w):
+        if self.row_out_of_range(self.w):
             return b"a squared length is too large"
         if self.average != NULL:
             if self.n_averaged[0] > self.n_learned():
                 return b"the average is of more samples than were learned"
-            if not are_shares(self.error_rates, 2):
-                return b"an error rate is not between 0 and 1"
             if self.row_out_of_range(self.average):
                 return b"a squared length is too large"
         return self.fault_of_balls() if self.balls.capacity else NULL
@@ -885,9 +876,6 @@ cdef class StreamSVMCore(LearnerCore):
         cdef double extent, most, total = 0.0
         if self.balls.m[0] >= n:
             return b"more balls are stored than there is room for"
-        for i in range(n):
-            if fmin(fmin(self.balls.square[i], self.balls.radius[i]), self.balls.share[i]) < 0.0:
-                return b"a square, a radius or a share is negative"
         for i in range(self.balls.m[0]):
             total += self.balls.share[i]
             extent = self.extent_of_ball(i)
@@ -1243,12 +1231,6 @@ cdef class KernelStreamSVMCore(KernelCore):
             return found
         if self.n_held[0] > self.slots - (not self.newton):
             return b"more vectors are stored than there is room for"
-        if fmin(fmin(self.ball.R, self.ball.xi2), fmin(self.ball.ww, self.ball.q)) < 0.0:
-            return b"a squared length or radius is negative"
-        if ball_out_of_range(self.ball):
-            return b"a squared length is too large"
-        if self.forgets and fault_of_forgetting(self.forgetting) != NULL:
-            return fault_of_forgetting(self.forgetting)
         for i in range(self.n_held[0]):
             if fabs(self.sign[i]) != 1.0:
                 return b"a vector's label is neither -1 nor +1"

@@ -8,15 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from edgesvm.budget import NOT_NEGATIVE, SHARE, Table
 from edgesvm.contract.params import among, flag, param, positive, size, within
 from edgesvm.contract.registry import registered
 from edgesvm.learner import MAX_CAPACITY, Learner
 from edgesvm.learners.kernel_learner import KERNEL, ForgettingLearner
 from edgesvm.learners.stream._stream import KernelStreamSVMCore, StreamSVMCore
+from edgesvm.learners.stream.constants import MAX_STORED_SQUARE
 
 __all__ = ["KernelStreamSVM", "StreamSVM"]
 
-Arrays = list[tuple[str, str, tuple[int, ...]]]
+BALL: Table = [
+    ("R", "f8", (), (0.0, MAX_STORED_SQUARE**0.5)),
+    *((name, "f8", (), (0.0, MAX_STORED_SQUARE)) for name in ("xi2", "ww", "q")),
+]
 
 MAX_BALLS = 1024  # with more, learning would not keep up: a sample outside costs O(M^2)
 
@@ -135,19 +140,20 @@ class StreamSVM(Learner):
                 f"n_balls={self.n_balls} and lookahead={self.lookahead}: give one of the two"
             )
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         width = n_features + bool(self.fit_intercept)
-        arrays: Arrays = [(name, "f8", ()) for name in ("R", "xi2", "ww", "q")]
+        arrays: Table = [*BALL]
         arrays.append(("w", self.dtype, (width,)))
         if self.average:
             arrays += [("n_averaged", "i8", ()), ("average", self.dtype, (width,))]
-            arrays.append(("error_rates", "f8", (2,)))
+            arrays.append(("error_rates", "f8", (2,), SHARE))
         slots = 1 + int(self.lookahead or self.n_balls)
         if slots > 2 or self.lookahead:
             arrays += [
                 ("n_held", "i8", ()),
                 ("gram", "f8", (slots, slots)),
-                *((name, "f8", (slots,)) for name in ("square", "radius", "share", "pull")),
+                *((name, "f8", (slots,), NOT_NEGATIVE) for name in ("square", "radius", "share")),
+                ("pull", "f8", (slots,)),
                 ("centres", self.dtype, (slots, width)),
             ]
         return arrays
@@ -312,7 +318,7 @@ class KernelStreamSVM(ForgettingLearner):
     when_full: str = param("newton", among("newton", "share"))
     class_weight: str | None = None
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         slots = int(self.max_vectors)
         if self.when_full == "newton":
             per_vector = ("share", "sign", "weight", "row", "gain")
@@ -322,7 +328,7 @@ class KernelStreamSVM(ForgettingLearner):
             slots += 1  # one for the new sample
             per_vector, forgetting, factor = ("share", "sign", "norm", "own", "row"), [], []
         return [
-            *((name, "f8", ()) for name in ("R", "xi2", "ww", "q")),
+            *BALL,
             *forgetting,
             ("n_held", "i8", ()),
             *((name, "f8", (slots,)) for name in per_vector),

@@ -45,8 +45,7 @@ from edgesvm.core.rows cimport (
     ROWS_BLOCK, ROWS_WIDEST, any_kernel_sums, rows_block_dot, square_distances)
 from edgesvm.core.status cimport BAD_TARGET, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport kernel_of_sums
-from edgesvm.learners._forgetting cimport (
-    Forgetting, after_a_drift, fault_of_forgetting, weight_left)
+from edgesvm.learners._forgetting cimport Forgetting, after_a_drift, weight_left
 
 from edgesvm.contract.core import changed
 from edgesvm.errors import refusal
@@ -965,14 +964,11 @@ cdef class AdiabaticCore(KernelCore):
             return found
         if v.n > self.slots or v.m > v.n or packed(v.m) > self.factor.length:
             return b"there are more twins than room"
-        if not 0.0 <= v.mu <= LARGEST_NORM or (v.mu == 0.0 and (v.n > 0 or self.n_learned() > 0)):
-            return b"the margin is not positive, or too large"
+        if v.mu == 0.0 and (v.n > 0 or self.n_learned() > 0):
+            return b"the margin is zero"
         for i in range(v.n):
-            if not fmin(self.s_minus[i], self.s_plus[i]) >= 0.0 or (
-                    self.s_minus[i] + self.s_plus[i] == 0.0):
-                return b"a weight is negative, or a twin has no weight"
-            if not 0 <= self.state[i] <= 4:
-                return b"a twin's state is out of range"
+            if self.s_minus[i] + self.s_plus[i] == 0.0:
+                return b"a twin has no weight"
             if not isfinite(self.norm(self.twin(i))):
                 return b"a twin is too large"
             total += self.s_minus[i] + self.s_plus[i]
@@ -1575,8 +1571,6 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef const char *fault(self) noexcept nogil:
         if self.solver.n > self.max_twins:
             return b"there are more twins than are allowed"
-        if self.forgets and fault_of_forgetting(self.forgetting) != NULL:
-            return fault_of_forgetting(self.forgetting)
         return AdiabaticCore.fault(self)
 
 
@@ -2053,8 +2047,6 @@ cdef class SimpleSVMCore(AdiabaticCore):
         cdef int64_t i, j
         if found != NULL:
             return found
-        if self.counters.converged > 1:
-            return b"a flag is out of range"
         if not fabs(self.solver.mu * self.C - 1.0) < 1e-9:
             return b"the margin is not that of C"
         for i in range(self.solver.n):

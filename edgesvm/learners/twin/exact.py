@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryBudgetError, format_bytes
+from edgesvm.budget import NOT_NEGATIVE, MemoryBudgetError, Table, format_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import among, between, optional, param, size, within
 from edgesvm.contract.registry import registered
@@ -24,6 +24,7 @@ from edgesvm.learners.twin._adiabatic import (
     IncrementalDecrementalSVRCore,
     SimpleSVMCore,
 )
+from edgesvm.learners.twin.constants import LARGEST_NORM
 
 __all__ = ["IncrementalDecrementalSVM", "IncrementalDecrementalSVR", "SimpleSVM"]
 
@@ -37,9 +38,8 @@ COUNTERS = (
     "n_from_scratch",
     "paths",
 )
-PER_SLOT = ("s_minus", "s_plus", "coef", "g", "off", "rate", "push", "row", "ones")
+PER_SLOT = ("coef", "g", "off", "rate", "push", "row", "ones")
 
-Arrays = list[Any]
 Progress = Callable[[int, int], Any]
 Self = TypeVar("Self", bound="IncrementalDecrementalLearner")
 OfSimple = TypeVar("OfSimple", bound="SimpleSVM")
@@ -67,16 +67,18 @@ class MarginSetLearner(KernelLearner):
     def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 1, MAX_TWINS
 
-    def _solver_arrays(self, n_features: int) -> Arrays:
+    def _solver_arrays(self, n_features: int) -> Table:
         slots = self._slots
         return [
-            *((name, "f8", ()) for name in ("mu", "b", "lift")),
+            ("mu", "f8", (), (0.0, LARGEST_NORM)),
+            *((name, "f8", ()) for name in ("b", "lift")),
             *((name, "i8", ()) for name in ("n", "m", *COUNTERS)),
+            *((name, "f8", (slots,), NOT_NEGATIVE) for name in ("s_minus", "s_plus")),
             *((name, "f8", (slots,)) for name in PER_SLOT),
             *((name, "f8", (slots + 1,)) for name in ("border", "solution")),
             ("pool", "f8", (self._pool_length(),)),
             ("S", "i4", (slots,)),
-            ("state", "i1", (slots,)),
+            ("state", "i1", (slots,), (0, 4)),
             ("vectors", self.dtype, (slots, n_features)),
         ]
 
@@ -168,7 +170,7 @@ class IncrementalDecrementalLearner(AdiabaticLearner):
     def _slots(self) -> int:
         return int(self.max_vectors) + 1
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         counters = ("n_unlearned", "n_forgotten", "n_ignored")
         return [*((name, "i8", ()) for name in counters), *self._solver_arrays(n_features)]
 
@@ -330,7 +332,7 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
     epsilon: float = param(0.1, divisor)
     when_full: str = param("oldest", among("nearest", "oldest", "ignore"))
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         return [
             *(("nu", "f8", ()), ("nu_to", "f8", ())),
             *super()._arrays(n_features),
@@ -450,9 +452,10 @@ class SimpleSVM(SampleVectors):
     def _capacity_range(self, n_features: int) -> tuple[int, int]:
         return 2, MAX_TWINS
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         return [
-            *((name, "i8", ()) for name in ("n_forgotten", "n_ignored", "converged")),
+            *((name, "i8", ()) for name in ("n_forgotten", "n_ignored")),
+            ("converged", "i8", (), (0, 1)),
             ("number", "i8", (self._slots,)),
             *self._solver_arrays(n_features),
         ]

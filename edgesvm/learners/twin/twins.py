@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import SCRATCH
+from edgesvm.budget import SCRATCH, Table
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.labels import MOST_CLASSES
@@ -20,7 +20,7 @@ from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.kernel_learner import KERNEL, ForgettingLearner, KernelMethod
 from edgesvm.learners.twin._adiabatic import TwinVectorMachineCore
 from edgesvm.learners.twin._shared_twin_svm import SharedTwinSVMCore
-from edgesvm.learners.twin.exact import MAX_TWINS, AdiabaticLearner, Arrays
+from edgesvm.learners.twin.exact import MAX_TWINS, AdiabaticLearner
 
 __all__ = ["SharedTwinSVM", "TwinVectorMachine"]
 
@@ -146,7 +146,7 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     def _slots(self) -> int:
         return int(self.max_twins) + 2
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         counters = ("n_accepted", "n_absorbed", "n_merged", "n_removed", "n_rejected", "n_forced")
         return [
             *((name, "i8", ()) for name in counters),
@@ -289,7 +289,7 @@ class SharedTwinSVM(KernelMethod):
     def n_classes_planned(self) -> int:
         return within(2, MOST_CLASSES)("n_classes", self.n_classes)
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         M, K = int(self.max_twins), self.n_classes_planned
         several = K > 2
         return [
