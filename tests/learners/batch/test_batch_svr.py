@@ -6,7 +6,6 @@ import pytest
 from each import each
 
 from edgesvm import RBF, BatchSVR, Linear
-from edgesvm.learners.batch._smo import solve_view
 
 ENGINES = ["compiled", "reference"]
 
@@ -70,30 +69,6 @@ def test_kkt_conditions_with_bounds_per_sample(engine, shrinking, C):
     model = svr(90, engine, C=C, shrinking=shrinking).fit(X, y, sample_weight=weights)
     assert model.converged_
     assert_optimal(model, X, y, C * weights, 1e-5)
-
-
-@each("tol", [0.1, 1e-8])
-@each("epsilon", [0.0, 1.0])
-@each("seed", [0, 1, 2, 5])
-def test_one_coefficient_goes_the_way_of_two(seed, epsilon, tol):
-    """LIBSVM's beta+ and beta- of one sample, as two samples: the same steps, as long as rounding
-    does not decide between pairs, and the same optimum."""
-    X, y = wave(60, seed)
-    options = {"tol": tol, "shrinking": False}
-    one = solve_view(X, np.full(60, 5.0), RBF(0.5).code, linear=y, epsilon=epsilon, **options)
-    two = solve_view(
-        np.vstack([X, X]),
-        np.repeat([5.0, -5.0], 60),
-        RBF(0.5).code,
-        linear=np.concatenate([y - epsilon, y + epsilon]),
-        **options,
-    )
-    assert one["converged"] and one["clean"]
-    if tol == 0.1:
-        assert one["n_iter"] == two["n_iter"] or not epsilon
-    else:
-        assert one["objective"] == pytest.approx(two["objective"], rel=1e-9)
-        np.testing.assert_allclose(one["beta"], two["beta"][:60] + two["beta"][60:], atol=1e-4)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -265,17 +265,16 @@ class RandSVM(Wrapper):
         size = min(math.ceil(min(self.c * k, 1e18)), self._room, n_rows)
         views["k"][...], views["sample_size"][...] = k, size
         working = of_engine(WorkingSet, self._engine)(views, int(self.seed))
-        working.keep(np.empty(0, np.int64), size)
-        self._offer(source, working)
+        self._offer(source, working, self._keep(working, np.empty(0, np.int64), size))
         if self.k is None:
             self._warn_unless_of_unit_norm(working.n_rows)
         self._solve(working, None)
         best = _Best(views)
         while True:
-            alpha = self._keep_support(working, size)
-            self._offer(source, working, self.solver_)
+            places, alpha = self._support(working)
+            loss = self._offer(source, working, self._keep(working, places, size), self.solver_)
             views["n_passes"][...] += 1
-            primal = self._primal(working.loss)
+            primal = self._primal(loss)
             best.offer(primal, working.n_offered, views["drawn_numbers"], alpha)
             if progress is not None:
                 n_support = len(self.solver_.support_)
@@ -290,23 +289,49 @@ class RandSVM(Wrapper):
         views["primal"][...], views["n_violators"][...] = primal, n_violators
         views["stop"][...] = STOP_REASONS.index(stop)
 
-    def _offer(self, source: Source, working: Any, solver: Any = None) -> None:
-        """One pass: draw from all rows, or from those that violate the solution."""
+    def _keep(self, working: Any, places: np.ndarray, size: int) -> np.ndarray:
+        """Keep the rows at these places, and prepare to draw up to `size`; return the numbers of
+        all rows before, ascending."""
+        views, n = self.core.views, working.n_rows
+        before: np.ndarray = views["before"][:n]
+        before[:] = views["drawn_numbers"][:n]
+        before.sort()
+        working.keep(places, size)
+        return before
+
+    def _offer(
+        self,
+        source: Source,
+        working: Any,
+        known: np.ndarray,
+        solver: Any = None,
+        *,
+        recalling: bool = False,
+    ) -> float:
+        """One pass: draw from all rows, or from those that violate the solution, but for the known
+        ones; with `recalling`, those alone. Returns the sum of weight max(0, 1 - y f)."""
         core, owner, dtype = self.core, type(self).__name__, self.dtype
-        margin = np.inf if solver is None else 1.0 - float(solver.tol)
+        loss = ExactSum()
         for chunk in source.chunks(self._chunk_rows, self._dtype):
             slots, n_known, _ = self._guard.call(core.labels.encode, chunk.y)
             if n_known < len(chunk.y):
                 raise unknown_label(owner, chunk, n_known, core.labels, dtype)
-            decisions = None
+            which = np.isin(chunk.first + np.arange(len(chunk.X)), known) == recalling
+            if chunk.weight is not None:
+                which &= chunk.weight > 0.0
             if solver is not None:
-                decisions = core.views["decisions"][: len(chunk.X)]
-                _, row, status = core.decide_many(chunk.X, decisions)
+                f = core.views["decisions"][: len(chunk.X)]
+                _, row, status = core.decide_many(chunk.X, f)
                 if status > Status.CHANGED:
                     sample = f"{owner}: row {chunk.first + row}"
                     raise refusal(status, sample, dtype, core.labels.in_slots)
-                decisions *= core.labels.sign
-            working.offer(chunk.first, chunk.X, slots, chunk.weight, decisions, margin)
+                f *= np.where(slots == 1, core.labels.sign, -core.labels.sign)
+                which &= f < 1.0 - float(solver.tol)
+                missing = np.maximum(1.0 - f, 0.0)
+                loss.add(missing if chunk.weight is None else chunk.weight * missing)
+            at = np.flatnonzero(which).astype(np.int64)
+            working.offer(chunk.first, chunk.X, slots, chunk.weight, at)
+        return loss.rounded()
 
     def _drawn(self, first: int, last: int) -> Any:
         """Rows of the working set."""
@@ -349,26 +374,24 @@ class RandSVM(Wrapper):
     def _recall(self, source: Source, working: Any, best: _Best) -> tuple[float, int]:
         """Return to the best solution: solve its support vectors again from its coefficients."""
         numbers, alpha = best.solution()
-        working.recall(numbers)
-        self._offer(source, working)
+        working.keep(np.empty(0, np.int64), len(numbers))
+        self._offer(source, working, numbers, recalling=True)
         if working.n_rows < len(numbers):
             raise ValueError(f"{type(self).__name__}: the source changed between two passes")
         self._solve(working, alpha)
         if np.allclose(self.solver_.alpha_, alpha, rtol=1e-12, atol=0.0):
             return best.primal, best.n_violators
-        working.keep(np.arange(working.n_rows), working.n_rows)
-        self._offer(source, working, self.solver_)
-        return self._primal(working.loss), working.n_offered
+        known = self._keep(working, np.arange(working.n_rows), working.n_rows)
+        loss = self._offer(source, working, known, self.solver_)
+        return self._primal(loss), working.n_offered
 
-    def _keep_support(self, working: Any, size: int) -> np.ndarray:
-        """Lines 5 and 6: keep the support vectors, at the front; return their coefficients."""
+    def _support(self, working: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Lines 5 and 6: places of the support vectors, which are kept, and coefficients."""
         solver = self.solver_
         places = np.sort(solver.support_)
         if len(places) == 0:
             places = np.arange(working.n_rows // 2)
-        alpha = solver.alpha_[places]
-        working.keep(places, size)
-        return alpha
+        return places, solver.alpha_[places]
 
     def _solve(self, working: Any, alpha: np.ndarray | None) -> None:
         """Line 6: solve the working set, starting from the coefficients of its first rows."""
@@ -499,6 +522,33 @@ class _Best:
 
     def solution(self) -> tuple[np.ndarray, np.ndarray]:
         return self._numbers[: self._n], self._alpha[: self._n]
+
+
+class ExactSum:
+    """The sum of float64 numbers >= 0, up to 2^26 at a time, without rounding until it is read; so
+    it does not depend on their order."""
+
+    def __init__(self) -> None:
+        self._units = 0  # of 2^-1126: the whole number of them is exact
+
+    def add(self, x: np.ndarray) -> None:
+        if not np.isfinite(x).all():
+            self._units = 1 << 2200
+            return
+        fractions, exponents = np.frexp(x)
+        high = np.floor(np.ldexp(fractions, 26))  # x = (2^27 high + low) 2^(exponent - 53)
+        low = np.ldexp(fractions, 53) - np.ldexp(high, 27)
+        for numbers, shift in ((high, 27), (low, 0)):
+            totals = np.bincount(exponents + 1073, numbers)
+            for k in np.flatnonzero(totals).tolist():
+                self._units += int(totals[k]) << (k + shift)
+
+    def rounded(self) -> float:
+        """The nearest float; infinity if none is that large."""
+        try:
+            return self._units / (1 << 1126)
+        except OverflowError:
+            return math.inf
 
 
 def estimated_support(
