@@ -35,7 +35,7 @@ Look at the raw channels of a sensor or of a file before anything is learned: a 
 ranges, samples a second, the spectrum, and a proposal of --window, --hop and --bands.
 
   edgesvm look /dev/ttyUSB0                        until Ctrl-C
-  edgesvm look /dev/ttyACM0 --http 8080            with a page
+  edgesvm look /dev/ttyACM0 --text --http 8080     lines of text, with a page
   edgesvm look pump.rec                            a recording, a .csv or an .npz
   edgesvm look pump.csv --rate 1000 --label-column none
   edgesvm look pump.rec --window 500 --plot pump.png   the features of its windows, drawn
@@ -160,7 +160,7 @@ def _status(
 def at_port(settings: Settings) -> None:
     """Show what comes until a signal or enough samples; then print the figures and a command."""
     show, status = settings.show, settings.show.status_line()
-    link_of = replace(settings.link, url=settings.port, auto=not settings.link.text)
+    link_of = replace(settings.link, url=settings.port)
     with stop_signals() as signals, server.opened([link_of], signals) as (link,):
         looker = Looker(link, settings.windows.rate)
         port = server.Served(looker.job, link_of, status)

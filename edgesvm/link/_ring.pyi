@@ -3,9 +3,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.link._keyed import Authenticator
-
-POLICIES: tuple[str, ...]
+def __getattr__(name: str) -> Any: ...  # what only this package uses
 
 class Batch(NamedTuple):
     X: NDArray[np.float32]
@@ -91,33 +89,3 @@ class LateLabels:
     def memory(self) -> list[tuple[str, int]]: ...
     def add_label(self, row: int, sequence: int, label: float, weight: float = 1.0) -> None: ...
     def add_epoch(self, row: int) -> None: ...
-
-@final
-class Outbox:
-    capacity: int
-    def __new__(cls, capacity: int = 4096) -> Outbox: ...
-    def __len__(self) -> int: ...
-    def append(self, data: bytes) -> bool: ...
-    def prediction(
-        self,
-        schema_id: int,
-        frame_sequence: int,
-        sequence: int,
-        label: int,
-        flags: int,
-        score: float,
-        guard: Authenticator | None = None,
-    ) -> bool: ...
-    def estimate(
-        self,
-        schema_id: int,
-        frame_sequence: int,
-        sequence: int,
-        flags: int,
-        value: float,
-        low: float,
-        high: float,
-        guard: Authenticator | None = None,
-    ) -> bool: ...
-    def pending(self) -> bytes: ...
-    def consume(self, n: int) -> None: ...
