@@ -230,7 +230,7 @@ class NodeStatus:
         if not self._live or now - self._shown < STATUS_EVERY_S:
             return
         self._shown = now
-        last = getattr(node.scorer, "mae", node.scorer.last_accuracy)
+        last = node.scorer.figure
         figure = "MAE" if node.targets else "accuracy"
         text = (
             f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "

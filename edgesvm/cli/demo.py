@@ -100,14 +100,14 @@ class _Watch:
 
     def __call__(self, node: Node, line: Line, memory: Memory) -> None:
         score = node.scorer
-        if score.last_accuracy is not None:
-            self.accuracy.append((score.received, score.last_accuracy))
+        if score.figure is not None:
+            self.accuracy.append((score.received, score.figure))
         if memory.peak is not None:
             self.memory.append((score.received, memory.peak / 2**20))
         self.status.show(
             lambda: (
                 f"{node.samples_sent:,} sent  {score.received:,} predicted  accuracy of the last "
-                f"{score.window:,} {percent(score.last_accuracy)}  dropped {node.samples_dropped:,}"
+                f"{score.window:,} {percent(score.figure)}  dropped {node.samples_dropped:,}"
             )
         )
 

@@ -22,7 +22,7 @@ from edgesvm.data import Rows, SampleSource
 from edgesvm.link import wire
 from firmware_sim.line import Ledger
 from firmware_sim.node._codec import NO_LABEL
-from firmware_sim.node.scoring import Scorer, TargetScorer
+from firmware_sim.node.scoring import Scorer
 
 _ROWS = 1024  # read from the source at once
 
@@ -117,7 +117,7 @@ class Node(ABC):
         self.targets: bool = getattr(source, "targets", False)
         self.label_dtype = np.dtype(np.float64 if self.targets else np.int32)
         self.no_label: float = np.nan if self.targets else NO_LABEL
-        self.scorer = TargetScorer(window) if self.targets else Scorer(window)
+        self.scorer = Scorer(window, targets=self.targets)
         self.ledger = Ledger()
         self.boots = 0
         self.samples_made = self.samples_sent = self.samples_dropped = self.lost_at_reboot = 0

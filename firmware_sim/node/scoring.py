@@ -1,4 +1,4 @@
-"""Accuracy, or error, and latency of the predictions that a node receives.
+"""Score and latency of the predictions that a node receives.
 
 The node keeps the true labels of its samples even if it does not send them, so it can score a host
 that it does not teach. Memory is fixed.
@@ -6,12 +6,13 @@ that it does not teach. Memory is fixed.
 
 from __future__ import annotations
 
-from collections import deque
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgesvm.link.wire import ABSTAIN, ALARM, REJECTED, TRAINED
+from edgesvm.serve.score import Prequential, RegressionScore
 from firmware_sim.node._codec import NO_LABEL
 
 # A prediction this many samples late is still scored: five minutes at 200 samples per second.
@@ -25,25 +26,29 @@ class Scorer:
     ----------
     window : int
         Number of predictions in the first and the last accuracy.
+    targets : bool
+        Whether labels are numbers.
 
     Attributes
     ----------
-    received, scored, correct : int
-        Predictions received; those with a class, for a sample with a label; those correct.
+    score : Prequential or RegressionScore
+        Of the predictions with a class or a value, for samples with a label.
+    received : int
+        Predictions received.
     abstained, rejected, trained, alarms : int
         Predictions with that flag; of the first two none is scored.
     unknown : int
         Predictions for a sample never sent, sent too long ago, or answered before.
     """
 
-    def __init__(self, window: int = 1000) -> None:
+    def __init__(self, window: int = 1000, *, targets: bool = False) -> None:
         if window < 1:
             raise ValueError(f"window must be at least 1 prediction, got {window}")
         self.window = window
-        self.received = self.scored = self.correct = 0
-        self.abstained = self.rejected = self.unknown = self.trained = self.alarms = 0
-        self._first_correct = 0
-        self._last: deque[bool] = deque(maxlen=window)
+        self.score: Any = RegressionScore(window) if targets else Prequential(window)
+        self._no_label = np.nan if targets else NO_LABEL
+        self.received = self.unknown = 0
+        self.abstained = self.rejected = self.trained = self.alarms = 0
         self._latency_s = np.zeros(REMEMBERED)  # a ring of the latest
         self._latencies = 0
         self.forget()
@@ -51,15 +56,11 @@ class Scorer:
     def forget(self) -> None:
         """Forget the samples that wait for a prediction, as a reboot does; the score stays."""
         self._sequence = np.full(REMEMBERED, -1, np.int64)
-        self._label = self._no_labels(REMEMBERED)
+        self._label = np.full(REMEMBERED, self._no_label)
         self._sent_at = np.zeros(REMEMBERED)
 
-    @staticmethod
-    def _no_labels(n: int) -> NDArray:
-        return np.full(n, NO_LABEL, np.int32)
-
     def sent(self, first: int, labels: NDArray, now: float) -> None:
-        """Enter samples that were sent, numbered from `first`; NO_LABEL if there is no label."""
+        """Enter samples that were sent, numbered from `first`; NO_LABEL or NaN without a label."""
         sequence = np.arange(first, first + len(labels)) & 0xFFFFFFFF
         place = sequence % REMEMBERED
         self._sequence[place], self._label[place], self._sent_at[place] = sequence, labels, now
@@ -90,15 +91,10 @@ class Scorer:
         self.abstained += int(np.count_nonzero(flags & ABSTAIN))
         self.rejected += int(np.count_nonzero(flags & REJECTED))
         self.alarms += int(np.count_nonzero(flags & ALARM))
-        counts = flags & (ABSTAIN | REJECTED) == 0
-        self._score(predicted[counts], self._label[place][counts])
-
-    def _score(self, predicted: NDArray, label: NDArray) -> None:
-        right = (predicted == label)[label != NO_LABEL]
-        self._first_correct += int(right[: max(0, self.window - self.scored)].sum())
-        self.scored += len(right)
-        self.correct += int(right.sum())
-        self._last.extend(right.tolist())
+        label = self._label[place]
+        counts = (flags & (ABSTAIN | REJECTED) == 0) & (label != NO_LABEL) & ~np.isnan(label)
+        for truth, answer in zip(label[counts].tolist(), predicted[counts].tolist(), strict=True):
+            self.score.add(truth, answer)
 
     def _note_latency(self, seconds: NDArray[np.float64]) -> None:
         at = np.arange(self._latencies, self._latencies + len(seconds)) % REMEMBERED
@@ -106,19 +102,24 @@ class Scorer:
         self._latencies += len(seconds)
 
     @property
-    def accuracy(self) -> float | None:
-        """Accuracy over all scored predictions; None before the first."""
-        return self.correct / self.scored if self.scored else None
+    def figure(self) -> float | None:
+        """Accuracy of the last ``window``, or the mean absolute error; None before the first."""
+        score = self.score
+        return score.mae if isinstance(score, RegressionScore) else score.rolling
 
-    @property
-    def first_accuracy(self) -> float | None:
-        """Accuracy over the first ``window`` predictions."""
-        return self._first_correct / min(self.scored, self.window) if self.scored else None
-
-    @property
-    def last_accuracy(self) -> float | None:
-        """Accuracy over the last ``window`` predictions."""
-        return sum(self._last) / len(self._last) if self._last else None
+    def results(self) -> dict[str, Any]:
+        """Accuracy of all predictions, of the first and of the last ``window``; or, of targets, the
+        mean absolute error, R^2 and the share within their interval. None for the others.
+        """
+        score = self.score
+        if isinstance(score, RegressionScore):
+            accuracies: list[float | None] = [None, None, None]
+            errors = [score.mae, score.r2, score.coverage]
+        else:
+            first = score.accuracy if score.first is None else score.first
+            accuracies, errors = [score.accuracy, first, score.rolling], [None, None, None]
+        names = "accuracy", "accuracy_first", "accuracy_last", "mae", "r2", "coverage"
+        return dict(zip(names, accuracies + errors, strict=True))
 
     def latency_us(self) -> dict[str, float] | None:
         """Microseconds from sample to prediction over the last 65,536: ``p50``, ``p99``, ``max``.
@@ -134,56 +135,3 @@ class Scorer:
             "p99": float(ordered[round(0.99 * last)]),
             "max": float(ordered[-1]),
         }
-
-
-class TargetScorer(Scorer):
-    """Scores predicted targets, which have no accuracy but an error.
-
-    Attributes
-    ----------
-    mae : float or None
-        Mean absolute error; None before the first.
-    r2 : float or None
-        1 - (squared errors) / (squared deviations of the targets from their mean).
-    coverage : float or None
-        Share of the targets within their interval.
-    """
-
-    def __init__(self, window: int = 1000) -> None:
-        super().__init__(window)
-        self._absolute = self._squared = self._sum = self._squares = 0.0
-        self._covered = 0
-
-    @staticmethod
-    def _no_labels(n: int) -> NDArray:
-        return np.full(n, np.nan)
-
-    def _score(self, predicted: NDArray, label: NDArray) -> None:
-        known = ~np.isnan(label)
-        target, (value, low, high) = label[known], predicted[known].T
-        error = target - value
-        self.scored += len(target)
-        self._absolute += float(np.abs(error).sum())
-        self._squared += float(error @ error)
-        self._sum += float(target.sum())
-        self._squares += float(target @ target)
-        self._covered += int(np.count_nonzero((low <= target) & (target <= high)))
-
-    @property
-    def accuracy(self) -> float | None:
-        return None
-
-    first_accuracy = last_accuracy = accuracy
-
-    @property
-    def mae(self) -> float | None:
-        return self._absolute / self.scored if self.scored else None
-
-    @property
-    def r2(self) -> float | None:
-        spread = self._squares - self._sum**2 / self.scored if self.scored else 0.0
-        return 1 - self._squared / spread if spread > 0 else None
-
-    @property
-    def coverage(self) -> float | None:
-        return self._covered / self.scored if self.scored else None

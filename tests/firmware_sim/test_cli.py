@@ -124,7 +124,7 @@ class Terminal(io.StringIO):
 
 
 def node_and_line(accuracy):
-    scorer = SimpleNamespace(received=1234, last_accuracy=accuracy)
+    scorer = SimpleNamespace(received=1234, figure=accuracy)
     node = SimpleNamespace(samples_sent=5678, samples_dropped=9, scorer=scorer, targets=False)
     return node, SimpleNamespace(faults=None)
 

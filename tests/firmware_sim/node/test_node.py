@@ -156,9 +156,10 @@ def test_predictions_are_scored_once_and_only_for_what_was_sent():
     node.poll(0.5, prediction(0, 1) + prediction(500, 1))
     node.poll(0.5, prediction(4, 0, wire.ABSTAIN) + prediction(5, 0, wire.REJECTED))
     score = node.scorer
-    assert (score.received, score.scored, score.correct, score.unknown) == (8, 4, 3, 2)
+    assert (score.received, score.score.n, score.unknown) == (8, 4, 2)
     assert (score.abstained, score.rejected) == (1, 1)
-    assert (score.first_accuracy, score.last_accuracy) == (0.5, 1.0)
+    results = score.results()
+    assert [results[f"accuracy{of}"] for of in ("", "_first", "_last")] == [0.75, 0.5, 1.0]
     assert score.latency_us() == pytest.approx({"p50": 5e5, "p99": 5e5, "max": 5e5})
 
 
