@@ -60,7 +60,7 @@ class NodeSettings:
 
     TITLE: ClassVar[str] = "what is sent"
 
-    signal: str = option("rotating", "synthetic sensor", choices=SIGNALS)
+    signal: str = option("rotating", "synthetic sensor", choices=(*SIGNALS, "person"))
     replay: str | None = option(None, "send the rows of a .csv, .npz or .rec", unit="FILE")
     label_column: str | None = option(
         None, "label column of a CSV: name or index; none: no label", unit="NAME"
@@ -127,6 +127,8 @@ class NodeSettings:
                 drop_columns=self.drop_column,
                 targets=self.regress,
             )
+        if self.signal not in SIGNALS:
+            raise ValueError(f"--signal {self.signal} has raw samples only: add --raw-signal")
         return SIGNALS[self.signal](self.seed)
 
     def _raw_source(self, given: dict[str, Any]) -> SampleSource:

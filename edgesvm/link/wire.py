@@ -157,14 +157,16 @@ def encode_sample(
     target: float | None = None,
     weight: float = 1.0,
     time_us: int | None = None,
+    dtype: int = DTYPE_F32,
 ) -> bytes:
-    """Encode one float32 sample for the wire.
+    """Encode one sample for the wire.
 
     Parameters
     ----------
     schema_id, sequence : int
-    x : iterable of float
-        The d features, sent as float32.
+    x : iterable of float or int
+        The d features, sent as float32; or d raw values, -32768 to 32767, of which the host
+        computes ``scale * x + offset``.
     label : int or None
         Class index, -32768 to 32767; None sends no label.
     target : float or None
@@ -173,55 +175,29 @@ def encode_sample(
         0 to 255.996, sent in steps of 1/256, and only with a label.
     time_us : int or None
         Device clock in microseconds, modulo 2**32; None sends no time.
+    dtype : int
+        DTYPE_F32 or DTYPE_I16.
 
     Raises
     ------
     ValueError
-        Label or weight is out of range, or a feature is too large for float32.
+        Label or weight is out of range, or a feature is too large for its type.
     """
-    head, flags = _sample_head(label, weight, time_us, target)
-    values = tuple(x)
-    try:
-        body = head + struct.pack(f"<{len(values)}f", *values)
-    except OverflowError as error:
-        raise ValueError("a feature is too large for float32") from error
-    return encode_frame(SAMPLE_F32, body, schema_id=schema_id, sequence=sequence, flags=flags)
-
-
-def encode_sample_i16(
-    schema_id: int,
-    sequence: int,
-    x: Iterable[int],
-    *,
-    label: int | None = None,
-    target: float | None = None,
-    weight: float = 1.0,
-    time_us: int | None = None,
-) -> bytes:
-    """Encode one int16 sample for the wire, as `encode_sample`: of d raw values, -32768 to 32767,
-    the host computes ``scale * x + offset``.
-    """
-    head, flags = _sample_head(label, weight, time_us, target)
-    values = tuple(int(value) for value in x)
-    body = head + pack_fields(struct.Struct(f"<{len(values)}h"), values, "int16 features")
-    return encode_frame(SAMPLE_I16, body, schema_id=schema_id, sequence=sequence, flags=flags)
-
-
-def _sample_head(
-    label: int | None, weight: float, time_us: int | None, target: float | None
-) -> tuple[bytes, int]:
-    """The bytes before the features, and the flags that announce them."""
-    flags = 0
-    head = b""
+    flags, body = 0, b""
     if time_us is not None:
         flags |= HAS_TIME
-        head += _TIME.pack(time_us & 0xFFFFFFFF)
+        body += _TIME.pack(time_us & 0xFFFFFFFF)
     layout, given, what = (_TARGET, target, "target") if label is None else (_LABEL, label, "label")
     if given is not None:
         flags |= HAS_LABEL
         values = given, round(weight * 256)
-        head += pack_fields(layout, values, f"{what} and weight (0 to 255.996)")
-    return head, flags
+        body += pack_fields(layout, values, f"{what} and weight (0 to 255.996)")
+    is_float = dtype == DTYPE_F32
+    features = tuple(x) if is_float else tuple(map(int, x))
+    packing = struct.Struct(f"<{len(features)}{'f' if is_float else 'h'}")
+    body += pack_fields(packing, features, "float32 features" if is_float else "int16 features")
+    kind = SAMPLE_F32 if is_float else SAMPLE_I16
+    return encode_frame(kind, body, schema_id=schema_id, sequence=sequence, flags=flags)
 
 
 def scale_table(
@@ -238,10 +214,8 @@ def scale_table(
             f"{len(scales)} scales and {len(offsets)} offsets were given; "
             "give one of each per feature"
         )
-    try:
-        pairs = [PAIR.pack(*pair) for pair in zip(scales, offsets, strict=True)]
-    except OverflowError as error:
-        raise ValueError("a scale or an offset is too large for float32") from error
+    both = zip(scales, offsets, strict=True)
+    pairs = [pack_fields(PAIR, pair, "a scale and an offset of float32") for pair in both]
     n = (max_raw - MIN_RAW - PAGE.size) // PAIR.size
     if n < 1:
         raise ValueError(f"max_raw={max_raw} is too small for a page of the scale table")
@@ -253,7 +227,7 @@ def scale_table(
 def pack_fields(layout: struct.Struct, values: tuple[Any, ...], what: str) -> bytes:
     try:
         return layout.pack(*values)
-    except struct.error as error:
+    except (struct.error, OverflowError) as error:
         raise ValueError(f"{what} {values} is out of range: {error}") from error
 
 

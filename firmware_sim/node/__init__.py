@@ -6,7 +6,6 @@ from firmware_sim.node.raw_signals import RAW_SIGNALS, RawAccelerometer, RawRota
 from firmware_sim.node.signals import (
     SIGNALS,
     DriftingGasSensor,
-    PersonAccelerometer,
     PumpFlow,
     RotatingMachine,
 )
@@ -18,7 +17,6 @@ __all__ = [
     "DriftingGasSensor",
     "FrameNode",
     "Node",
-    "PersonAccelerometer",
     "PumpFlow",
     "RawAccelerometer",
     "RawRotatingMachine",

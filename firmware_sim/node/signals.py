@@ -240,75 +240,6 @@ class RotatingMachine(Signal):
         return np.hypot(s, c) * np.float32(2 / a.shape[1]) + np.float32(1e-3)
 
 
-class PersonAccelerometer(Signal):
-    """A three-axis accelerometer at the waist: sitting or standing still (0), or walking (1).
-
-    Each sample is one window of 64 points at 50 Hz (1.28 s), in g: gravity along an axis that leans
-    slowly; walking adds the rise and fall of the hip at the step rate with its second harmonic, and
-    a swing to the sides at half the rate; in one still window of three the person fidgets.
-
-    Features: of the acceleration's magnitude, ln of its standard deviation and of its mean change
-    from point to point, and its share of variance in 1.2 to 2.7 Hz and in 2.7 to 5.1 Hz; ln of the
-    standard deviation from side to side; mean of the forward axis. A linear least-squares
-    classifier reaches about 96 %, the best single feature about 95 %.
-    """
-
-    feature_names = ("std", "jerk", "step", "harmonic", "lateral", "tilt")
-    class_names = ("still", "walking")
-    offsets = np.array([-2.6, -3.4, 0.40, 0.20, -2.8, 0.0], np.float32)
-    scales = np.array([0.8, 0.5, 0.25, 0.12, 0.8, 0.2], np.float32)
-    period_us = 1_280_000
-    _POINTS = 64
-    _RATE_HZ = 50.0
-
-    def _make(self, n: int) -> Arrays:
-        rng = self._rng
-        state, severity = self._stretches.take(n)
-        t = (np.arange(self._POINTS) / self._RATE_HZ).astype(np.float32)
-        axes = rng.standard_normal((3, n, self._POINTS), dtype=np.float32)
-        axes *= rng.uniform(0.015, 0.035, (3, n, 1)).astype(np.float32)
-        lean = 0.25 * np.sin(self._clock(n) / 411.0) + 0.1 * rng.standard_normal(n)
-        up, forward, side = axes
-        forward += np.sin(lean).astype(np.float32)[:, None]
-        up += np.cos(lean).astype(np.float32)[:, None]
-        self._add_steps(up, side, t, np.flatnonzero(state == 1), severity)
-        self._add_fidgets(axes, t, np.flatnonzero((state == 0) & (rng.random(n) < 0.35)))
-        return (self._features(axes) - self.offsets) / self.scales, state
-
-    def _add_steps(self, up, side, t, rows, severity) -> None:
-        rng, n = self._rng, len(rows)
-        cadence = 1.4 + 0.8 * severity[rows] + 0.05 * rng.standard_normal(n)
-        height = np.maximum(0.03, 0.07 + 0.20 * severity[rows] + 0.03 * rng.standard_normal(n))
-        start = rng.uniform(0, 2 * np.pi, n)
-        angle = (2 * np.pi * cadence[:, None] * t + start[:, None]).astype(np.float32)
-        height = height.astype(np.float32)[:, None]
-        heel = rng.uniform(0.3, 0.6, (n, 1)).astype(np.float32)
-        up[rows] += height * (np.sin(angle) + heel * np.sin(2 * angle))
-        side[rows] += np.float32(0.5) * height * np.sin(angle / 2)
-
-    def _add_fidgets(self, axes, t, rows) -> None:
-        rng, n = self._rng, len(rows)
-        for axis in axes:
-            rate = rng.uniform(0.3, 2.0, (n, 1))
-            height = rng.exponential(0.05, (n, 1))
-            start = rng.uniform(0, 2 * np.pi, (n, 1))
-            axis[rows] += (height * np.sin(2 * np.pi * rate * t + start)).astype(np.float32)
-
-    def _features(self, axes) -> NDArray[np.float32]:
-        magnitude = np.sqrt(np.einsum("kij,kij->ij", axes, axes))
-        centred = magnitude - magnitude.mean(axis=1, keepdims=True)
-        power = np.abs(np.fft.rfft(centred, axis=1)) ** 2  # bins of 0.78 Hz
-        total = power.sum(axis=1)
-        X = np.empty((axes.shape[1], self.n_features), np.float32)
-        X[:, 0] = np.log(centred.std(axis=1))
-        X[:, 1] = np.log(np.abs(np.diff(magnitude, axis=1)).mean(axis=1))
-        X[:, 2] = power[:, 2:4].sum(axis=1) / total
-        X[:, 3] = power[:, 4:7].sum(axis=1) / total
-        X[:, 4] = np.log(axes[2].std(axis=1))
-        X[:, 5] = axes[1].mean(axis=1)
-        return X
-
-
 class DriftingGasSensor(Signal):
     """Four metal-oxide gas sensors that smell ethanol (0) or ammonia (1) and age.
 
@@ -415,7 +346,6 @@ class PumpFlow(Signal):
 
 SIGNALS: dict[str, type[Signal]] = {
     "rotating": RotatingMachine,
-    "person": PersonAccelerometer,
     "gas": DriftingGasSensor,
     "flow": PumpFlow,
 }

@@ -500,7 +500,7 @@ def test_prices_that_cannot_be_read(text, table, capsys):
 FAST = ["--baud", 921600, "--flow-control"]
 
 
-@pytest.mark.parametrize("signal", ["rotating", "person", "gas"])
+@pytest.mark.parametrize("signal", ["rotating", "gas"])
 def test_simulate_each_signal(signal, capsys):
     argv = ["simulate", "--signal", signal, "--samples", 300, *FAST]
     told = said_json(capsys, *argv)

@@ -85,7 +85,7 @@ def test_values_out_of_range_cannot_be_packed():
     with pytest.raises(ValueError, match="Heartbeat"):
         wire.Heartbeat(1 << 32, 0).pack()
     with pytest.raises(ValueError, match="int16"):
-        wire.encode_sample_i16(1, 2, [32768])
+        wire.encode_sample(1, 2, [32768], dtype=wire.DTYPE_I16)
     with pytest.raises(ValueError, match="Label"):
         wire.Label(1, 2, 256.0).pack()
 

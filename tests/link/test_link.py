@@ -202,10 +202,12 @@ def test_the_link_goes_on_with_another_dtype(clock):
     crc, pages = wire.scale_table([0.5, 2.0], [1.0, -1.0])
     node.schema = wire.Schema(0, 5, 2, wire.DTYPE_I16, scale_crc=crc)
     told = node.schema.schema_id
-    sample = wire.encode_sample_i16(told, 1, [-32768, 32767], label=-3, time_us=7)
+    sample = wire.encode_sample(told, 1, [-32768, 32767], label=-3, time_us=7, dtype=wire.DTYPE_I16)
     port.inbox += node.schema_frame() + sample
     port.inbox += wire.encode_frame(wire.SCALES, pages[0], schema_id=told)
-    port.inbox += wire.encode_sample_i16(told, 2, [-32768, 32767], label=-3, weight=0.5)
+    port.inbox += wire.encode_sample(
+        told, 2, [-32768, 32767], label=-3, weight=0.5, dtype=wire.DTYPE_I16
+    )
     port.inbox += node.sample(3)  # a float32 sample of an int16 schema
     assert link.poll() == 2
     batch = link.take()
@@ -235,7 +237,7 @@ def test_pages_of_a_long_scale_table_and_one_that_is_lost(clock):
     link, port = connect(clock, node)
     assert node.answers_given == 2
     raw = np.arange(n, dtype=np.int16) * 400
-    port.inbox += wire.encode_sample_i16(node.schema.schema_id, 0, raw)
+    port.inbox += wire.encode_sample(node.schema.schema_id, 0, raw, dtype=wire.DTYPE_I16)
     assert link.poll() == 1
     expected = scales.astype(np.float32) * raw.astype(np.float32) + offsets.astype(np.float32)
     np.testing.assert_array_equal(link.take().X[0], expected)

@@ -36,7 +36,7 @@ def frames_of_a_stream():
         if n == N // 2:  # an intruder's, between two samples
             out += wire.encode_frame(wire.SCHEMA, OTHER.pack())
         if n < N:
-            out += wire.encode_sample_i16(told, n, RAW[n], time_us=1000 * n)
+            out += wire.encode_sample(told, n, RAW[n], time_us=1000 * n, dtype=wire.DTYPE_I16)
         if n >= LATE:
             label = wire.Label(n - LATE, int(Y[n - LATE])).pack()
             out += wire.encode_frame(wire.LABEL, label, schema_id=told)

@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from firmware_sim.node import (
-    SIGNALS,
-    DriftingGasSensor,
-    PersonAccelerometer,
-    PumpFlow,
-    RotatingMachine,
-)
+from firmware_sim.node import SIGNALS, DriftingGasSensor, PumpFlow, RotatingMachine
 
 
 def least_squares_accuracy(X, y, X_test, y_test):
@@ -58,7 +52,7 @@ def test_the_flow_is_no_plane_of_its_sensors_and_they_drift():
     assert 1 - np.diff(y).var() / y.var() < 0.97  # the value before
 
 
-@pytest.mark.parametrize("signal", [RotatingMachine(0), RotatingMachine(1), PersonAccelerometer(0)])
+@pytest.mark.parametrize("signal", [RotatingMachine(0), RotatingMachine(1)])
 def test_a_linear_classifier_does_well_and_a_trivial_one_does_not(signal):
     X, y = signal.read(20000)
     halves = X[:10000], y[:10000], X[10000:], y[10000:]
