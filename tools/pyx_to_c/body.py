@@ -8,7 +8,7 @@ import re
 from Cython.Compiler import ExprNodes as E
 from Cython.Compiler import Nodes as N
 
-from pyx_to_c.expressions import SUFFIX, Expressions
+from pyx_to_c.expressions import Expressions
 from pyx_to_c.names import Struct
 from pyx_to_c.parsing import UnknownNode, statements, walk
 from pyx_to_c.types import SMALL, Stored, declaration, is_index, is_pointer
@@ -35,8 +35,6 @@ class Body(Expressions):
 
     def head(self):
         params = ["char *self"] if self.owner is not None else []
-        if self.program.works_in_step(self.cname):
-            params.append(f"{self.owner.name}_Step *now")
         for name in self.params():
             params.append(declaration(self.local_type(name), self.local_name(name)))
         returns = self.program.returned(self.function, self.real(self.function.returns))
@@ -56,9 +54,6 @@ class Body(Expressions):
         top = [
             f"    {kind} {name} = {maker}(self);" for name, kind, maker in self.structs.values()
         ] + [f"    (void){name};" for name in unused]
-        if self.program.begins_step(self.cname):
-            kind, maker = f"{self.owner.name}_Step", f"{self.owner.name}_step_of"
-            top = [f"    {kind} here = {maker}(self), *now = &here;", *top]
         head = self.head()
         return wrapped(f"{head};"), "\n".join([wrapped(f"{head} {{"), *top, *self.lines, "}"])
 
@@ -70,7 +65,7 @@ class Body(Expressions):
             paths = [*layout.arrays, *layout.derived, *((name,) for name in layout.beside)]
             names += [f"{layout.name}_{'_'.join(path)}" for path in paths]
             names.append(f"{layout.name}_part")
-            if self.structs or self.program.begins_step(self.cname):
+            if self.structs:
                 return True
         word = re.compile(rf"\b({'|'.join(names)})\b")
         parts = re.split(r"^#(?:if|else|endif).*$", "\n".join(self.lines), flags=re.M)
@@ -160,10 +155,6 @@ class Body(Expressions):
             other = [self.from_clause(node, 1)]
         if self.is_sparse(first.condition):
             self.block(other if other and ends(other[-1]) else [*other, *rest])
-            return
-        if asked and self.real_type in SUFFIX:  # a function for one type
-            chosen = then if asked == self.real_type else other
-            self.block(chosen if chosen and ends(chosen[-1]) else [*chosen, *rest])
             return
         test = "!ESVM_IS_FLOAT32" if asked == "double" else "ESVM_IS_FLOAT32"
         whole = not ends(then[-1])
@@ -325,9 +316,6 @@ class Body(Expressions):
     def do_ContinueStatNode(self, node):
         self.emit("continue;")
 
-    def do_PassStatNode(self, node):
-        pass
-
     def do_GILStatNode(self, node):
         if node.state == "nogil":  # the other is for what Python may do in between, and C not
             self.block(statements(node.body))
@@ -343,8 +331,8 @@ class Body(Expressions):
         is_range = (
             isinstance(call, E.SimpleCallNode) and getattr(call.function, "name", "") == "range"
         )
-        if not is_range or not isinstance(node.target, E.NameNode):
-            raise UnknownNode(node, "a loop over what is no range has no translation")
+        if not is_range or not isinstance(node.target, E.NameNode) or node.else_clause is not None:
+            raise UnknownNode(node, "only a loop over a range, without else, has a translation")
         args = call.args
         last = args[0] if len(args) == 1 else args[1]
         step = self.text(args[2]) if len(args) == 3 else "1"
@@ -370,10 +358,6 @@ class Body(Expressions):
             self.depth -= 1
         self.inside(node.body)
         self.emit("}")
-        if node.else_clause is not None:
-            self.emit(f"if (!({test})) {{")
-            self.inside(node.else_clause)
-            self.emit("}")
 
     def is_assigned(self, name, body):
         for node in walk(body):

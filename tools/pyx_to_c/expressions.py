@@ -74,15 +74,8 @@ class Expressions:
     def expr_NullNode(self, node):
         return "NULL", ATOM, "void *"
 
-    def expr_NoneNode(self, node):
-        raise UnknownNode(node, "None has no translation")
-
     def expr_NameNode(self, node):
         name = node.name
-        if name in ("True", "False"):
-            return str(int(name == "True")), ATOM, "int"
-        if name == "NULL":
-            return "NULL", ATOM, "void *"
         if self.is_dtype_of_model(node):
             return "ESVM_IS_FLOAT32", ATOM, "int"
         if name in self.locals:
@@ -143,9 +136,7 @@ class Expressions:
         if layout.is_wired(path):
             raise UnknownNode(node, f"self.{'.'.join(path)} is no one object in C")
         text = f"{layout.name}_{'_'.join(path)}"
-        if layout.is_of_step(path):
-            text = self.in_step(path)
-        elif not members and not layout.is_stored(path) and is_index(kind):
+        if not members and not layout.is_stored(path) and is_index(kind):
             return text, ATOM, self.read_as(kind, path[-1], "esvm_index")  # a number of the model
         for name in members:
             text += ("->" if is_pointer(kind) else ".") + name
@@ -181,10 +172,7 @@ class Expressions:
 
     def expr_AmpersandNode(self, node):
         path = self.path(node.operand)
-        if path is not None and self.program.layout_of(self.owner).is_wired_struct(path):
-            if path[0] in self.program.layout_of(self.owner).of_step:
-                kind = self.program.layout_of(self.owner).type_of(path)
-                return f"&{self.in_step(path)}", UNARY, f"{kind} *"
+        if path is not None and self.program.layout_of(self.owner).is_wired(path):
             return self.local_struct(path)
         if isinstance(node.operand, E.NameNode) and node.operand.name in self.locals:
             self.widen(node.operand.name)  # a pointer to it is a pointer to int64_t
@@ -194,9 +182,6 @@ class Expressions:
 
     def expr_UnaryMinusNode(self, node):
         return "-" + self.text(node.operand, UNARY + 0.5), UNARY, self.type(node.operand)
-
-    def expr_TildeNode(self, node):
-        return "~" + self.text(node.operand, UNARY), UNARY, self.type(node.operand)
 
     def expr_NotNode(self, node):
         return "!" + self.text(node.operand, UNARY), UNARY, "int"
@@ -268,9 +253,8 @@ class Expressions:
             return True
         if isinstance(node, E.AttributeNode):
             path = self.path(node)
-            layout = self.program.layout_of(self.owner) if path else None
             known = path is not None and len(path) == 1
-            known = known and path[0] not in (*layout.beside, *layout.of_step)
+            known = known and path[0] not in self.program.layout_of(self.owner).beside
             return known and not is_pointer(self.type(node))
         if isinstance(node, E.NameNode):
             return node.name not in self.locals
@@ -320,13 +304,6 @@ class Expressions:
         name = node.function.name
         if name in ("min", "max"):
             return self.least(node, "<" if name == "min" else ">")
-        if name == "abs":
-            a = self.text(node.args[0], 1.1)
-            return (
-                f"{a} < 0 ? -{self.text(node.args[0], UNARY)} : {a}",
-                0.2,
-                self.type(node.args[0]),
-            )
         found = self.module.scope.get(name)
         if isinstance(found, Constant):  # of libc
             self.program.need(found)
@@ -436,21 +413,9 @@ class Expressions:
         if found is None:
             raise UnknownNode(node, f"the method {name} is not known to the translator")
         self.program.need_method(self.owner, name)
-        args = [*self.selves(f"{layout.name}_{name}"), *self.arguments(node, found)]
+        args = ["self", *self.arguments(node, found)]
         kind = self.program.returned(found, self.real(found.returns))
         return f"{layout.name}_{name}({', '.join(args)})", ATOM, kind
-
-    def in_step(self, path):
-        """What holds for one step: ``self.budget``, ``self.cache.stride``"""
-        self.program.work_in_step(self.cname)
-        return f"now->{'.'.join(path)}"
-
-    def selves(self, cname):
-        """The first arguments of a method: the arena, and what holds for the step."""
-        if not self.program.works_in_step(cname):
-            return ["self"]
-        self.program.work_in_step(self.cname)
-        return ["self", "now"]
 
     def part(self, node):
         """Where a part of a multiclass learner begins, ``<LearnerCore> self.part(p)``, or None."""
@@ -465,8 +430,7 @@ class Expressions:
         self.program.need_base_method(self.owner, base, name)
         layout = self.program.layout_of(self.owner)
         node.args, kept = node.args[1:], node.args
-        selves = self.selves(f"{layout.name}_{base.name}_{name}")
-        args = [*selves, *self.arguments(node, found)]
+        args = ["self", *self.arguments(node, found)]
         node.args = kept
         return f"{layout.name}_{base.name}_{name}({', '.join(args)})", ATOM, found.returns
 

@@ -7,7 +7,7 @@ from Cython.Compiler import Nodes as N
 
 from pyx_to_c.names import Struct
 from pyx_to_c.parsing import statements
-from pyx_to_c.types import bare, declaration, is_pointer
+from pyx_to_c.types import bare, is_pointer
 
 # Pointers that are set by a function called in __init__: member, type, array.
 MADE_BY = {
@@ -15,9 +15,6 @@ MADE_BY = {
 }
 # What a core keeps beside the arena while it works: it lies behind the arena.
 BESIDE = {"amplitude", "order", "lift"}
-# What holds for the length of one step: it is on the stack, in a struct that `step` makes.
-OF_A_STEP = {"budget", "n_taken", "streaming", "is_full", "n_near", "watching", "first"}
-OF_A_STEP |= {"has_cache", "cache", "block", "n_moves"}
 # Arrays that are zero between samples: a model in flash has them in RAM.
 SCRATCH = {"mapped", "scaled", "features", "angle", "mixed", "scores", "sums", "scratch"}
 SCRATCH |= {"merged", "coded", "point", "complete"}
@@ -50,8 +47,6 @@ class Layout:
         self.derived = {}  # path -> (type, text) of a pointer made from others
         self.instead = {}  # path of an optional array -> the pointer of a model without it
         self.beside = []
-        self.of_step = {}  # name -> type
-        self.begins = {}  # numbers of a step that do not begin at 0
         self.structs = {}
         for cls in reversed(owner.lineage):
             self.fields.update(cls.fields)
@@ -65,8 +60,6 @@ class Layout:
                 self.arrays[name,] = kind.replace("[", " *[").split("[")[0], f"beside_{name}"
             elif name in BESIDE and not is_pointer(kind):
                 self.beside.append(name)
-            elif name in OF_A_STEP and not is_pointer(kind):
-                self.of_step[name] = kind
         for cls in reversed(owner.lineage):
             self.aliases, self.numbers = {}, {}
             self.read(cls.wiring, optional=False)
@@ -137,8 +130,6 @@ class Layout:
             self.arrays[(*path, member)] = kind, array
             self.optional.add((*path, member))
         kind = self.declared(path)
-        if path[0] in self.of_step and isinstance(value, E.IntNode):
-            self.begins[path[0]] = value.value
         if isinstance(value, E.AttributeNode) and value.attribute == "size":
             self.derived[path] = kind, f"{self.name}_LEN_{value.obj.index.value}"
             return
@@ -232,9 +223,6 @@ class Layout:
             p[: len(path)] == path for p in [*self.arrays, *self.derived]
         )
 
-    def is_wired_struct(self, path):
-        return self.is_wired(path)
-
     def is_optional(self, path):
         return tuple(path) in self.optional
 
@@ -248,12 +236,7 @@ class Layout:
 
     def is_state(self, path):
         """Whether setting it sets something in the arena."""
-        return bool(self.split(path)[2]) or path[0] in self.beside or self.is_of_step(path)
-
-    def is_of_step(self, path):
-        """Whether an attribute is a number that holds for one step."""
-        path = tuple(path)
-        return path[0] in self.of_step and path not in self.arrays and path not in self.derived
+        return bool(self.split(path)[2]) or path[0] in self.beside
 
     def constants(self):
         """Attributes that are structs or tables of numbers: (name, type)."""
@@ -302,18 +285,6 @@ class Layout:
         for name, kind in self.fields.items():
             if self.is_wired((name,)):
                 yield from self.made((name,), kind)
-        if self.of_step:
-            members = [f"    {declaration(k, n)};" for n, k in self.of_step.items()]
-            yield "\n".join(["typedef struct {", *members, f"}} {self.name}_Step;"])
-            lines = [
-                f"    made.{name} = {self.name}_{name}_of(self);"
-                if self.is_wired((name,))
-                else f"    made.{name} = {self.begins.get(name, 0)};"
-                for name in self.of_step
-            ]
-            head = f"ESVM_STATIC {self.name}_Step {self.name}_step_of(char *self) {{"
-            first = [f"    {self.name}_Step made;", "    (void)self;"]
-            yield "\n".join([head, *first, *lines, "    return made;", "}"])
 
     def made(self, path, kind):
         whole = f"{self.name}_{'_'.join(path)}"
@@ -333,8 +304,6 @@ class Layout:
             elif (*path, member) in self.optional:
                 has = self.has((*path, member))
                 lines.append(f"    made.{member} = {has} ? {whole}_{member} : NULL;")
-            elif self.is_of_step((*path, member)):
-                lines.append(f"    made.{member} = 0;")
             else:
                 lines.append(f"    made.{member} = {whole}_{member};")
         yield "\n".join([*lines, "    return made;", "}"])

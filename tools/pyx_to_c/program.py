@@ -11,7 +11,6 @@ from pyx_to_c.layout import Layout
 from pyx_to_c.names import Class, Constant, Enum, Function, Module, Struct
 from pyx_to_c.types import bare, declaration, is_index
 
-FIRST_OF_STEP = "_step"  # the method that makes what holds while it works
 PARTS = ("names", "heads", "bodies")
 
 
@@ -28,12 +27,10 @@ class Program:
         self.base_class = Module.load("edgesvm.contract.core").scope["LearnerCore"]
         self.layouts: dict[str, Layout] = {}
         self.wide: set[tuple[int, str]] = set()
-        self.working: set[str] = set()  # methods with what holds for a step
-        while True:  # what is wide makes other things wide
-            before = len(self.wide), len(self.working)
+        before = -1
+        while len(self.wide) > before:  # what is wide makes other things wide
+            before = len(self.wide)
             self.pass_over()
-            if (len(self.wide), len(self.working)) == before:
-                break
 
     def pass_over(self) -> None:
         self.reached: dict[int, object] = {}
@@ -46,7 +43,7 @@ class Program:
         for owner in self.owners:
             self.user = owner.module
             layout = self.layout_of(owner)
-            for kind in [*(kind for _, kind in layout.constants()), *layout.of_step.values()]:
+            for _, kind in layout.constants():
                 self.need_type(kind)
             for root in self.roots:
                 of, _, name = root.rpartition(".")
@@ -175,17 +172,6 @@ class Program:
     def is_wide(self, function, name) -> bool:
         return (id(function), name) in self.wide
 
-    def work_in_step(self, cname) -> None:
-        self.working.add(cname)
-
-    def begins_step(self, cname) -> bool:
-        """Whether a method makes what holds for a step."""
-        return cname in self.working and cname.endswith(FIRST_OF_STEP)
-
-    def works_in_step(self, cname) -> bool:
-        """Whether a method is given it."""
-        return cname in self.working and not cname.endswith(FIRST_OF_STEP)
-
     def returned(self, function, kind) -> str:
         if is_index(kind) and not self.is_wide(function, "return"):
             return "esvm_index"
@@ -234,7 +220,7 @@ class Program:
         known = {path[0] for path in [*layout.arrays, *layout.derived] if len(path) == 1}
         numbers = {}
         for name, kind in layout.fields.items():
-            if name in known | layout.of_step.keys() | set(layout.beside):
+            if name in known or name in layout.beside:
                 continue
             if re.search(rf"\b{owner.name}_{name}\b", text):
                 enum = self.struct_named(kind)
