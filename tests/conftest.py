@@ -41,7 +41,7 @@ APART = {
     "persist",
     "preprocessing",
     "regression",
-    "rig/test_matrix.py",
+    "rig/test_end_to_end.py",
     "serve/test_journal.py",
     "serve/test_score.py",
     "serve/test_taught.py",

@@ -47,15 +47,12 @@ class Ledger:
         Sample frames with a device fault, by ordinal, and its kind; they get no fault on the line.
     unnumbered : set of int
         Those of them whose number a host must not count as seen.
-    never_sent : list of int
-        Samples, by their number since power-on, that were made and never sent.
     """
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.spared: dict[int, str] = {}
         self.unnumbered: set[int] = set()
-        self.never_sent: list[int] = []
         self._spared_at: dict[int, int] = {}  # index of the entry, by ordinal
 
     def __len__(self) -> int:

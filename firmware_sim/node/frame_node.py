@@ -55,10 +55,6 @@ class FrameNode(Node):
         answered by a SCHEMA, which shows why, but samples are not started.
     unknown_frames : int
         Valid frames of a type that this node does not handle.
-    answered : ndarray of bool or None
-        Which samples have had a prediction; None without a limit on samples.
-    answers_astray : int
-        Predictions for samples not made.
     guard : Authenticator or None
         Of this boot; None without a key.
     """
@@ -87,9 +83,7 @@ class FrameNode(Node):
         self.timestamps = timestamps
         self.dtype = dtype
         self.label_delay = label_delay
-        self.schema_changes = self.answers_astray = 0
-        limit = settings.get("samples")
-        self.answered = None if limit is None or limit < 0 else np.zeros(limit, bool)
+        self.schema_changes = 0
         self.clock_offset_us = 0
         self.hellos = self.hellos_refused = self.heartbeats_in = self.unknown_frames = 0
         super().__init__(source, **settings)
@@ -184,13 +178,8 @@ class FrameNode(Node):
         if self.guard is not None and not self.guard.in_session and self.guard.bad_tag > untagged:
             self.log("this node has a key: give it to the host (--key FILE)")
         sequence, label, flags = self._reader.take()
-        if not len(sequence):
-            return
-        self.scorer.answered(sequence, label, flags, now)
-        if self.answered is not None:
-            rows = sequence.astype(np.int64) + self.boot_rows[-1]
-            self.answers_astray += int(np.count_nonzero(rows >= self.samples_made))
-            self.answered[rows[rows < self.samples_made]] = True
+        if len(sequence):
+            self.scorer.answered(sequence, label, flags, now)
 
     def _announce(self, now: float) -> None:
         if now >= self._next_schema:

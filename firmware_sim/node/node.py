@@ -79,12 +79,9 @@ class Node(ABC):
     frames_out : int
         Sample frames sent or in the buffer: the ordinal of the next one.
     ledger : Ledger
-        Records device faults and samples that are never sent; shared with the line once there is
-        one.
+        Records device faults; shared with the line once there is one.
     hears : bool
         Whether it reads what the host sends.
-    boot_rows : list of int
-        Samples made before each power-on.
     """
 
     hears: bool
@@ -122,7 +119,6 @@ class Node(ABC):
         self.boots = 0
         self.samples_made = self.samples_sent = self.samples_dropped = self.lost_at_reboot = 0
         self.frames_out = 0
-        self.boot_rows: list[int] = []
         self._chunks = source.chunks(_ROWS)
         self._X = np.empty((0, source.n_features), np.float32)
         self._y = np.empty(0, self.label_dtype)
@@ -131,7 +127,6 @@ class Node(ABC):
 
     def _power_on(self) -> None:
         self.boots += 1
-        self.boot_rows.append(self.samples_made)
         self.sequence = 0  # of the next sample; also the samples made since this boot
         self.boot_dropped = 0
         self._booted_at: float | None = None
@@ -145,8 +140,7 @@ class Node(ABC):
 
     def reboot(self) -> None:
         """Like the reset button: clears the buffers, the counters since boot and the handshake."""
-        for block in self._queue:
-            self.ledger.never_sent.append(self.boot_rows[-1] + block.first)
+        for _ in self._queue:
             self.frames_out -= 1
             self.ledger.unsend(self.frames_out)
         self.lost_at_reboot += len(self._queue)
@@ -273,11 +267,10 @@ class Node(ABC):
     def queue_labels(self, first: int, labels: NDArray) -> None:
         """Queue the labels of these samples, if labels are sent separately."""
 
-    def drop(self, sequence: int) -> None:
+    def drop(self) -> None:
         """Drop a sample before it is sent."""
         self.samples_dropped += 1
         self.boot_dropped += 1
-        self.ledger.never_sent.append(self.boot_rows[-1] + sequence)
 
     def _take_due_samples(self, now: float) -> None:
         assert self.rate is not None and self._started_at is not None
@@ -288,7 +281,7 @@ class Node(ABC):
             for sample in samples.split() if samples is not None else ():
                 if self._queued_bytes + len(sample.data) > self.tx_bytes:
                     self.frames_out -= 1
-                    self.drop(sample.first)
+                    self.drop()
                 else:
                     self._queue.append(sample)
                     self._queued_bytes += len(sample.data)

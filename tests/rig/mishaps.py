@@ -71,7 +71,7 @@ def _unknown_label(node, now, sample, rng):
 
 
 def _overrun(node, now, sample, rng):
-    node.drop(sample.sequence)
+    node.drop()
     return b""
 
 

@@ -9,7 +9,9 @@ from each import each
 from edgesvm.link.link import Link
 from edgesvm.persist.checkpoint import _File
 from edgesvm.serve.job import Job
+from firmware_sim.line.faults import FAULTS, UNPLUGGING
 from rig.__main__ import main
+from rig.mishaps import MISHAPS
 from rig.power.disk import SimulatedDisk
 from rig.simulation.host import SavesLater
 from rig.simulation.plan import EVENTS, Event, plan
@@ -60,6 +62,48 @@ def test_a_healthy_node_is_learned_from_again_after(kind, is_mute):
 def test_control_a_host_that_waits_at_a_dead_port():
     with mock.patch.object(Link, "_mind_silence", lambda self, seconds: None):
         assert after(False, "half-open").broken
+
+
+# Each fault alone. The plain host knows what arrived, the ledger what was done to it.
+
+RATES = dict.fromkeys(FAULTS, 0.03) | {"noise": 0.002, "overlong": 0.002}
+RATES |= dict.fromkeys(UNPLUGGING, 0.002)
+FASTER = replace(SOUND, is_mute=False, events=(), node=SOUND.node | {"samples": 700, "rate": 40.0})
+
+
+@each("kind", FAULTS)
+def test_each_fault_of_the_wire_alone(kind):
+    end = simulate(0, of=replace(FASTER, faults={kind: RATES[kind]}))
+    struck, c = end.ledger.counts()[kind], end.counters
+    assert not end.broken and struck > 0, end
+    bad = "bad_cobs", "bad_crc", "bad_len", "oversize"
+    assert sum(c[name] for name in bad) == end.ledger.total("bad")
+    assert c["duplicate"] == end.ledger.total("copies")
+    assert c["empty"] >= end.ledger.total("empties")
+    assert c["discarded_bytes"] >= end.ledger.total("discarded")
+    assert c["disconnects"] == struck * (kind in UNPLUGGING)
+    assert c["logs"] == struck * (kind == "reboot")
+
+
+# Which counter says how often a mishap came about; of the others none does.
+COUNTED = {"nan": "bad_nan", "inf": "bad_inf", "dimension": "bad_dimension", "clock": "clock_jumps"}
+COUNTED |= {"unknown-label": "unknown_label", "schema": "schema_mismatch", "overrun": "missing"}
+COUNTED |= {"label-expired": "label_expired", "label-stray": "label_unknown"}
+COUNTED |= {"label-repeated": "label_duplicate"}
+
+
+@each("kind", MISHAPS)
+def test_each_mishap_of_the_device_alone(kind):
+    of = replace(FASTER, mishaps={kind: 0.001 if kind == "schema" else 0.03})
+    of.node["samples"] = 1200
+    if kind.startswith("label-"):
+        words, node = (*of.words, "--late-labels", "100"), of.node | {"label_mode": "late"}
+        of = replace(of, words=words, node=node, told=of.told | {"late": 100, "labels": "late"})
+    end = simulate(0, of=of)
+    struck, c = end.ledger.counts()[kind], end.counters
+    assert not end.broken and struck > 0, end
+    assert kind not in COUNTED or c[COUNTED[kind]] == struck
+    assert kind != "label-never" or c["unlabelled"] + c["waiting"] == struck
 
 
 # Mistakes, each as a function in place of a method.

@@ -249,6 +249,8 @@ class FrameReader(Reader):
         if runs and self._joins:
             del runs[0]
             self._joins = False
+        if len(self._partial) > 2 * wire.MAX_RAW:  # no frame, however it goes on
+            self._partial, self._joins = b"", True
         for run in filter(None, runs):
             raw = raw_frame(run)
             if raw is not None and self._session is not None:
@@ -279,8 +281,8 @@ class FrameReader(Reader):
             elif kind == wire.SCHEMA:
                 self._on_schema(wire.Schema.unpack(body))
             elif kind == wire.SCALES:
-                page, table = wire.ScalePage.unpack(body), self._table
-                if table and table.schema.schema_id == schema_id and table.take(page):
+                table = self._table
+                if table and table.schema.schema_id == schema_id and table.take(body):
                     self._adopt(table.schema)
         except wire.BadBody:
             self.counts["bad_control"] += 1

@@ -68,6 +68,8 @@ class Host:
         The first invariant that did not hold.
     lives : int
         Processes so far.
+    counters : dict
+        Of the last report.
     """
 
     def __init__(self, world: World) -> None:
@@ -75,6 +77,7 @@ class Host:
         self.settings = read(run.Settings, _parse(world.plan.words))
         self.broken = ""
         self.lives = 0
+        self.counters: dict[str, int] = {}
         self.last_news_at = 0.0  # when a sample or a label was taken, or refused
         self.n_learned = 0
         # The plain learner as it was at the last save that was acknowledged, and at each that was
@@ -196,8 +199,8 @@ class Host:
         world.note(f"life {self.lives} ended {ended}")
         if ended != "well":
             return False
-        told = json.loads(out.getvalue())["counters"]
-        if self._plain is None or told["taken"] != self._plain.counts["taken"]:
+        self.counters = json.loads(out.getvalue())["counters"]
+        if self._plain is None or self.counters["taken"] != self._plain.counts["taken"]:
             self.breaks("the report has another number of samples")
         if self._plain.counts["learned"] and not (self._saver and self._saver.has_failed):
             last = self.copies[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from firmware_sim.line import Ledger
 from rig.simulation.host import Broken, Host
 from rig.simulation.plan import CALM_S, Plan, plan
 from rig.simulation.world import World
@@ -15,7 +16,7 @@ class Outcome:
     """What became of a seed.
 
     ``broken`` : the invariant that did not hold, at event `n_events`; empty if all did. ``trace`` :
-    a hash of all events: a replay has the same.
+    a hash of all events: a replay has the same. ``counters`` : those of the last report.
     """
 
     seed: int
@@ -26,6 +27,8 @@ class Outcome:
     learned: int
     trace: str
     seconds: float
+    counters: dict[str, int]
+    ledger: Ledger
     lines: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -60,6 +63,8 @@ def simulate(seed: int, *, keep_lines: bool = False, of: Plan | None = None) -> 
         host.n_learned,
         world.trace,
         time.perf_counter() - started,
+        host.counters,
+        world.node.ledger,
         tuple(world.lines or ()),
     )
 

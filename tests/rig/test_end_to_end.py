@@ -1,0 +1,124 @@
+"""Node, line, a real link and a learner, end to end in memory; what the simulation has not."""
+
+import math
+
+import numpy as np
+import pytest
+from each import each
+
+from edgesvm import StreamSVM
+from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.link import open_link
+from edgesvm.serve.taught import taught
+from firmware_sim.harness import InMemory
+from firmware_sim.line import FaultInjector, MemoryLink
+from firmware_sim.line.faults import FAULTS, UNPLUGGING
+from firmware_sim.node import FrameNode, RotatingMachine, TextNode
+
+
+class Bench(InMemory):
+    """A node, a line and a host on one clock; simulated time goes by while the host waits."""
+
+    def __init__(self, node, *, capacity=8192, **line):
+        super().__init__(node, link=MemoryLink(capacity), **line)
+        self.node, self.line = node, self.pump.line
+
+    @property
+    def drained(self):
+        return self.pump.done and not self._unread and not self._link.to_host
+
+
+def bench(*, samples=3000, baud=None, capacity=8192, **settings):
+    node = FrameNode(RotatingMachine(0), samples=samples, **settings)
+    return Bench(node, capacity=capacity, baud=baud)
+
+
+def connect(setup, **options):
+    return open_link("memory", opener=setup.open, clock=setup.clock, sleep=setup.sleep, **options)
+
+
+def serve(setup, **options):
+    """Learn until all is drained; the counters, after every check there is."""
+    link = connect(setup, **options)
+    runner = taught(link, StreamSVM(lookahead=4), clock=lambda: setup.now)
+    while not setup.drained and setup.now < 600:
+        try:
+            runner.step(0.02)
+        except LinkDown:
+            link.reconnect()
+    runner.step(0.0)
+    assert setup.drained and runner.check_identities() == []
+    return runner.counters()
+
+
+RATES = dict.fromkeys(FAULTS, 0.03) | {"noise": 0.002, "overlong": 0.001}
+RATES |= dict.fromkeys(UNPLUGGING, 0.002)
+BAD_LINES = ("too_long", "bad_columns", "bad_char", "bad_checksum", "no_checksum", "bad_sequence")
+
+
+@each("kind", FAULTS)
+def test_each_fault_of_the_wire_alone_in_lines_of_text(kind):
+    faults = FaultInjector({kind: RATES[kind]}, seed=5, delimiter=10)
+    node = TextNode(RotatingMachine(0), samples=3000, numbered=True, checksum="crc16")
+    setup = Bench(node, faults=faults)
+    c = serve(setup, mode="text")
+    ledger = faults.ledger
+    assert ledger.counts()[kind] > 0 and setup.line.lost_bytes == 0
+    # A second boot, and it alone, says the schema line again; nothing garbled passes for a comment.
+    assert c["comments"] == node.boots
+    assert sum(c[name] for name in BAD_LINES) == ledger.total("bad")
+    assert c["duplicate"] == ledger.total("copies", ("duplicate", "stale"))
+    assert c["disconnects"] == ledger.counts().get(kind, 0) * (kind in UNPLUGGING)
+    if kind != "reboot":  # which takes with it what the board had not sent
+        assert c["unique"] == 3000 - ledger.frames_lost
+    assert c["learned"] == c["unique"] and c["unprotected"] == 0
+
+
+def test_a_device_that_overruns_owns_up_to_what_is_missing():
+    setup = bench(samples=800, baud=115200, rate=1000.0)
+    c = serve(setup)
+    dropped = setup.node.samples_dropped
+    assert dropped > 300 and c["node_samples_dropped"] == dropped
+    assert c["learned"] == c["unique"] == 800 - dropped
+    # Those after the last that was sent leave no gap.
+    assert c["missing"] == c["span"] - c["unique"] <= dropped
+
+
+def test_a_slow_consumer_costs_samples_and_no_memory():
+    """A host that polls and takes nothing: the ring drops its oldest, and says how many."""
+    setup = bench(samples=2000)
+    link = connect(setup, ring=64)
+    held = link.nbytes
+    while not setup.drained:
+        link.poll(0.01)
+    c = link.counters
+    assert c["ring_dropped"] == 2000 - 64 and c["ring_high_water"] == 64
+    assert link.nbytes == held and link.check_identities() == []
+
+
+def test_a_uart_nobody_reads_in_time_overruns():
+    setup = bench(samples=2000, baud=2_000_000, capacity=4096)
+    link = connect(setup)
+    runner = taught(link, StreamSVM(), clock=lambda: setup.now)
+    while not setup.drained:
+        runner.step(0.0)
+        setup.sleep(0.05)  # 10,000 bytes into a buffer of 4,096
+    assert setup.line.lost_bytes > 10_000
+    c = runner.counters()
+    assert runner.check_identities() == []
+    assert c["missing"] > 500 and c["learned"] == c["unique"] < 1500
+
+
+class Garbled(FaultInjector):
+    """Another baud rate: every byte arrives as some other byte."""
+
+    def feed(self, data):
+        return [self._rng.integers(0, 256, len(data)).astype(np.uint8).tobytes()]
+
+
+def test_baud_mismatch_is_told_from_silence():
+    setup = bench()
+    setup.line.faults = Garbled({}, seed=1)
+    with pytest.raises(NoSchema, match="the node uses 9600 baud"):
+        connect(setup, baud=9600)
+    assert setup.node.hellos > 10 and math.isclose(setup.now, 10.0, abs_tol=0.1)
