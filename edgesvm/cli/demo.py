@@ -8,7 +8,7 @@ from typing import Any
 
 from edgesvm import load
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments, plan, score_words, simulate
+from edgesvm.cli import arguments, plan, reports, simulate
 from edgesvm.cli.learner_settings import LearnerSettings
 from edgesvm.cli.options import option, section
 from edgesvm.cli.process import StatusLine
@@ -130,10 +130,10 @@ def _report(report: Report, settings: Settings, machine: RotatingMachine) -> str
         [
             "3. Report\n",
             report.text(),
-            simulate.edge_words(edge),
+            *reports.words(edge),
             f"no labels the saved model on the next {UNLABELLED:,} samples, none of them learned: "
-            f"{score_words.accuracy(frozen)}",
-            *(f"          {line}" for line in score_words.remarks(frozen)),
+            f"{reports.scored(frozen)}",
+            *(f"          {line}" for line in reports.remarks(frozen)),
             f"bytes     planned {edge['bytes_planned']:,} = allocated {edge['bytes_allocated']:,} "
             f"of {settings.learner.memory}; link {format_bytes(edge['link_bytes'])}",
             f"allocator {(calls - control) / COUNTED:.6f} calls per sample over {COUNTED:,} "

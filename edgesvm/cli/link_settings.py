@@ -7,12 +7,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from edgesvm.cli import arguments, ports
 from edgesvm.cli.options import option, section
-from edgesvm.errors import LinkDown, NoSchema, RowsError
+from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link import Link, open_link
 from edgesvm.link.keyed import read_key
 from edgesvm.link.link import SILENT_AFTER
@@ -85,16 +85,6 @@ class FileSettings(ColumnSettings):
         )
         say_notes(path, getattr(rows, "notes", ()))
         return rows
-
-    def open_unlabelled(self, path: str) -> FileRows:
-        """The same; without a label's column if none is asked for and the last one of a CSV holds
-        no labels."""
-        try:
-            return self.open(path)
-        except RowsError:
-            if self.label_column is not None:
-                raise
-            return replace(self, label_column="none").open(path)
 
 
 def say_notes(path: str, notes: Iterable[str]) -> None:

@@ -6,24 +6,24 @@ import math
 import os
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from edgesvm import __version__
 from edgesvm.cli import arguments, server
-from edgesvm.cli.link_settings import SUFFIXES, FileRows, FileSettings, UnlabelledLink
+from edgesvm.cli.link_settings import SUFFIXES, FileSettings, UnlabelledLink
 from edgesvm.cli.options import argument, option, parsed, section
-from edgesvm.cli.process import stop_signals
+from edgesvm.cli.process import Signals
 from edgesvm.cli.show_settings import PageSettings
 from edgesvm.cli.window_settings import UnlabelledWindows
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.data import CsvRows
-from edgesvm.link import Batch, Link, Recording
+from edgesvm.errors import RowsError
+from edgesvm.link import Batch, Link
+from edgesvm.link.files import RowsLink
 from edgesvm.preprocessing.first_look import figures
 from edgesvm.serve.job import Job
 from edgesvm.serve.page import words
@@ -45,12 +45,37 @@ samples that came; of a file, of its first. All columns of text lines are channe
 """
 KEPT = 8192  # samples of a port
 READ = 1 << 17  # samples of a file
-CHUNK_ROWS = 4096
 MOST_CLASSES = 32  # a last column of more values is no label, and neither is one of one value
 WIDTH = 79  # of the text
 MOST_CHANNELS = 8
 CURVE_ROWS, SPECTRUM_ROWS = 3, 4
 LEVELS = "▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookedAt(UnlabelledLink):
+    """A port, or the rows of a file."""
+
+    files: FileSettings = section(FileSettings)
+
+    @property
+    def is_file(self) -> bool:
+        return os.path.isfile(self.url) or self.url.lower().endswith(SUFFIXES)
+
+    def open(self, sleep: Callable[[float], None] = time.sleep) -> Any:
+        if not self.is_file:
+            return super().open(sleep)
+        files = self.files
+        try:
+            rows = files.open(self.url)
+            guessed = isinstance(rows, CsvRows) and rows.labelled and files.label_column is None
+            if guessed and not 1 < rows.n_classes <= MOST_CLASSES:
+                rows = replace(files, label_column="none").open(self.url)
+        except RowsError:  # the last column holds no labels, say
+            if files.label_column is not None:
+                raise
+            rows = replace(files, label_column="none").open(self.url)
+        return RowsLink(rows, self.url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,190 +87,163 @@ class Settings:
         unit="PNG",
         check=arguments.new_file,
     )
-    columns: FileSettings = section(FileSettings)
-    link: UnlabelledLink = section(UnlabelledLink)
+    link: LookedAt = section(LookedAt)
     windows: UnlabelledWindows = section(UnlabelledWindows)
     show: PageSettings = section(PageSettings)
 
 
 def act(settings: Settings) -> int:
-    if os.path.isfile(settings.port) or settings.port.lower().endswith(SUFFIXES):
-        at_file(settings)
-    else:
-        at_port(settings)
-    return 0
+    if settings.plot:
+        from edgesvm.cli import figures  # noqa: F401  (reports a missing matplotlib right away)
+    return LookSession(settings).serve()
 
 
 class Looker(Shown):
-    """Keeps the last samples of a link, and shows them.
+    """Keeps the last samples of a link, or the first of a file, and shows them.
 
     Attributes
     ----------
     job : Job
+    labels : set
+        Those of the samples.
     """
 
-    def __init__(self, link: Link, rate: float | None) -> None:
+    def __init__(self, link: Any, rate: float | None, *, kept: int, is_file: bool) -> None:
         assert link.schema is not None  # open
-        self.link, self.job = link, Job(link, keep=self._keep)
-        self._kept = np.zeros((KEPT, link.schema.n_features), np.float32)
-        self._told = rate or (1e6 / link.schema.nominal_us if link.schema.nominal_us else None)
+        self.link, self.job, self.labels = link, Job(link, keep=self._keep), set[Any]()
+        self._X = np.zeros((kept, link.schema.n_features), np.float32)
+        self._numbers = np.zeros(kept, np.int64)
+        self.told = rate or (1e6 / link.schema.nominal_us if link.schema.nominal_us else None)
+        self._is_file, self._n = is_file, 0  # samples kept so far
         self._began = time.monotonic()
         self._first = self._last = 0.0
         self._before = 0  # samples of the first look: they came before it
 
     def _keep(self, batch: Batch) -> None:
-        X, taken = batch.X, self.job.taken
-        n = len(X)
+        if isinstance(batch.X, SparseRows):
+            raise ValueError("raw samples must be dense rows, not a sparse matrix")
+        self.labels.update(batch.y[batch.has_label].tolist())
+        fine = np.isfinite(batch.X).all(axis=1)
+        n = int(fine.sum())
         if not n:
             return
-        self._kept[np.arange(taken, taken + n)[-KEPT:] % KEPT] = X[-KEPT:]
+        most = len(self._X)
+        at = np.arange(self._n, self._n + n)[-most:] % most
+        self._X[at] = batch.X[fine][-most:]
+        self._numbers[at] = batch.sequence[fine][-most:]
         self._last = time.monotonic()
-        if taken == 0:
+        if self._n == 0:
             self._first, self._before = self._last, n
+        self._n += n
+
+    @property
+    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the samples, and the samples (n, d), in their order."""
+        order = np.arange(max(0, self._n - len(self._X)), self._n) % len(self._X)
+        return self._numbers[order], self._X[order]
 
     @property
     def rate(self) -> float | None:
         """Samples a second as measured; None before there are some."""
         seconds = self._last - self._first
-        return (self.job.taken - self._before) / seconds if seconds > 0 else None
+        if self._is_file or seconds <= 0:
+            return None
+        return (self._n - self._before) / seconds
 
     def tick(self) -> None:
         """Nothing is kept over time."""
 
     def status(self) -> dict[str, Any]:
         """All that is shown, as JSON has it."""
-        order = np.arange(max(0, self.job.taken - KEPT), self.job.taken) % KEPT
-        counters = self.link.counters
-        shown = _status(self.link.name, self._kept[order], self.rate, self._told)
-        return shown | {
-            "seconds": round(time.monotonic() - self._began, 3),
+        (numbers, X), rate, counters = self.kept, self.rate, self.link.counters
+        names = self.link.feature_names or [f"x{j}" for j in range(X.shape[1])]
+        at = self.told or (float(f"{rate:.3g}") if rate else 1.0)
+        lost = words.losses(counters)
+        if self._is_file and (missing := int(np.maximum(np.diff(numbers) - 1, 0).sum())):
+            lost = [{"count": missing, "why": words.LOSSES["missing"]}]
+        return {
+            "kind": "look",
+            "version": __version__,
+            "port": self.link.name,
+            "time": time.time(),
+            "rate": rate,
+            "told_rate": self.told,
+            "remarks": {},
+            **(figures(X.astype(np.float64), at, names) if len(X) else {}),
+            "seconds": None if self._is_file else round(time.monotonic() - self._began, 3),
             "stale_seconds": plain(self.stale_seconds),
-            "samples": self.job.taken,
+            "samples": self._n,
             "counters": counters,
-            "lost": words.losses(counters),
-            "memory": {"model": 0, "link": self.link.nbytes, "page": self._kept.nbytes},
+            "lost": lost,
+            "memory": {"model": 0, "link": self.link.nbytes, "page": self._X.nbytes},
         }
 
     def progress(self) -> str:
-        last = self._kept[(self.job.taken - 1) % KEPT] if self.job.taken else []
+        last = self._X[(self._n - 1) % len(self._X)] if self._n else []
         told = " ".join(f"{value:.4g}" for value in last)
         rate = "-" if self.rate is None else f"{self.rate:,.3g}"
-        return f"{self.job.taken:,} samples  {rate}/s  {told}"
+        return f"{self._n:,} samples  {rate}/s  {told}"
 
 
-def _status(
-    name: str,
-    X: np.ndarray,
-    rate: float | None,
-    told: float | None,
-    channels: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Of the samples X (n, d), at a rate that was measured and one that the source or the user
-    told."""
-    names = channels or [f"x{j}" for j in range(X.shape[1])]
-    at = told or (float(f"{rate:.3g}") if rate else None)
-    shown = figures(X.astype(np.float64), at or 1.0, names) if len(X) else {}
-    return {
-        "kind": "look",
-        "version": __version__,
-        "port": name,
-        "time": time.time(),
-        "rate": rate,
-        "told_rate": told,
-        "remarks": {},
-        **shown,
-    }
+class LookSession(server.Session):
+    """A port until a signal or enough samples, or the first samples of a file."""
 
+    reports_to_stdout = True
 
-def at_port(settings: Settings) -> None:
-    """Show what comes until a signal or enough samples; then print the figures and a command."""
-    show, status = settings.show, settings.show.status_line()
-    link_of = replace(settings.link, url=settings.port)
-    with stop_signals() as signals, server.opened([link_of], signals) as (link,):
-        looker = Looker(link, settings.windows.rate)
-        port = server.Served(looker.job, link_of, status)
-        try:
-            with show.at({link.name: lambda: looker}, status) as looks:
-                port.look = looks.get(link.name, port.look)
-                server.serve([port], looker.progress, signals=signals, status=status)
-        finally:
-            status.end()
-        _print(looker.status(), "watch", as_json=show.json)
-    if port.error is not None:
-        raise port.error
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        link = replace(settings.link, url=settings.port)
+        if link.is_file:
+            link = replace(link, samples=link.samples or READ)
+        super().__init__([link], settings.show)
 
+    def ports(
+        self, links: list[Link], checkpoints: list[Any], signals: Signals
+    ) -> list[server.Served]:
+        (link,), asked = links, self._links[0]
+        kept = asked.samples or KEPT if asked.is_file else KEPT
+        rate = self._settings.windows.rate
+        self._looker = Looker(link, rate, kept=kept, is_file=asked.is_file)
+        return [server.Served(self._looker.job, asked, self.status, view=lambda: self._looker)]
 
-def at_file(settings: Settings) -> None:
-    """Print the figures of a file's first samples, and a command."""
-    file, columns, windows = settings.port, settings.columns, settings.windows
-    most = settings.link.samples or READ
-    if settings.plot:
-        from edgesvm.cli import figures as pictures  # reports a missing matplotlib right away
-    source = columns.open_unlabelled(file)
-    X, numbers, classes = _read(source, most)
-    guessed = isinstance(source, CsvRows) and source.labelled and columns.label_column is None
-    if guessed and not 1 < classes <= MOST_CLASSES:
-        source = replace(columns, label_column="none").open(file)
-        X, numbers, classes = _read(source, most)
-    told = windows.rate or (1e6 / source.period_us if source.period_us else None)
-    shown = _status(file, X, None, told, source.feature_names)
-    shown |= {"samples": len(X), "seconds": None, "lost": []}
-    missing = int(np.maximum(np.diff(numbers) - 1, 0).sum())
-    if missing:
-        shown["lost"] = [{"count": missing, "why": words.LOSSES["missing"]}]
-    if settings.plot:
-        cut = windows if windows.window else parsed(UnlabelledWindows, shown.get("options", ""))
-        features = replace(cut, rate=told).windows()
+    def save(self) -> None:
+        """Draw the features of windows, if that is asked for."""
+        settings, looker, port = self._settings, self._looker, self.port
+        if not settings.plot or not port.settings.is_file or port.error:
+            return
+        from edgesvm.cli import figures as pictures
+
+        cut = settings.windows
+        if not cut.window:
+            cut = parsed(UnlabelledWindows, looker.status().get("options", ""))
+        features = replace(cut, rate=looker.told).windows()
         if features is None:
-            raise ValueError(f"{file}: too few samples to propose windows; give --window N")
-        features.allocate(source.n_features).name_features(source.feature_names)
-        pictures.features(features, zip(numbers.tolist(), X, strict=True), settings.plot, file)
-    _print(shown, "eval" if classes > 1 else "watch", as_json=settings.show.json)
+            raise ValueError(
+                f"{port.link.name}: too few samples to propose windows; give --window N"
+            )
+        features.allocate(port.link.schema.n_features).name_features(port.link.feature_names)
+        numbers, X = looker.kept
+        samples = zip(numbers.tolist(), X, strict=True)
+        pictures.features(features, samples, settings.plot, port.link.name)
 
+    def progress(self) -> str:
+        return self._looker.progress()
 
-def _read(source: FileRows, most: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """The first samples (n, d) whose values are finite, their numbers, and how many classes."""
-    with closing(source):
-        numbers, rows, labels = [], [], set()
-        for number, x, label in islice(samples(source), most):
-            labels.add(label)
-            if np.isfinite(x).all():
-                numbers.append(number)
-                rows.append(x.copy())
-    X = np.array(rows, np.float32).reshape(-1, source.n_features)
-    return X, np.array(numbers, np.int64), len(labels - {None})
+    def summary(self) -> dict[str, Any]:
+        return self._looker.status()
 
+    def report(self, summary: dict[str, Any]) -> None:
+        if self.port.error is None:
+            super().report(summary)
 
-def samples(source: FileRows) -> Iterator[tuple[int, np.ndarray, int | None]]:
-    """Number, channels and label of each sample; None where it has no label.
-
-    The number is that of the row, from 0, or in a recording the sequence number.
-    """
-    if isinstance(source, Recording):
-        for batch in source.batches():
-            columns = batch.sequence.tolist(), batch.X, batch.y.tolist(), batch.has_label
-            for number, x, label, has_label in zip(*columns, strict=True):
-                yield number, x, label if has_label else None
-        return
-    number = 0
-    for X, y in source.chunks(CHUNK_ROWS):
-        if isinstance(X, SparseRows):
-            raise ValueError("raw samples must be dense rows, not a sparse matrix")
-        for i, x in enumerate(X):
-            yield number, x, None if y is None else int(y[i])
-            number += 1
-
-
-def _print(status: dict[str, Any], command: str, *, as_json: bool) -> None:
-    """The figures as text or a JSON line, and the command to copy."""
-    if as_json:
-        import json
-
-        print(json.dumps(status), flush=True)
-        return
-    print("\n".join(line[:WIDTH].rstrip() for line in _lines(status)))
-    if status["samples"]:
-        print(f"\nNext: edgesvm {command} {status['port']} {status['options']}".rstrip())
+    def words(self, summary: dict[str, Any]) -> Iterable[str]:
+        """The figures, and the command to copy."""
+        yield from (line[:WIDTH].rstrip() for line in _lines(summary))
+        if summary["samples"]:
+            is_labelled = self.port.settings.is_file and len(self._looker.labels) > 1
+            command = "eval" if is_labelled else "watch"
+            yield ""
+            yield f"Next: edgesvm {command} {summary['port']} {summary['options']}".rstrip()
 
 
 # The figures as text.

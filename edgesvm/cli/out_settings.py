@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments
 from edgesvm.cli.options import option
-from edgesvm.cli.saved_model import claimed
 from edgesvm.learner import Learner, learner_in
 from edgesvm.serve.outputs.sink import port_name
 
@@ -81,20 +79,6 @@ class OutSettings:
         """``--out``, and each file that it writes."""
         paths = [text.removeprefix("jsonl:") for text in self.out if text.startswith("jsonl:")]
         return [("--out", path) for path in paths if path != "-" and not _is_device(path)]
-
-    @contextlib.contextmanager
-    def claimed(self) -> Iterator[None]:
-        """Keep other processes from the files within the block.
-
-        Raises
-        ------
-        BlockingIOError
-            Another process has one of them; the message names it.
-        """
-        with contextlib.ExitStack() as held:
-            for _, path in self.files:
-                held.enter_context(claimed(path))
-            yield
 
     def check(self, *, json: bool) -> None:
         """Raise ValueError if two things are to be written to standard output."""
@@ -187,11 +171,3 @@ class Outputs:
         for output in self._outputs:
             output.stop()
         return {"outputs": [one.counters() for one in self._outputs]} if self._outputs else {}
-
-
-def words(summary: dict[str, Any]) -> list[str]:
-    """A line for each sink, for a report."""
-    return [
-        f"out {o['sink']}: {o['sent']:,} sent, {o['lost']:,} lost, {o['failed']:,} failures"
-        for o in summary.get("outputs", [])
-    ]

@@ -67,11 +67,6 @@ class StatusLine:
             self.lost += 1
 
 
-def lost_lines(n_lost: int) -> str:
-    """A line of a report about lines of the log that could not be written."""
-    return f"{n_lost:,} lines of this log could not be written"
-
-
 def _columns() -> int:
     """Current width of the terminal, which may be resized at any time."""
     try:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edgesvm.budget import format_bytes
-from edgesvm.cli import arguments, server
+from edgesvm.cli import arguments, reports, server
 from edgesvm.cli.learner_settings import REGRESS
 from edgesvm.cli.link_settings import PORT, LinkSettings
 from edgesvm.cli.options import argument, option, section
-from edgesvm.cli.process import lost_lines, stop_signals
+from edgesvm.cli.process import Signals
 from edgesvm.cli.show_settings import ReportSettings
 from edgesvm.link import Batch, LateLabel, Link, RecordingSchema, RecordingWriter
 from edgesvm.link.recording import SUFFIX, claim_recording
+from edgesvm.persist.files import Claim
 from edgesvm.serve.job import Job
 
 HELP = """\
@@ -64,45 +65,80 @@ class Settings:
 
 def act(settings: Settings) -> int:
     """Record until all samples are in, a signal arrives or, with --once, the port fails."""
-    # Labels are recorded as they arrive; the reader matches them to samples.
-    late = int(settings.link.late_labels or not settings.link.text)
-    link_of = replace(settings.link, url=settings.port, late_labels=late)
-    file, show = settings.file, settings.show
-    status = show.status_line()
-    with (
-        claim_recording(file) as claim,  # before the port is taken from another process
-        stop_signals() as signals,
-        server.opened([link_of], signals) as (link,),
-    ):
-        writer = RecordingWriter(claim, _schema(link))
-        recorder = _Recorder(link, writer, file, settings.sync)
+    with claim_recording(settings.file) as claim:  # before the port is taken from another process
+        return RecordSession(settings, claim).serve()
+
+
+class RecordSession(server.Session):
+    """A port that is recorded."""
+
+    def __init__(self, settings: Settings, claim: Claim) -> None:
+        # Labels are recorded as they arrive; the reader matches them to samples.
+        late = int(settings.link.late_labels or not settings.link.text)
+        links = [replace(settings.link, url=settings.port, late_labels=late)]
+        super().__init__(links, settings.show)
+        self._file, self._sync_s, self._claim = settings.file, settings.sync, claim
+
+    def ports(
+        self, links: list[Link], checkpoints: list[Any], signals: Signals
+    ) -> list[server.Served]:
+        (link,), say = links, self.status.say
+        writer = RecordingWriter(self._claim, _schema(link))
+        self._recorder = recorder = _Recorder(link, writer, self._file, self._sync_s)
         if writer.schema.late and writer.n_records:
             # Samples were missed in between: a label must not match a sample of the last recording.
             recorder.guarded(writer.append_labels, [LateLabel(0, 0, 0.0, is_epoch=True)])
         if writer.cut_bytes:
-            status.say(f"{file}: removed {writer.cut_bytes:,} incomplete bytes from its end")
-        status.say(
-            f"{file}: holds {writer.n_records:,} samples of {writer.schema.n_features} "
+            say(f"{self._file}: removed {writer.cut_bytes:,} incomplete bytes from its end")
+        say(
+            f"{self._file}: holds {writer.n_records:,} samples of {writer.schema.n_features} "
             f"features; {writer.schema.record_bytes} bytes per sample"
         )
-        tell_samples = server.samples_told(link, status.say)
+        tell_samples = server.samples_told(link, say)
 
         def after() -> None:
             tell_samples()
             recorder.sync()
 
-        port = server.Served(recorder.job, link_of, status, after=after)
-        try:
-            server.serve([port], recorder.text, signals=signals, status=status)
-        finally:
-            status.end()
-            recorder.guarded(writer.close)
-            summary = recorder.summary()
-            summary["counters"]["log_lost"] = status.lost
-            show.report(summary, [_closing_text(file, summary)], status)
-    if port.error is not None:
-        raise port.error
-    return 0
+        return [server.Served(recorder.job, self._links[0], self.status, after=after)]
+
+    def save(self) -> None:
+        """Close the file."""
+        self._recorder.guarded(self._recorder.writer.close)
+
+    def progress(self) -> str:
+        job, c = self._recorder.job, self._recorder.job.link.counters
+        return (
+            f"{job.taken:,} samples  {job.taken / max(self.seconds, 1e-9):,.0f}/s  "
+            f"file {format_bytes(self._recorder.writer.n_bytes)}  dropped {c['ring_dropped']:,}  "
+            f"missing {c['missing']:,}  rejected {c['bytes_rejected']:,} B"
+        )
+
+    def summary(self) -> dict[str, Any]:
+        recorder, link = self._recorder, self._recorder.job.link
+        return {
+            "taken": recorder.job.taken,
+            "late_labels": recorder.labels,
+            "records": recorder.writer.n_records,
+            "bytes": recorder.writer.n_bytes,
+            "words": dict(enumerate(link.class_names)),
+            "cut_bytes": recorder.writer.cut_bytes,
+            "seconds": round(self.seconds, 3),
+            "counters": link.counters,
+            "broken_identities": link.check_identities(),
+        }
+
+    def words(self, summary: dict[str, Any]) -> list[str]:
+        s = summary
+        labels = f" and {s['late_labels']:,} late labels" if s["late_labels"] else ""
+        lines = [
+            f"{self._file}: {s['taken']:,} samples{labels} added, {s['records']:,} records in "
+            f"total, {format_bytes(s['bytes'])}; {s['counters']['missing']:,} missing"
+        ]
+        if s["words"]:
+            told = ", ".join(f"{n} {word}" for n, word in s["words"].items())
+            lines.append(f"labels that are words: {told}")
+        return lines + reports.closing(s)
 
 
 def _schema(link: Link) -> RecordingSchema:
@@ -119,16 +155,13 @@ class _Recorder:
     """Keeps the batches of a job in a file."""
 
     def __init__(self, link: Link, writer: RecordingWriter, file: str, sync_s: float) -> None:
-        self.link, self.writer, self.file = link, writer, file
-        self.job = Job(link, keep=self._keep)
-        self.labels = 0
-        self.started = time.monotonic()
-        self._sync_s = sync_s
-        self._next_sync = self.started + sync_s
+        self.writer, self.job, self.labels = writer, Job(link, keep=self._keep), 0
+        self._file, self._sync_s = file, sync_s
+        self._next_sync = time.monotonic() + sync_s
 
     def _keep(self, batch: Batch) -> None:
         """Write some samples, and the labels that arrived before them."""
-        if labels := list(self.link.take_labels()):
+        if labels := list(self.job.link.take_labels()):
             self.guarded(self.writer.append_labels, labels)
             self.labels += sum(not label.is_epoch for label in labels)
         if len(batch.y):
@@ -146,40 +179,6 @@ class _Recorder:
             write(*arguments)
         except OSError as error:
             raise RuntimeError(
-                f"{self.file}: {error.strerror or error}; "
+                f"{self._file}: {error.strerror or error}; "
                 f"the {self.writer.n_records:,} samples written before are readable"
             ) from error
-
-    def text(self) -> str:
-        c = self.link.counters
-        seconds = max(time.monotonic() - self.started, 1e-9)
-        return (
-            f"{self.job.taken:,} samples  {self.job.taken / seconds:,.0f}/s  "
-            f"file {format_bytes(self.writer.n_bytes)}  dropped {c['ring_dropped']:,}  "
-            f"missing {c['missing']:,}  rejected {c['bytes_rejected']:,} B"
-        )
-
-    def summary(self) -> dict[str, Any]:
-        return {
-            "taken": self.job.taken,
-            "late_labels": self.labels,
-            "records": self.writer.n_records,
-            "bytes": self.writer.n_bytes,
-            "words": {n: word for n, word in enumerate(self.link.class_names)},
-            "cut_bytes": self.writer.cut_bytes,
-            "seconds": round(time.monotonic() - self.started, 3),
-            "counters": self.link.counters,
-            "broken_identities": self.link.check_identities(),
-        }
-
-
-def _closing_text(file: str, s: dict[str, Any]) -> str:
-    labels = f" and {s['late_labels']:,} late labels" if s["late_labels"] else ""
-    text = (
-        f"{file}: {s['taken']:,} samples{labels} added, {s['records']:,} records in total, "
-        f"{format_bytes(s['bytes'])}; {s['counters']['missing']:,} missing"
-    )
-    if s["words"]:
-        text += "\nlabels that are words: " + ", ".join(f"{n} {w}" for n, w in s["words"].items())
-    n_lost = s["counters"]["log_lost"]
-    return f"{text}\n{lost_lines(n_lost)}" if n_lost else text

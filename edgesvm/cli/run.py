@@ -6,13 +6,12 @@ import contextlib
 import functools
 import os
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes, parse_bytes
-from edgesvm.cli import arguments, out_settings, saved_model, score_words, server
+from edgesvm.cli import arguments, out_settings, reports, saved_model, server
 from edgesvm.cli.learner_settings import (
     DriftSettings,
     LearnerOfAll,
@@ -23,7 +22,7 @@ from edgesvm.cli.learner_settings import (
 from edgesvm.cli.link_settings import PORT, LearningLink
 from edgesvm.cli.options import argument, option, section
 from edgesvm.cli.out_settings import OutSettings
-from edgesvm.cli.process import Signals, lost_lines
+from edgesvm.cli.process import Signals
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.server import Served
 from edgesvm.cli.show_settings import TeachingSettings
@@ -148,10 +147,7 @@ def act(settings: Settings) -> int:
 
 def run(settings: Settings) -> int:
     """Serve the ports until each has ended or a signal arrives. Returns the exit code."""
-    ports = RunSession(settings).serve()
-    if len(ports) == 1 and ports[0].error is not None:
-        raise ports[0].error
-    return 1 if any(port.error for port in ports) else 0
+    return RunSession(settings).serve()
 
 
 class RunSession(server.Session):
@@ -159,64 +155,60 @@ class RunSession(server.Session):
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        links = [one.link for one in settings.ports]
-        savings = [one.saving for one in settings.owners]
-        super().__init__(links, savings, settings.out, settings.show)
-        self._ports: list[Served] = []
+        super().__init__(
+            [one.link for one in settings.ports],
+            settings.show,
+            savings=[one.saving for one in settings.owners],
+            out=settings.out,
+        )
         self._before: dict[int, Before] = {}
-
-    def progress(self) -> str:
-        return _progress(self._ports, self.started)
-
-    def summary(self) -> dict[str, Any]:
-        return _summary(self._ports, time.monotonic() - self.started)
-
-    def words(self, summary: dict[str, Any]) -> list[str]:
-        return _words(summary)
 
     def ports(
         self, links: list[Link], checkpoints: list[Checkpoint | None], signals: Signals
     ) -> list[Served]:
-        settings = self._settings
+        settings, say = self._settings, self.status.say
         if settings.link.one_model:
             _check_alike(links)
         introductions: list[str] = []
-        self._ports = []
+        ports: list[Served] = []
         learned: tuple[Any, ...] = ()
         for one, link in zip(settings.ports, links, strict=True):
             if one in settings.owners:
-                checkpoint = checkpoints[len(self._ports)]
+                checkpoint = checkpoints[len(ports)]
                 model, source = model_for(settings, one, link, checkpoint)
                 introductions.append(_introduction(model, source))
-                saver = one.saving.saver(checkpoint, model, self.status.say)
-                drift = settings.drift.watch(learner_in(model), self.status.say, saver)
+                saver = one.saving.saver(checkpoint, model, say)
+                drift = settings.drift.watch(learner_in(model), say, saver)
                 learned = model, saver, drift, one.saving
             model, saver, drift, saving = learned
-            job = taught(
-                link,
-                model,
-                answers=settings.link.answers or link.binary,
-                journal=settings.out.journal(model),
-                max_labels_per_second=settings.link.max_labels_per_second,
-                drift=drift,
-                season=0 if link.schema is None else season_of_day(link.schema.nominal_us),
-            )
-            self._ports.append(
+            options = {
+                "answers": settings.link.answers or link.binary,
+                "journal": settings.out.journal(model),
+                "max_labels_per_second": settings.link.max_labels_per_second,
+                "season": 0 if link.schema is None else season_of_day(link.schema.nominal_us),
+            }
+            job = taught(link, model, drift=drift, **options | self.options(link))
+            ports.append(
                 Served(
                     job,
                     one.link,
                     self.status,
                     saver=saver,
                     saving=saving if one in settings.owners else None,
-                    after=self._news(job),
+                    after=self.news(job),
                     view=functools.partial(self._view, job),
                 )
             )
-        self._introduce(introductions)
-        return self._ports
+        self.introduce(introductions, ports)
+        return ports
 
-    def _introduce(self, introductions: Sequence[str]) -> None:
-        settings, ports, say = self._settings, self._ports, self.status.say
+    def options(self, link: Any) -> dict[str, Any]:
+        """What else `taught` is told of a link."""
+        return {}
+
+    def introduce(self, introductions: Sequence[str], ports: Sequence[Served]) -> None:
+        """Say what learns, in how many bytes."""
+        settings, say = self._settings, self.status.say
         kept = out_settings.bytes_told(*(one.job.journal for one in ports))
         if len(ports) == 1:
             n_features, link = ports[0].job.model.n_features_in_, format_bytes(ports[0].link.nbytes)
@@ -236,7 +228,7 @@ class RunSession(server.Session):
         before = self._before.setdefault(id(learner), Before(learner))
         return RunView(job, Teaching(job, before))
 
-    def _news(self, job: Job) -> Callable[[], None]:
+    def news(self, job: Job) -> Callable[[], None]:
         """What is said after each step of a port."""
         say, pupil = self.status.say, job.pupil
         tell_samples = server.samples_told(job.link, say)
@@ -254,6 +246,38 @@ class RunSession(server.Session):
                 say(f"{where}note: {line}")
 
         return after
+
+    def progress(self) -> str:
+        seconds, ports = max(self.seconds, 1e-9), self.served
+        if len(ports) == 1:
+            return reports.progress(ports[0].job, seconds)
+        told = [f"{sum(port.job.taken for port in ports) / seconds:,.0f}/s"]
+        for port in ports:
+            state = " gone" if port.away else " ended" if port.ended else ""
+            score = reports.brief(port.job.pupil.score, alone=True)
+            told.append(f"{port.link.name}{state} {port.job.taken:,} samples, {score}")
+        return "  ".join(told)
+
+    def summary(self) -> dict[str, Any]:
+        """Of the port, or of each by its URL."""
+        told = {}
+        for port in self.served:
+            one = reports.of_taught(port.job, self.seconds)
+            one["counters"] |= port.saver.counters if port.saver else {}
+            told[port.link.name] = one
+        if len(told) == 1:
+            return one
+        for port in self.served:
+            told[port.link.name]["error"] = None if port.error is None else str(port.error)
+        broken = [f"{name}: {line}" for name, s in told.items() for line in s["broken_identities"]]
+        return {"ports": told, "broken_identities": broken}
+
+    def words(self, summary: dict[str, Any]) -> list[str]:
+        told = []
+        for name, one in summary.get("ports", {"": summary}).items():
+            told += [f"{name}:"] * bool(name)
+            told += [*reports.words(one), reports.link(one["counters"])]
+        return told + reports.closing(summary)
 
 
 def _introduction(model: Learner | Chain, source: str | None) -> str:
@@ -293,110 +317,3 @@ def model_for(
             raise ValueError(f"{source}: {error}; use --fresh to start over") from None
     saved_model.check_inputs(model, n_features, source)
     return model, source
-
-
-# The reports.
-
-
-def _progress(ports: Sequence[Served], started: float) -> str:
-    """The status line."""
-    seconds = max(time.monotonic() - started, 1e-9)
-    if len(ports) == 1:
-        return _progress_of(ports[0].job, seconds)
-    told = [f"{sum(port.job.taken for port in ports) / seconds:,.0f}/s"]
-    for port in ports:
-        state = " gone" if port.away else " ended" if port.ended else ""
-        score = score_words.last(port.job.pupil.score)
-        told.append(f"{port.link.name}{state} {port.job.taken:,} samples, {score}")
-    return "  ".join(told)
-
-
-def _progress_of(job: Job, seconds: float) -> str:
-    c, pupil = job.counters(), job.pupil
-    windows = ""
-    if "windows" in c:
-        windows = f"{c['windows']:,} windows, {c['windows_dropped']:,} dropped  "
-    return (
-        f"{job.taken:,} samples  {job.taken / seconds:,.0f}/s  "
-        f"{windows}{score_words.brief(pupil.score)}  "
-        f"{job.model.nbytes:,} B  "
-        f"dropped {c['ring_dropped']:,}  missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  "
-        f"disconnects {c['disconnects']:,}  stopped {c['stale']:,}"
-        f"{score_words.drifts(pupil.drift)}"
-    )
-
-
-def _summary(ports: Sequence[Served], seconds: float) -> dict[str, Any]:
-    """All results, for a JSON line: of the port, or of each by its URL."""
-    told = {}
-    for port in ports:
-        one = _summary_of(port.job, seconds)
-        one["counters"] |= port.saver.counters if port.saver else {}
-        told[port.link.name] = one
-    if len(ports) == 1:
-        return one
-    for port in ports:
-        told[port.link.name]["error"] = None if port.error is None else str(port.error)
-    broken = [f"{name}: {line}" for name, one in told.items() for line in one["broken_identities"]]
-    return {"ports": told, "broken_identities": broken}
-
-
-def _summary_of(job: Job, seconds: float) -> dict[str, Any]:
-    pupil = job.pupil
-    return {
-        "learner": repr(job.model),
-        "bytes_planned": job.model.plan(job.model.n_features_in_).total,
-        "bytes_allocated": job.model.nbytes,
-        "link_bytes": job.link.nbytes,
-        "seconds": round(seconds, 3),
-        "samples_per_second": round(job.taken / max(seconds, 1e-9), 1),
-        "n_updates": pupil.learner.n_updates_,
-        **score_words.results(pupil),
-        "remarks": pupil.remarks.look(),
-        "counters": job.counters(),
-        "broken_identities": job.check_identities(),
-    }
-
-
-def _words(summary: dict[str, Any]) -> list[str]:
-    """`summary` as text, with the name of each port if there are several."""
-    if "ports" not in summary:
-        return [_words_of(summary)]
-    told = [f"{name}:\n{_words_of(one)}" for name, one in summary["ports"].items()]
-    return told + _of_all(summary)
-
-
-def _of_all(summary: dict[str, Any]) -> list[str]:
-    """What became of the sinks, and of this log."""
-    lost = [lost_lines(summary["log_lost"])] if summary.get("log_lost") else []
-    return out_settings.words(summary) + lost
-
-
-def _words_of(summary: dict[str, Any]) -> str:
-    """The summary of a port as text."""
-    c = summary["counters"]
-    lines = [
-        f"{c['taken']:,} samples in {summary['seconds']:.1f} s: "
-        + (f"{c['windows']:,} windows, " if "windows" in c else "")
-        + f"{c['learned']:,} learned, {c['unlabelled']:,} unlabelled, "
-        f"{c['refused_value'] + c['unknown_label']:,} refused",
-        *([score_words.left_out(c)] if "windows" in c else []),
-        f"{score_words.scored(summary)}; last {min(summary['window'], summary['predicted']):,} "
-        f"{score_words.rolling(summary)}",
-        *score_words.details(summary, c),
-        score_words.link(c),
-    ]
-    if n_late := c["waiting"] + c["expired"]:
-        lines.append(
-            f"{n_late:,} samples without a label in time: {c['expired']:,} waited too long, "
-            f"{c['waiting']:,} still waiting"
-        )
-    lines += _of_all(summary | {"log_lost": c.get("log_lost", 0)})
-    if c["over_rate"]:
-        lines.append(f"{c['over_rate']:,} labels not learned: over --max-labels-per-second")
-    if refused := c["unknown_label"] + c.get("labels_refused", 0):
-        lines.append(
-            f"{refused:,} labels refused: more labels than there is room for; "
-            "give a larger --memory, or with --learner or --scale --classes K"
-        )
-    return "\n".join(lines)

@@ -19,7 +19,7 @@ from edgesvm.cli.link_settings import LinkSettings
 from edgesvm.cli.out_settings import OutSettings
 from edgesvm.cli.process import Service, Signals, StatusLine, Stop, stop_signals
 from edgesvm.cli.saved_model import SavingSettings
-from edgesvm.cli.show_settings import PageSettings
+from edgesvm.cli.show_settings import ReportSettings
 from edgesvm.contract.threads import start_thread
 from edgesvm.errors import LinkDown, SchemaChanged
 from edgesvm.link import Link
@@ -305,34 +305,32 @@ def serve(
         port.finish()
 
 
-def check(summary: dict[str, Any]) -> None:
-    """Raise RuntimeError if the counters of a report contradict each other."""
-    if broken := summary["broken_identities"]:
-        raise RuntimeError(f"internal error, counters are inconsistent: {'; '.join(broken)}")
-
-
 class Session(ABC):
-    """What `run` and `watch` have in common: files are claimed and links open; then the ports are
-    served; at the end, whatever ended it, the models are saved and the report is made.
+    """A command at its ports: files are claimed and links open; the ports are served; at the end,
+    whatever ended it, the models are saved and the report is made.
 
     Attributes
     ----------
-    started : float
-        Monotonic seconds, when serving began.
+    status : StatusLine
+    served : list of Served
+        The ports, once they are open.
     """
 
     alarms = False  # whether answers tell of them
+    reports_to_stdout = False  # the report as text too
 
     def __init__(
         self,
         links: Sequence[LinkSettings],
-        savings: Sequence[SavingSettings],
-        out: OutSettings,
-        show: PageSettings,
+        show: ReportSettings,
+        *,
+        savings: Sequence[SavingSettings] = (),
+        out: OutSettings | None = None,
     ) -> None:
-        self._links, self._savings, self._out, self.show = links, savings, out, show
-        self.status = show.status_line()
-        self.started = time.monotonic()
+        self._links, self._savings, self._out = links, savings, out or OutSettings()
+        self.show, self.status = show, show.status_line()
+        self.served: list[Served] = []
+        self._started = time.monotonic()
 
     @abstractmethod
     def ports(
@@ -352,17 +350,47 @@ class Session(ABC):
     def words(self, summary: dict[str, Any]) -> Iterable[str]:
         """The same as text."""
 
-    def serve(self) -> list[Served]:
-        """Serve until each port has ended or a signal arrives. Returns the ports."""
+    @property
+    def seconds(self) -> float:
+        """Since serving began."""
+        return time.monotonic() - self._started
+
+    @property
+    def port(self) -> Served:
+        """The port, of a command that has one."""
+        return self.served[0]
+
+    def save(self) -> None:
+        """Save the models."""
+        learned = [(one.job.model, one.saving, one.saver) for one in self.served if one.saving]
+        saved_model.save_all(learned)
+        for _, saving, _ in learned:
+            if saving.save:
+                self.status.say(f"saved to {saving.save}")
+
+    def report(self, summary: dict[str, Any]) -> None:
+        """Print the summary as a JSON line, or say it as text."""
+        if self.show.json:
+            import json
+
+            print(json.dumps(summary), flush=True)
+            return
+        for line in self.words(summary):
+            (self.status.event if self.reports_to_stdout else self.status.say)(line)
+
+    def serve(self) -> int:
+        """Serve until each port has ended or a signal arrives. Returns the exit code; raises what
+        ended the only port before its time."""
         status, service, room = self.status, Service(), process.reserve()
         with contextlib.ExitStack() as held:
             checkpoints = [held.enter_context(one.claimed()) for one in self._savings]
-            held.enter_context(self._out.claimed())
+            for _, path in self._out.files:
+                held.enter_context(saved_model.claimed(path))
             signals = held.enter_context(stop_signals())
             links = held.enter_context(opened(self._links, signals))
-            ports = self.ports(links, checkpoints, signals)
+            ports = self.served = self.ports(links, checkpoints, signals)
             outs = self._out.start([one.job for one in ports], status.say, alarms=self.alarms)
-            self.started = time.monotonic()
+            self._started = time.monotonic()
             service.ready()
             try:
                 views = {one.name: one.view for one in ports if one.view is not None}
@@ -374,16 +402,14 @@ class Session(ABC):
                 service.stopping()
                 status.end()
                 try:
-                    saved_model.save_all(
-                        [(one.job.model, one.saving, one.saver) for one in ports if one.saving]
-                    )
+                    self.save()
                 finally:
                     told = self.summary() | outs.end()
                     told.get("counters", told)["log_lost"] = status.lost
-                    self.show.report(told, self.words(told), status)
-            for port in ports:
-                if port.saving and port.saving.save:
-                    status.say(f"saved to {port.saving.save}")
+                    self.report(told)
         del room
-        check(told)
-        return ports
+        if len(ports) == 1 and ports[0].error is not None:
+            raise ports[0].error
+        if broken := told.get("broken_identities"):
+            raise RuntimeError(f"internal error, counters are inconsistent: {'; '.join(broken)}")
+        return int(any(port.error for port in ports))

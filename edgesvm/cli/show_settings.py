@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from edgesvm.cli.options import option
 from edgesvm.cli.process import StatusLine
@@ -38,31 +38,11 @@ class ReportSettings:
     json: bool = option(False, "print one JSON line to stdout at the end")
     quiet: bool = option(False, "no status line")
 
+    http: tuple[str, int] | None = None  # of commands that have a page
+    http_token_file: str | None = None
+
     def status_line(self) -> StatusLine:
         return StatusLine(quiet=self.quiet)
-
-    def report(self, summary: dict[str, Any], lines: Iterable[str], status: StatusLine) -> None:
-        """Print the summary as a JSON line, or say the lines."""
-        if self.json:
-            import json
-
-            print(json.dumps(summary), flush=True)
-        else:
-            for line in lines:
-                status.say(line)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PageSettings(ReportSettings):
-    """And the page."""
-
-    http: tuple[str, int] | None = option(
-        None,
-        "a page, /metrics and /status.json at this port",
-        unit="[HOST:]PORT",
-        check=address,
-    )
-    http_token_file: str | None = None
 
     @contextmanager
     def at(
@@ -116,6 +96,18 @@ class PageSettings(ReportSettings):
             for one in controls.values():
                 one.requests.close()
             server.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageSettings(ReportSettings):
+    """And the page."""
+
+    http: tuple[str, int] | None = option(
+        None,
+        "a page, /metrics and /status.json at this port",
+        unit="[HOST:]PORT",
+        check=address,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from edgesvm.cli import arguments, score_words
+from edgesvm.cli import arguments, reports
 from edgesvm.cli.learner_settings import LearnerSettings
 from edgesvm.cli.options import option, section, words
 from edgesvm.cli.saved_model import SavingSettings
@@ -82,29 +82,8 @@ def act(settings: Settings) -> int:
     as_json = settings.line.json
     print(report.json() if as_json else report.text(), flush=True)
     if not as_json and report.edge is not None:
-        print(edge_words(report.edge))
+        print("\n".join(reports.words(report.edge)))
     return exit_code(report)
-
-
-def edge_words(edge: dict[str, Any]) -> str:
-    """The report of `edgesvm run` as text."""
-    c = edge["counters"]
-    lines = [
-        f"learner   {edge['learner']}, {edge['bytes_allocated']:,} B: {score_words.scored(edge)}",
-        *(f"          {line}" for line in filter(None, [score_words.probabilities(edge)])),
-        *(f"          {remark}" for remark in score_words.remarks(edge)),
-        f"counted   {c['taken']:,} taken, {c['learned']:,} learned, {c['missing']:,} missing, "
-        f"{c['duplicate'] + c['too_old']:,} repeated, "
-        f"{c['ring_dropped']:,} dropped, {c['bytes_rejected']:,} bytes rejected, "
-        f"{c['disconnects']:,} disconnects; "
-        f"{_saves(c)}counts add up: {'no' if edge['broken_identities'] else 'yes'}",
-    ]
-    return "\n".join(lines)
-
-
-def _saves(c: dict[str, int]) -> str:
-    """The counts of a checkpoint, if there is one."""
-    return f"{c['saves']:,} saves, {c['save_failed']:,} failed; " if "saves" in c else ""
 
 
 def exit_code(report: Report) -> int:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from edgesvm.budget import MemoryBudgetError
-from edgesvm.cli import (
-    arguments,
-    novelty_settings,
-    out_settings,
-    saved_model,
-    server,
-    watch_report,
-)
+import numpy as np
+
+from edgesvm.budget import MemoryBudgetError, format_bytes
+from edgesvm.cli import arguments, novelty_settings, out_settings, reports, saved_model, server
 from edgesvm.cli.link_settings import PORT, RING, ColumnSettings, UnlabelledLink
 from edgesvm.cli.novelty_settings import NoveltySettings
 from edgesvm.cli.options import argument, option, section
@@ -25,7 +20,7 @@ from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.server import Served
 from edgesvm.cli.show_settings import TeachingSettings
 from edgesvm.cli.window_settings import UnlabelledWindows, WindowSettings
-from edgesvm.learners.novelty.novelty import NoveltyLearner
+from edgesvm.learners.novelty.novelty import NoveltyLearner, by_chance
 from edgesvm.link import Link
 from edgesvm.link.files import RowsLink
 from edgesvm.persist import Checkpoint
@@ -33,7 +28,7 @@ from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.preprocessing.virtual_sensor import VirtualSensor
 from edgesvm.serve.job import Job
-from edgesvm.serve.watch import watched
+from edgesvm.serve.watch import Episode, watched
 
 if TYPE_CHECKING:
     from edgesvm.serve.page.view import WatchView
@@ -57,6 +52,9 @@ Exit code: 0 without an alarm, 3 if there was one, 1 for a failure, 2 for wrong 
 """
 ALARMED = 3
 MEASURED_S = 3.0
+BAR = 20  # characters
+NAMED = 3  # features named in a line
+LEAST_SHARE = 0.05  # a feature with less is not named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,34 +103,29 @@ class Settings:
 
 def act(settings: Settings) -> int:
     """Learn and watch until enough samples came or a signal arrives. Returns the exit code."""
-    (port,) = WatchSession(settings).serve()
-    if port.error is not None:
-        raise port.error
-    return ALARMED if port.job.pupil.alarms else 0
+    session = WatchSession(settings)
+    session.serve()
+    return ALARMED if session.port.job.pupil.alarms else 0
 
 
 class WatchSession(server.Session):
-    """One port that is watched."""
+    """One port that is watched: a line for each thing that happens."""
 
     alarms = True
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(
-            [replace(settings.link, url=settings.port)],
-            [settings.saving],
-            settings.out,
-            settings.show,
-        )
-        self._settings = settings
-        self._job: Job | None = None
-        self._link: Any = None
+        self._settings, self._as_json = settings, settings.show.json
+        links = [replace(settings.link, url=settings.port)]
+        super().__init__(links, settings.show, savings=[settings.saving], out=settings.out)
+        self._told: Episode | None = None
 
     def ports(
         self, links: list[Link], checkpoints: list[Checkpoint | None], signals: Signals
     ) -> list[Served]:
-        settings, (link,), (checkpoint,), status = self._settings, links, checkpoints, self.status
-        self._link = link
-        model, source = _model(settings, link, checkpoint, signals, status)
+        settings, (link,), (checkpoint,), say = self._settings, links, checkpoints, self.status.say
+        model, source = _model(settings, link, checkpoint, signals, self.status)
+        self._link: Any = link
+        self._job: Job | None = None
         self._job = job = watched(
             link,
             model,
@@ -143,41 +136,50 @@ class WatchSession(server.Session):
             learns=settings.novelty.then != "nothing",
             clock=self._seconds,
         )
-        self._report = watch_report.Report(job, as_json=settings.show.json, when=self._when)
-        status.say(self._report.opening(source) + out_settings.bytes_told(job.journal))
-        saver = settings.saving.saver(checkpoint, model, status.say)
+        w = self._pupil = job.pupil
+        self._row = "window" if w.of_windows else "sample"
+        self._was_watching = w.watching
+        origin = (
+            f", loaded from {source} after {w.learner.n_seen_:,} {self._row}s" if source else ""
+        )
+        say(
+            f"{model!r}{origin}: {format_bytes(model.nbytes)}; {len(w.names)} features per "
+            f"{self._row}; link {format_bytes(link.nbytes)}{out_settings.bytes_told(job.journal)}"
+        )
+        saver = settings.saving.saver(checkpoint, model, say)
         port = Served(
             job,
             self._links[0],
-            status,
+            self.status,
             saver=saver,
             saving=settings.saving,
-            after=self._news,
+            after=self._tell_news,
             view=self._view,
         )
-        self._saver = saver
         return [port]
 
     def _seconds(self) -> float:
         """The time of a watch: this computer's or, of a file, that of the row at hand."""
-        link = self._link
-        return link.seconds(self._row) if isinstance(link, RowsLink) else time.monotonic()
+        return self._link.seconds(self._at) if self._is_file else time.monotonic()
 
     def _when(self) -> str:
-        link = self._link
-        return link.when(self._row) if isinstance(link, RowsLink) else watch_report.now()
+        return self._link.when(self._at) if self._is_file else time.strftime("%Y-%m-%d %H:%M:%S")
 
     @property
-    def _row(self) -> int:
+    def _is_file(self) -> bool:
+        return isinstance(self._link, RowsLink)
+
+    @property
+    def _at(self) -> int:
+        """The number of the row at hand, from 0."""
         return 0 if self._job is None else max(self._job.taken - 1, 0)
 
-    def _news(self) -> None:
-        assert self._job is not None
-        self._job.pupil.look(self._job)  # also while the port is gone
+    def _tell_news(self) -> None:
+        self._pupil.look(self._job)  # also while the port is gone
         tell = self.status.say if self._settings.out.takes_stdout else self.status.event
-        for line in self._report.news():
+        for line in self.news():
             tell(line)
-        for line in self._job.pupil.remarks.news():
+        for line in self._pupil.remarks.news():
             self.status.say(f"note: {line}")
 
     def _view(self) -> WatchView:
@@ -186,16 +188,116 @@ class WatchSession(server.Session):
         assert self._job is not None
         return WatchView(self._job)
 
+    def news(self) -> list[str]:
+        """A line for each thing that has happened since the last call."""
+        w, found = self._pupil, []
+        if (ended := w.take_ended()) is not None:
+            found.append(self._over(ended))
+        if w.episode is not None and w.episode is not self._told:
+            self._told = w.episode
+            found.append(self._alarm(w.episode))
+        if w.watching and not self._was_watching:
+            event = {"event": "watching", "learned": w.learned, "threshold": -w.learner.offset_}
+            learned = f"watching: learned from {w.learner.n_updates_:,} {self._row}s"
+            found.append((event, f"{learned}, threshold {-w.learner.offset_:.3g}"))
+        self._was_watching = w.watching
+        if self._as_json:
+            return [json.dumps({"time": self._when(), **event}) for event, _ in found]
+        return [f"{self._when()}  {text}" for _, text in found]
+
+    def _alarm(self, e: Episode) -> tuple[dict[str, Any], str]:
+        w, shares, quiet = self._pupil, self._standing_out(e), self._pupil.link.freshness.quiet
+        event: dict[str, Any] = {"event": "alarm", "alarm": w.alarms, "kind": e.kind}
+        event |= {self._row: e.row, "sequence": e.sequence}
+        event |= {"score": e.score, "threshold": e.threshold, "features": shares}
+        event |= {"seconds": round(quiet, 3)} if e.kind == "stale" else {}
+        features = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+        what = {
+            "strange": f"score {e.score:.3g}, threshold {e.threshold:.3g}: {features}",
+            "stuck": f"STUCK, and not judged: {', '.join(shares)}",
+            "lost": f"LOST: half of the last {self._row}s were in an alarm, and what is normal is "
+            f"learned anew; most of all {features}",
+            "stale": f"NO DATA: {w.link.name} has sent no sample for {quiet:,.0f} s",
+        }
+        where = f"{self._row} {e.row:,}, number {e.sequence:,}"
+        return event, f"ALARM {w.alarms}  {where}  {what[e.kind]}"
+
+    def _over(self, e: Episode) -> tuple[dict[str, Any], str]:
+        assert e.ended is not None
+        seconds, number = e.ended - e.began, self._pupil.alarms - (self._pupil.episode is not None)
+        event = {"event": "over", "alarm": number, "kind": e.kind, "seconds": round(seconds, 3)}
+        lasted = f" after {seconds:,.1f} s" if seconds else ""
+        rest = "samples come again" if e.kind == "stale" else f"highest score {e.highest:.3g}"
+        return event | {"highest": e.highest}, f"alarm {number} is over{lasted}, {rest}"
+
+    def _standing_out(self, e: Episode) -> dict[str, float]:
+        """The features with the largest shares of the score, first the largest."""
+        order, names = np.argsort(-e.shares, kind="stable")[:NAMED], self._pupil.names
+        return {
+            names[j]: round(float(e.shares[j]), 3)
+            for j in order
+            if e.shares[j] >= LEAST_SHARE or j == order[0]
+        }
+
     def progress(self) -> str:
-        return self._report.progress()
+        """The status line."""
+        w, c = self._pupil, self._pupil.link.counters
+        link = f"missing {c['missing']:,}  bad {c['bytes_rejected']:,} B  stopped {c['stale']:,}"
+        rows = f"{w.rows:,} {self._row}s"
+        if not w.watching:
+            return f"learning  {self._learning()}  {rows}  {link}"
+        on = " (on)" if w.episode is not None else ""
+        return (
+            f"watching  {rows}  score {w.score:.3g} of {-w.learner.offset_:.3g}  "
+            f"strange {w.strange:,}  alarms {w.alarms:,}{on}  {link}"
+        )
+
+    def _learning(self) -> str:
+        w = self._pupil
+        if (left := w.learning_left) is not None:
+            assert w.learn_s is not None
+            so_far = w.learn_s - left
+            done, text = so_far / w.learn_s, f"{_minutes(so_far)} of {_minutes(w.learn_s)}"
+        else:
+            done = w.learner.n_updates_ / w.learner.warm_up
+            text = f"{w.learner.n_updates_:,} of {w.learner.warm_up:,}"
+        full = min(int(done * BAR), BAR)
+        return f"[{'#' * full}{'.' * (BAR - full)}] {text}"
 
     def summary(self) -> dict[str, Any]:
-        told = self._report.summary()
-        told["counters"] |= self._saver.counters if self._saver else {}
+        w, port = self._pupil, self.port
+        expected = w.learner.alarm_rate * w.watched
+        told = {
+            "event": "end",
+            **reports.of_job(port.job, self.seconds),
+            "watching": w.watching,
+            "threshold": -w.learner.offset_ if w.learner.is_fitted else None,
+            "alarms": w.alarms,
+            "alarms_asked": expected,
+            "alarms_by_chance": list(by_chance(expected)),
+        }
+        told["counters"] |= port.saver.counters if port.saver else {}
         return told
 
-    def words(self, summary: dict[str, Any]) -> Iterable[str]:
-        return [watch_report.words(summary)]
+    def words(self, summary: dict[str, Any]) -> list[str]:
+        c, lines = summary["counters"], []
+        if not summary["watching"]:
+            lines.append("still learning: nothing was watched")
+        windows = f", {c['windows_dropped']:,} windows dropped at gaps" if "gaps" in c else ""
+        lines.append(
+            f"{c['taken']:,} samples in {summary['seconds']:.1f} s: {c['learned']:,} learned, "
+            f"{c['strange']:,} strange, {c['stuck']:,} stuck, {c['alarms']:,} alarms{windows}"
+        )
+        if c["watched"]:
+            least, most = summary["alarms_by_chance"]
+            lines.append(
+                f"{c['watched']:,} watched: {c['alarms'] - c['stale']:,} alarms, "
+                f"{summary['alarms_asked']:.2g} asked for; by chance {least:,} to {most:,}"
+            )
+        lines.append(reports.link(c))
+        if c["refused_value"]:
+            lines.append(f"{c['refused_value']:,} samples refused: a value is too large")
+        return [*lines, *reports.remarks(summary), *reports.closing(summary)]
 
 
 def _model(
@@ -277,3 +379,7 @@ def _measured_rate(link: Link, signals: Signals) -> float:
             last = time.monotonic()
             link.release(len(batch.y))
     return (n - 1) / max(last - first, 1e-3) if n > 1 else 1.0
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

@@ -167,7 +167,7 @@ def test_a_full_disk_under_the_log_does_not_end_an_evaluation(tmp_path, capsys, 
         assert "199 rows predicted" in said
         assert "lines of this log could not be written" in said
         assert main([*command, "--json"]) == 0  # without a log
-        assert json.loads(capsys.readouterr().out)["log_lost"] == 0
+        assert json.loads(capsys.readouterr().out)["counters"]["log_lost"] == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")

@@ -1,6 +1,7 @@
 """``--window`` on the command line: a chain on a file, and what contradicts one that was saved."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -74,8 +75,8 @@ def test_eval_equals_the_chain(here, capsys):
         assert bytes(load("m.esvm").arena) == bytes(expected.arena), argv
         assert told["accuracy"] == score.accuracy and told["predicted"] == score.n
         assert told["majority"] == score.majority and told["label_before"] == score.label_before
-        assert told["bytes"] == expected.nbytes and told["frozen"]["predicted"] > 10
-        counts = told["windows"]
+        assert told["bytes_allocated"] == expected.nbytes and told["frozen"]["predicted"] > 10
+        counts = told["counters"]
         assert counts["refused_samples"] == (not missing) and counts["gaps"] == 2 + bool(missing)
         assert counts["windows_dropped"] == expected.windows_.n_dropped_ > 0
         assert counts["windows"] == expected.windows_.n_rows_ == score.n + 1
@@ -83,7 +84,7 @@ def test_eval_equals_the_chain(here, capsys):
 
 def test_the_memory_is_for_windows_and_learner_together(here, capsys):
     assert main(["eval", "raw.npz", *ARGV, "--memory", "4KiB", "--json"]) == 0
-    assert 3900 < json.loads(capsys.readouterr().out)["bytes"] <= 4096
+    assert 3900 < json.loads(capsys.readouterr().out)["bytes_allocated"] <= 4096
     assert main(["eval", "raw.npz", *ARGV, "--memory", "600"]) == 2
     assert "of it for its windows" in capsys.readouterr().err
 
@@ -91,7 +92,7 @@ def test_the_memory_is_for_windows_and_learner_together(here, capsys):
 def test_it_says_how_many_windows_there_were(here, capsys):
     assert main(["eval", "raw.rec", *ARGV, *STREAM, "--samples", "1000"]) == 0
     said = capsys.readouterr().out
-    assert "us per raw sample" in said and "1,000 raw samples, " in said
+    assert "\n1,000 samples in " in said and re.search(r" us each\): \d\d windows, ", said)
 
 
 @pytest.mark.parametrize(

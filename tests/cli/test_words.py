@@ -85,17 +85,16 @@ def holes(tmp_path):
 def test_missing_cells_are_passed_over_and_counted(holes, capsys):
     told = json.loads(said(capsys, "eval", holes, "--json")[0])
     assert told["missing"] == {"rows": 4, "first_line": 6, "filled": False}
-    assert (told["refused"], told["n_seen"], told["predicted"]) == (4, 196, 195)
+    assert (told["counters"]["refused_value"], told["n_seen"], told["predicted"]) == (4, 196, 195)
     out, _ = said(capsys, "eval", holes, "--missing", "skip")
     assert (
         "4 rows passed over: a cell is missing (--missing mean fills it), first in line 6\n" in out
     )
-    assert "refused" not in out
 
 
 def test_a_missing_cell_is_a_gap_in_windows(holes, capsys):
     argv = ["eval", holes, "--window", "20", "--hop", "20", "--json"]
-    windows = json.loads(said(capsys, *argv)[0])["windows"]
+    windows = json.loads(said(capsys, *argv)[0])["counters"]
     assert windows["pushed"] + windows["refused_samples"] >= 200
     assert windows["refused_samples"] == 4 and 1 <= windows["windows_dropped"] <= 4
 

@@ -11,7 +11,7 @@ from allocations import hook_calls, preload_calls
 from each import each
 
 from edgesvm import CorruptModelError, Standardized, StreamSVM, load
-from edgesvm.cli import main, score_words
+from edgesvm.cli import main, reports
 from edgesvm.cli.learner_settings import DriftSettings
 from edgesvm.data import Source
 from edgesvm.learners.drift import DriftWatch, PageHinkley
@@ -178,7 +178,7 @@ def test_a_concept_that_flips_is_found_once_though_labels_come_late(reset, delay
     assert watch.detector.n_drifts_ == len(said) == len(watch.last) == 1
     assert FLIP < said[0].sample < FLIP + 150 and said == list(watch.last)
     assert said[0].before < 0.1 and said[0].now > 0.5
-    assert score_words.drifts(watch) == "  drifts 1"
+    assert reports.drifts(watch) == "  drifts 1"
     assert watch.n_resets == reset and learner.arena.memory.ctypes.data == at
     assert watch.detector.n_added_ == found.learned - 1 - reset == N - 1 - reset
     assert learner.classes_.tolist() == [0, 1]

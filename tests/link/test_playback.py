@@ -100,12 +100,13 @@ def test_a_watch_of_a_file_has_its_times_and_the_alarms_of_a_port(tmp_path, caps
     assert "has no times: give --rate" in capsys.readouterr().err
 
 
-def test_eval_of_a_recording_without_labels_tells_its_alarms(tmp_path, capsys):
+def test_eval_of_rows_without_labels_says_how_to_watch_them(tmp_path, capsys):
     path = recorded(tmp_path / "pump.rec", values())
-    code, (alarm,), end = alarms(capsys, "eval", path)
-    assert code == 0 and alarm["sample"] == 2003 and end["alarms"] == 1
-    assert main(["eval", path]) == 0
-    assert "1 alarms, 0.2 asked for" in capsys.readouterr().err
+    assert main(["eval", path]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and f"{path} has no labels" in told
+    code, (alarm,), end = alarms(capsys, *told.partition(": edgesvm ")[2].split())
+    assert code == 3 and alarm["sample"] == 2003 and end["alarms"] == 1
 
 
 def test_inspect_knows_recordings(tmp_path, capsys):

@@ -147,7 +147,7 @@ class Host:
             "edgesvm.persist.checkpointing.start_thread": lambda target, name: mock.Mock(),
         }
         clock = mock.Mock(monotonic=world.clock, sleep=world.sleep)
-        for module in ("run", "server", "process"):
+        for module in ("server", "process"):
             replaced[f"edgesvm.cli.{module}.time"] = clock
         with contextlib.ExitStack() as stack:
             for name, what in replaced.items():
