@@ -9,6 +9,7 @@ import pytest
 from each import each, each_of
 from registry import answers, one_sample_methods
 from test_stream import state
+from test_threads import Nosy
 
 from edgesvm import (
     RBF,
@@ -24,7 +25,6 @@ from edgesvm import (
 )
 from edgesvm.data import Rows, Source, SparseRows
 from edgesvm.serve.taught import predict_then_learn
-from rig.threads import Nosy
 
 N = 150
 # Each way by which rows are read; the other entries in the long run.

@@ -1,15 +1,18 @@
 """Threads, callbacks, signals: a learner is at work alone, or tells who comes that it is."""
 
+import copy
+import pickle
 import signal
+import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import product
 
 import numpy as np
 import pytest
 from each import each
-from registry import BY_NAME, OWN_METHODS, REGISTERED
+from registry import BY_NAME, OWN_METHODS, REGISTERED, one_sample_methods
 
 from edgesvm import (
     RBF,
@@ -19,24 +22,193 @@ from edgesvm import (
     OneVsOne,
     Standardized,
     StreamSVM,
+    load,
 )
 from edgesvm.data.rows import Rows
 from edgesvm.errors import LearnerBusy, NotFittedError
-from rig.threads import Nosy, changing_methods, try_callbacks, try_threads
 
 OTHERS = [entry.name for entry in REGISTERED if entry.name not in OWN_METHODS]
+SWITCH = 1e-5  # seconds between two switches of threads, so that there are many
 
 
 @pytest.mark.parametrize(
     "names", [OWN_METHODS, *(pytest.param([n], marks=pytest.mark.long, id=n) for n in OTHERS)]
 )
-def test_threads_and_callbacks_at_every_method(names):
-    for name in names:
-        make, (X, y) = BY_NAME[name].make, BY_NAME[name].stream(150)
-        tried = try_threads(make, X, y, seconds=0.3)
-        try_callbacks(make, X, y, tried)
-        assert tried.wrong == [], name
-        assert tried.interleavings >= 3 and tried.answers > 500 and tried.callbacks >= 9, name
+@each("work", ["predictions", "two_orders", "everything", "callbacks"])
+def test_threads_and_callbacks_at_every_method(names, work, tmp_path):
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        for name in names:
+            end = time.monotonic() + 0.1
+            WORK[work](BY_NAME[name].make, *BY_NAME[name].stream(150), tmp_path / name)
+            while work != "callbacks" and time.monotonic() < end:
+                WORK[work](BY_NAME[name].make, *BY_NAME[name].stream(150), tmp_path / name)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def together(*jobs):
+    """Run each in a thread of its own, started at once; none raises."""
+    gate, raised = threading.Barrier(len(jobs)), []
+
+    def run(job):
+        gate.wait()
+        try:
+            job()
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert raised == []
+
+
+def of_rows(model, X):
+    """What a model says of rows."""
+    names = "predict", "decision_function", "predict_interval"
+    return [getattr(model, name)(X).tolist() for name in names if hasattr(model, name)]
+
+
+def predictions(make, X, y, _):
+    """Those of several threads, from a model that does not change, are those of a lone thread."""
+    model = make().partial_fit(X, y)
+
+    def told(model, part):
+        methods = [getattr(model, name) for name in one_sample_methods(model)]
+        return of_rows(model, part), [np.asarray(m(x)).tolist() for m in methods for x in part[:20]]
+
+    def read(part, expected):
+        for _ in range(3):
+            assert told(model, part) == expected
+
+    alone, parts = copy.deepcopy(model), [X[i::3].copy() for i in range(3)]
+    expected = [told(alone, part) for part in parts]
+    together(*[lambda p=p, e=e: read(p, e) for p, e in zip(parts, expected, strict=True)])
+
+
+def two_orders(make, X, y, _):
+    """Two threads learn a block each: the arena is that of one order or the other, and what others
+    are told meanwhile is what one of the five states in between says."""
+    blocks, queries = [slice(i * 50, (i + 1) * 50) for i in range(3)], X[:30].copy()
+
+    def learned(*order):
+        model = make().partial_fit(X[blocks[0]], y[blocks[0]])
+        for i in order:
+            model.partial_fit(X[blocks[i]], y[blocks[i]])
+        return model
+
+    orders = [learned(1, 2), learned(2, 1)]
+    allowed = [of_rows(state, queries) for state in [learned(), learned(1), learned(2), *orders]]
+    model, finished = learned(), []
+
+    def learn(i):
+        model.partial_fit(X[blocks[i]], y[blocks[i]])
+        finished.append(i)
+
+    def read():
+        is_last, end = False, time.monotonic() + 30
+        while not is_last and time.monotonic() < end:
+            is_last = len(finished) == 2
+            for told, *by_state in zip(of_rows(model, queries), *allowed, strict=True):
+                assert told in by_state
+
+    together(lambda: learn(1), lambda: learn(2), read, read)
+    model.predict(queries)  # a store is solved or not; its samples tell the order
+    assert bytes(model.arena) in [bytes(order.arena) for order in orders]
+
+
+def everything(make, X, y, path):
+    """Through all methods at once, those that replace the model's memory too; it stays sound."""
+    model, (n_features, labels) = make().partial_fit(X[:30], y[:30]), (X.shape[1], y.tolist())
+
+    def saving():
+        for _ in range(3):
+            model.save(path)
+            load(path)
+            pickle.loads(pickle.dumps(model))
+
+    def learning():
+        for i in range(6):
+            model.partial_fit(X[i::6], y[i::6])
+            for x, label in zip(X[:10], labels[:10], strict=True):
+                model.learn_one(x, label)
+
+    def reading():
+        for x in X[:60]:
+            with suppress(NotFittedError):
+                model.predict_one(x)
+            with suppress(NotFittedError):
+                model.predict(X[:20])
+
+    def dropping():
+        for i in range(6):
+            model.reset() if i % 2 else model.allocate(n_features)
+
+    together(learning, learning, reading, saving, dropping)
+    model._check(model.core)
+    model.partial_fit(X, y).predict(X)
+
+
+def changing_methods(X, y, path):
+    """What a callback must not do with the learner that calls it."""
+    label = np.asarray(y).tolist()[0]
+    return {
+        "learn_one": lambda model: model.learn_one(X[0], label),
+        "partial_fit": lambda model: model.partial_fit(X, y),
+        "fit": lambda model: model.fit(X, y),
+        "reset": lambda model: model.reset(),
+        "allocate": lambda model: model.allocate(X.shape[1]),
+        "set_params": lambda model: model.set_params(),
+        "save": lambda model: model.save(path),
+        "pickle": pickle.dumps,
+        "deepcopy": copy.deepcopy,
+    }
+
+
+class Nosy:
+    """A label whose comparison, or a target whose reading, goes through a method of the learner."""
+
+    def __init__(self, value, visit):
+        self.value, self.visit = value, visit
+
+    def __eq__(self, other):
+        self.visit()
+        return bool(self.value == other)
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __float__(self):
+        self.visit()
+        return float(self.value)
+
+
+def callbacks(make, X, y, path):
+    """Those that come back through a method that changes are refused, and leave no trace."""
+    make().partial_fit(X, y).save(path)
+    good, label = path.read_bytes(), y.tolist()[1]
+    for name, method in changing_methods(X, y, path).items():
+        model, plain, refused = make().partial_fit(X, y), make().partial_fit(X, y), []
+
+        def visit(model=model, method=method, refused=refused):
+            with pytest.raises(LearnerBusy):
+                method(model)
+            refused.append(1)
+
+        model.learn_one(X[1], Nosy(label, visit))
+        plain.learn_one(X[1], label)
+        assert refused and bytes(model.arena) == bytes(plain.arena), name
+        if "progress" in type(model).fit.__annotations__:
+            model.fit(X, y, progress=lambda *_, visit=visit: visit())
+            assert bytes(model.arena) == bytes(plain.fit(X, y).arena), name
+        assert path.read_bytes() == good, name
+
+
+WORK = {work.__name__: work for work in (predictions, two_orders, everything, callbacks)}
 
 
 # -- signals ---------------------------------------------------------------------------------------
@@ -271,18 +443,13 @@ def test_a_label_that_cannot_be_sorted_is_not_half_learned(method):
 def test_the_first_samples_of_two_threads_are_all_learned():
     rows, labels = BY_NAME["StreamSVM"].stream(200)
     for _ in range(50):
-        model, gate = StreamSVM(), threading.Barrier(2)
+        model = StreamSVM()
 
-        def learn(part, model=model, gate=gate):
-            gate.wait()
+        def learn(part, model=model):
             for x, y in zip(rows[part::2], labels[part::2].tolist(), strict=True):
                 model.learn_one(x, y)
 
-        threads = [threading.Thread(target=learn, args=(part,)) for part in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        together(lambda learn=learn: learn(0), lambda learn=learn: learn(1))
         assert model.n_seen_ == 200
 
 
