@@ -22,6 +22,11 @@ KEPT = ROOT / "build" / "conformance"
 EVERY_S = 60.0  # between two lines about a step
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider -n 2"
 
+BROKER_TESTS = (
+    "tests/serve/test_broker.py tests/serve/test_output.py tests/serve/test_outputs_page.py"
+    " tests/examples/test_home_assistant.py tests/examples/test_node_red.py"
+)
+
 
 def steps(size: float) -> dict[str, str]:
     """Commands of the shell, by name, in their order; `size` scales those that draw."""
@@ -31,8 +36,7 @@ def steps(size: float) -> dict[str, str]:
         "bounds": "make test-bounds",
         "long": f"{PYTEST} -m long --share {min(1, 0.25 * size)} tests --ignore=tests/export",
         "simulation": f"{rig} --seeds {int(500 * size)}",
-        "broker": "EDGESVM_BROKER=required EDGESVM_NODE_RED=required "
-        f"{PYTEST} tests/serve/outputs tests/examples/test_node_red.py",
+        "broker": f"EDGESVM_BROKER=required EDGESVM_NODE_RED=required {PYTEST} {BROKER_TESTS}",
         "browser": "make browser",
         "boards": "make mcu",
         "damaged snapshots in C": f"{sys.executable} tests/export/attack.py "
