@@ -38,7 +38,7 @@ def steps(size: float) -> dict[str, str]:
         "simulation": f"{rig} --seeds {int(500 * size)}",
         "broker": f"EDGESVM_BROKER=required EDGESVM_NODE_RED=required {PYTEST} {BROKER_TESTS}",
         "browser": "make browser",
-        "boards": "make mcu",
+        "boards": f"EDGESVM_BOARDS=required {PYTEST} tests/export",
         "damaged snapshots in C": f"{sys.executable} tests/export/attack.py "
         f"--files {int(2000 * size)}",
         "sanitize": "make sanitize",

@@ -91,8 +91,8 @@ def dual_of(learner: Any) -> Dual | None:
         return None
     if keeps_nonzeros(learner):
         raise ValueError(
-            f"{type(learner).__name__} cannot be exported for inference; use it without"
-            " max_nonzeros: C keeps no non-zeros"
+            f"{type(learner).__name__} cannot be exported to C to decide: use it without"
+            " max_nonzeros, since C keeps no non-zeros"
         )
     return maker(learner, core, core.views, learner.kernel_for(core.n_features))
 
