@@ -29,7 +29,10 @@ from edgesvm.core.status import Status
 from edgesvm.export.folder import decides_only, export
 from rig.boards import hard_samples
 
-pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path"),
+    pytest.mark.filterwarnings("ignore:.*ended before it converged"),
+]
 
 # Several learners in one, and a solver's within one of several classes.
 REFUSED = re.compile(
