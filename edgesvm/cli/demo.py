@@ -17,7 +17,6 @@ from edgesvm.serve import remarks
 from edgesvm.serve.score import Prequential, percent
 from firmware_sim.harness import Memory, Report
 from firmware_sim.harness import simulate as run_simulation
-from firmware_sim.limits.allocations import learner_calls
 from firmware_sim.limits.profiles import Profile, profile
 from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode, Node, RotatingMachine
@@ -28,7 +27,6 @@ samples over a pseudo-terminal at the speed of a 115200 baud serial line. At the
 `edgesvm run` teaches a 16 KiB learner, in a process limited like a Pi Zero. Shows the plan, a
 status line, a report and, if matplotlib is installed, a picture.
 """
-COUNTED = 20_000  # calls of learn_one during which allocator calls are counted
 UNLABELLED = 2_000  # samples that the saved model predicts once labels have stopped
 
 
@@ -65,7 +63,6 @@ def act(settings: Settings) -> int:
     failed = simulate.exit_code(report)
     if failed:
         return failed
-    watch.status.say(f"counting the allocator calls of {COUNTED:,} samples ...")
     print(_report(report, settings, machine))
     print(_picture(watch, report.edge, settings))
     return 0
@@ -123,8 +120,6 @@ def _without_labels(settings: Settings, machine: RotatingMachine) -> dict[str, A
 
 def _report(report: Report, settings: Settings, machine: RotatingMachine) -> str:
     edge: dict[str, Any] = report.edge
-    n_features = machine.n_features
-    calls, control = learner_calls(settings.learner.build(n_features), n_features, COUNTED)
     frozen = _without_labels(settings, machine)
     return "\n".join(
         [
@@ -136,8 +131,6 @@ def _report(report: Report, settings: Settings, machine: RotatingMachine) -> str
             *(f"          {line}" for line in reports.remarks(frozen)),
             f"bytes     planned {edge['bytes_planned']:,} = allocated {edge['bytes_allocated']:,} "
             f"of {settings.learner.memory}; link {format_bytes(edge['link_bytes'])}",
-            f"allocator {(calls - control) / COUNTED:.6f} calls per sample over {COUNTED:,} "
-            f"samples (CPython's hooks; control {control}, counted {calls})",
             f"snapshot  {settings.model}: edgesvm inspect {settings.model}",
         ]
     )

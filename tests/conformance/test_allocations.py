@@ -10,11 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from allocations import SAMPLES, hook_calls, preload_calls
+from allocations import SAMPLES, hook_calls, hooks, preload_calls
 from each import each, each_of, first_of
 from registry import BY_NAME, CHECKS, OWN_METHODS, REGISTERED, one_sample_methods
-
-from firmware_sim.limits import _alloc_hooks
 
 HERE = Path(__file__).parent
 
@@ -136,13 +134,14 @@ def test_partial_fit_makes_a_constant_few_calls(subject, weighted):
     def calls(n):
         batch = X[:n], y[:n], None, None if weights is None else weights[:n]
         learner.partial_fit(*batch)
+        counter = hooks()
         gc.disable()
         try:
-            _alloc_hooks.start()
+            counter.start()
             try:
                 learner.partial_fit(*batch)
             finally:
-                taken, _ = _alloc_hooks.stop()
+                taken, _ = counter.stop()
         finally:
             gc.enable()
         return taken

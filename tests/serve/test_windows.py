@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from allocations import count, hooks
 from fake_port import Clock, FakePort, Node, connect, text_link
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +13,6 @@ from edgesvm import Calibrated, Chain, Standardized, StreamSVM, WindowFeatures, 
 from edgesvm.link import open_link, wire
 from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.serve.taught import taught
-from firmware_sim.limits import _alloc_hooks
-from firmware_sim.limits.allocations import count
 
 WINDOW, HOP = 8, 3
 
@@ -253,6 +252,6 @@ def test_a_raw_sample_takes_no_allocator_call_that_a_row_does_not():
     taken = {}
     for name, runner in (("rows", rows), ("raw", raw)):
         runner.answers = False
-        taken[name] = count(runner.handle, columns, _alloc_hooks, 20_000)[0]
+        taken[name] = count(runner.handle, columns, hooks(), 20_000)[0]
     assert raw.counters()["pushed"] == 21_000 and raw.counters()["gaps"] == 21
     assert taken["raw"] <= taken["rows"]

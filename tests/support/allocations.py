@@ -8,19 +8,23 @@ difference is the case's own. `setup` is Python source that defines `cases`, a d
 from __future__ import annotations
 
 import ctypes
+import functools
+import gc
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections import deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from firmware_sim.limits import _alloc_hooks  # type: ignore[attr-defined]  # compiled, no stub
-from firmware_sim.limits.allocations import CONTROLS, Counter, count
-
 SAMPLES = 1_000_000
+WARM_UP = 1_000
+CONTROLS: dict[int, Callable] = {1: lambda a: None, 2: lambda a, b: None, 3: lambda a, b, c: None}
 
 
 class Calls(NamedTuple):
@@ -45,21 +49,51 @@ class Calls(NamedTuple):
         return self.control_taken + self.control_freed
 
 
-class PreloadCounter:
-    """Access to alloc_preload.c in a process that was started with it preloaded."""
+class Counter:
+    """A counter in C: that of alloc_hooks.c, or, in a process that was started with it preloaded,
+    that of alloc_preload.c.
+    """
 
-    def __init__(self) -> None:
-        library = ctypes.CDLL(None)
-        self._start, self._stop = library.alloc_preload_start, library.alloc_preload_stop
-        self._taken, self._freed = library.alloc_preload_taken, library.alloc_preload_freed
+    def __init__(self, name: str, library: Path | None = None) -> None:
+        held = ctypes.PyDLL(None if library is None else str(library))
+        functions = (getattr(held, f"{name}_{of}") for of in ("start", "stop", "taken", "freed"))
+        self.start, self._stop, self._taken, self._freed = functions
+        self.start.restype = self._stop.restype = None
         self._taken.restype = self._freed.restype = ctypes.c_ulonglong
-
-    def start(self) -> None:
-        self._start()
 
     def stop(self) -> tuple[int, int]:
         self._stop()
         return self._taken(), self._freed()
+
+
+def drive(function: Callable, columns: Sequence, n: int) -> None:
+    """Call `function` n times with the cycled columns, in a loop that runs in C and makes a
+    constant number of calls itself: a Python loop with a counter allocates an int per turn.
+    """
+    first, *others = columns
+    deque(map(function, itertools.islice(first, n), *others), maxlen=0)
+
+
+def count(function: Callable, columns: Sequence[list], counter: Counter, n: int) -> tuple[int, int]:
+    """Allocator calls between call WARM_UP and call WARM_UP + n, (allocated, freed)."""
+    assert all(len(column) <= WARM_UP for column in columns)
+    # Looked up first: a first lookup may evict another name from Python's cache, and free it.
+    start, stop = counter.start, counter.stop
+    cycles = [itertools.cycle(column) for column in columns]
+    # Collect before the warm-up: a collection empties Python's free lists, that of floats too.
+    gc.collect()
+    gc.disable()
+    try:
+        # A cycle copies its list in its first round; the warm-up gets past that.
+        drive(function, cycles, WARM_UP)
+        start()
+        try:
+            drive(function, cycles, n)
+        finally:
+            calls = stop()
+    finally:
+        gc.enable()
+    return calls
 
 
 def count_cases(setup: str, counter: Counter, n: int) -> dict[str, Calls]:
@@ -79,12 +113,17 @@ def build_preload(folder: Path) -> Path:
         raise OSError(f"LD_PRELOAD counting needs Linux, this is {sys.platform}")
     if os.environ.get("LD_PRELOAD"):
         raise OSError(f"another library is preloaded: {os.environ['LD_PRELOAD']}")
+    return built("alloc_preload", folder)
+
+
+def built(name: str, folder: Path) -> Path:
+    """Compile a library of this folder into another."""
     names = (os.environ.get("CC"), "cc", "gcc", "clang")
     compiler = next((path for name in names if name and (path := shutil.which(name))), None)
     if compiler is None:
         raise OSError("no C compiler (cc, gcc or clang) on the path")
-    library = folder / "alloc_preload.so"
-    source = Path(__file__).with_name("alloc_preload.c")
+    library = folder / f"{name}.so"
+    source = Path(__file__).with_name(f"{name}.c")
     flags = ("-O2", "-Wall", "-shared", "-fPIC", "-fno-builtin")
     subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
     return library
@@ -116,12 +155,19 @@ def preload_calls(
     return {name: Calls(*calls) for name, calls in json.loads(child.stdout).items()}
 
 
+@functools.cache
+def hooks() -> Counter:
+    """The counter in CPython's allocator hooks."""
+    with tempfile.TemporaryDirectory() as folder:
+        return Counter("alloc_hooks", built("alloc_hooks", Path(folder)))
+
+
 def hook_calls(setup: str, n: int = SAMPLES) -> dict[str, Calls]:
     """CPython's allocator calls of each case, in this process."""
-    return count_cases(setup, _alloc_hooks, n)
+    return count_cases(setup, hooks(), n)
 
 
 if __name__ == "__main__":
     request = json.load(sys.stdin)
     sys.path[:0] = request["path"]
-    json.dump(count_cases(request["setup"], PreloadCounter(), request["n"]), sys.stdout)
+    json.dump(count_cases(request["setup"], Counter("alloc_preload"), request["n"]), sys.stdout)
