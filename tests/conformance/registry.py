@@ -1,10 +1,9 @@
 """Every learner; all of tests/conformance runs on each entry.
 
-A learner of the catalogue that has no `Registered(...)` line here gets one with a small capacity;
-more lines try more of its parameters. What takes raw samples
-is in a list of its own: it has no decision about a row, but memory, snapshots and streams like any
-learner. Parameters are small, so that every branch (full store, flush, merge, eviction) is reached
-within a few hundred samples.
+A learner of the catalogue that has no `entry(...)` here gets one with a small capacity; more lines
+try more of its parameters. What takes raw samples is in a list of its own: it has no decision about
+a row, but memory, snapshots and streams like any learner. Parameters are small, so that every
+branch (full store, flush, merge, eviction) is reached within a few hundred samples.
 """
 
 from __future__ import annotations
@@ -17,56 +16,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from edgesvm import (
-    LASVM,
     RBF,
-    AdaGradSVM,
-    AdaGradSVR,
-    BallVectorMachine,
     BatchSVM,
-    BatchSVR,
     ByteSVM,
-    Calibrated,
     Chain,
     ClockFeatures,
-    CoreVectorMachine,
-    Forgetron,
-    FourierRLS,
     FourierSVM,
-    FourierSVR,
     GaussianNovelty,
-    IncrementalDecrementalSVM,
-    IncrementalDecrementalSVR,
-    IncrementalSVM,
     KernelNovelty,
-    KernelPerceptron,
     KernelStreamSVM,
     Linear,
     OneVsOne,
     OneVsRest,
     PassiveAggressive,
-    Pegasos,
-    Perceptron,
-    RandSVM,
     ReservoirSVM,
-    RobustStandardized,
-    SharedTwinSVM,
-    SimpleSVM,
     Standardized,
     StreamSVM,
-    TwinVectorMachine,
-    WindowedSVM,
     WindowFeatures,
     catalogue,
 )
-from edgesvm.catalogue import CATALOGUE
+from edgesvm.catalogue import CATALOGUE, MODULE_OF
 from edgesvm.contract.registry import kind_of
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
+from edgesvm.learners.wrapper import Wrapper
 from reference.windows import WEEK
 
 LABELS = (-1, 1, 4, 9)  # of a stream, as many as an entry has classes
@@ -399,503 +378,199 @@ def settings(learner: Learner) -> dict[str, Any]:
 # A step of the solver leaves two gradients level; started from coefficients that are not round
 # numbers, rounding picks the next one in float64 too.
 RETRAINED: dict[str, Any] = {
-    "by_rounding_in": ("float32", "float64"),
+    "n_features": 3,
+    "by_rounding_in": DTYPES,
     "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
 }
+RETRAINS: dict[str, Any] = {"tol": 1e-7, "cache": 256}
 
-MANY: dict[tuple[type[Learner], int], dict[str, Any]] = {
-    (kind, n): {"wrapper": kind, "n_classes": n, "around": {"n_classes": n}}
-    for kind in (OneVsOne, OneVsRest)
-    for n in (2, 3, 4)
+# Coefficients are not unique, or two steps of a path are level.
+BY_PATH: dict[str, Any] = {
+    "by_rounding": ("n_path_events", "n_exchanges", "m", "S", "state"),
+    "by_rounding_in": DTYPES,
 }
+PARTS = {n: {"n_classes": n, "around": {"n_classes": n}} for n in (2, 3, 4)}
 STORE: dict[str, Any] = {
-    "params": {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
+    **{"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
 }
-
 # as many non-zeros as so many rows of 37 features can have: none is refused
-STORE_NONZEROS = {"max_samples": 16, "when_full": "oldest", "max_nonzeros": 592}
+STORE_NONZEROS: dict[str, Any] = {"max_samples": 16, "when_full": "oldest", "max_nonzeros": 592}
 
 # Kernel rows are float32 in either dtype, and a point is taken or not by their last bit.
 ENCLOSING: dict[str, Any] = {
-    "by_rounding_in": ("float32", "float64"),
+    "by_rounding_in": DTYPES,
     "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
     "one_pass": False,
 }
-
 # room for half of the rows that max_core is: which limit is reached first is left open
-ENCLOSING_NONZEROS = {"n_probes": 3, "max_core": 14, "C": 3.0, "max_nonzeros": 300}
-
+ENCLOSING_NONZEROS: dict[str, Any] = {"n_probes": 3, "max_core": 14, "C": 3.0, "max_nonzeros": 300}
 SOLVED_TO_EPSILON = ENCLOSING | {"twin_rtol": {"float32": 5e-3, "float64": 2e-3}}
 
+SETTLES: dict[str, Any] = {"max_twins": 9, "gamma": 0.3, "settle_after": 60}
 # Cosines are right to 1e-7.
-SETTLES = {"max_twins": 9, "gamma": 0.3, "settle_after": 60}
 WAVES: dict[str, Any] = {
     "tuned": "learning_rate",
     "twin_rtol": {"float32": 2e-3, "float64": 1e-5},
 }
-
-# Its loss is Huber's.
-REGRESSION: dict[str, Any] = {"tuned": "learning_rate"}
-
 # Integers only: the twin has the same bytes, and samples are float32.
 BYTES: dict[str, Any] = {"tuned": "", "dtypes": ("float32",), "twin_rtol": {"float32": 0.0}}
 CALIBRATED_BYTES = BYTES | {"twin_rtol": {"float32": 1e-12}}
 
 
+def entry(
+    name: str, options: Mapping[str, Any] = MappingProxyType({}), **params: Any
+) -> Registered:
+    """An entry of the classes that its name says, the outermost first; of StreamSVM where it says
+    only what is around a learner."""
+    kinds = [kind_of(word) for word in name.split("-") if word in MODULE_OF]
+    around = [kind for kind in kinds if issubclass(kind, Wrapper)]
+    [learner] = [kind for kind in kinds if kind not in around] or [StreamSVM]
+    found = dict(zip(("wrapper", "outer"), reversed(around), strict=False))
+    found |= {"kind": learner, "n_classes": params.get("n_classes", 2)}
+    return Registered(name, params=params, **found | options)
+
+
+# fmt: off
 REGISTERED = [
-    Registered("StreamSVM", StreamSVM),
-    Registered("StreamSVM-lower", StreamSVM, {"average": False, "C": 0.1}),
-    Registered("StreamSVM-upper", StreamSVM, {"bound": "upper", "average": False}),
-    Registered("StreamSVM-paper", StreamSVM, {"bound": "upper", "slack": "paper", "C": 10.0}),
-    Registered("StreamSVM-balanced", StreamSVM, {"class_weight": "balanced"}),
-    Registered("StreamSVM-wide", StreamSVM, {"normalize": True, "fit_intercept": True}, 37),
-    Registered(
-        "StreamSVM-balls", StreamSVM, {"bound": "upper", "n_balls": 3, "fit_intercept": True}
-    ),
-    Registered(
-        "StreamSVM-balls-reach", StreamSVM, {"bound": "upper", "n_balls": 3, "join": "reach"}
-    ),
-    Registered("StreamSVM-balls-lower", StreamSVM, {"n_balls": 4, "bound": "lower"}),
-    Registered("StreamSVM-lookahead", StreamSVM, {"bound": "upper", "lookahead": 4}),
-    Registered("StreamSVM-lookahead-lower", StreamSVM, {"lookahead": 5, "bound": "lower"}),
-    Registered("KernelStreamSVM", KernelStreamSVM, {"max_vectors": 12, "gamma": 0.5}),
-    Registered(
-        "KernelStreamSVM-upper",
-        KernelStreamSVM,
-        {"max_vectors": 12, "gamma": 0.5, "bound": "upper", "when_full": "share"},
-    ),
-    Registered(
-        "KernelStreamSVM-lower",
-        KernelStreamSVM,
-        {"max_vectors": 7, "kernel": RBF(0.3), "when_full": "share"},
-    ),
-    Registered(
-        "KernelStreamSVM-poly",
-        KernelStreamSVM,
-        {"max_vectors": 6, "kernel": "poly", "degree": 2, "forgetting": 5},
-    ),
-    Registered("KernelStreamSVM-linear", KernelStreamSVM, {"max_vectors": 4, "kernel": Linear()}),
-    Registered(
-        "BatchSVM",
-        BatchSVM,
-        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
-    ),
-    Registered(
-        "BatchSVR",
-        BatchSVR,
-        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
-    ),
-    Registered(
-        "BatchSVM-linear",
-        BatchSVM,
-        {"max_samples": 13, "when_full": "oldest", "cache": "1KiB", "kernel": Linear()},
-        3,
-    ),
-    Registered(
-        "BatchSVM-nonzeros", BatchSVM, {**STORE_NONZEROS, "cache": 128, "gamma": 0.3, "C": 3.0}
-    ),
-    Registered(
-        "BatchSVM-nonzeros-linear",
-        BatchSVM,
-        {**STORE_NONZEROS, "kernel": Linear(), "tol": 1e-6, "max_iter": 20_000},
-    ),
-    Registered(
-        "ReservoirSVM",
-        ReservoirSVM,
-        {"max_samples": 16, "cache": 128, "kernel": "poly", "degree": 2, "gamma": 0.2, "seed": 3},
-        3,
-    ),
-    Registered(
-        "IncrementalSVM",
-        IncrementalSVM,
-        {"max_vectors": 12, "batch_size": 9, "gamma": 0.3, "tol": 1e-7, "cache": 256},
-        3,
-        **RETRAINED,
-    ),
-    Registered(
-        "IncrementalSVM-errors",
-        IncrementalSVM,
-        {
-            "scheme": "error_driven",
-            "max_vectors": 14,
-            "batch_size": 5,
-            "kernel": RBF(0.5),
-            "C": 4.0,
-            "tol": 1e-7,
-            "cache": 256,
-        },
-        3,
-        **RETRAINED,
-    ),
-    Registered(
-        "IncrementalSVM-active",
-        IncrementalSVM,
-        {
-            **{"scheme": "active", "errors_kept": 0.9, "correct_kept": 0.3, "seed": 3},
-            **{"max_vectors": 14, "batch_size": 6, "kernel": RBF(0.5), "tol": 1e-7, "cache": 256},
-        },
-        3,
-        **RETRAINED,
-    ),
-    Registered(
-        "WindowedSVM",
-        WindowedSVM,
-        {
-            "window": 2,
-            "scheme": "exceeding_margin_errors",
-            "max_vectors": 9,
-            "batch_size": 11,
-            "kernel": RBF(0.3),
-            "tol": 1e-7,
-            "cache": 256,
-        },
-        3,
-        **RETRAINED,
-    ),
-    Registered("TwinVectorMachine", TwinVectorMachine, {"max_twins": 9, "gamma": 0.3}),
-    Registered("SharedTwinSVM", SharedTwinSVM, SETTLES, tuned="r"),
-    Registered(
-        "SharedTwinSVM-classes",
-        SharedTwinSVM,
-        {**SETTLES, "n_classes": 4, "kernel": "poly", "degree": 2},
-        n_classes=4,
-        tuned="r",
-    ),
-    Registered(
-        "TwinVectorMachine-feature",
-        TwinVectorMachine,
-        {
-            **{"max_twins": 7, "kernel": RBF(0.2), "merge": "feature", "merge_side": "global"},
-            **{"C": 5.0, "forgetting": 8},
-        },
-    ),
-    Registered(
-        "TwinVectorMachine-narrow",
-        TwinVectorMachine,
-        {"max_twins": 12, "kernel": "poly", "degree": 2, "gamma": 0.2, "max_margin": 3, "C": 10.0},
-    ),
-    Registered(
-        "TwinVectorMachine-linear",
-        TwinVectorMachine,
-        # not by coefficients, which are not unique
-        {"max_twins": 10, "kernel": Linear(), "C": 10.0, "rejection": False},
-        3,
-        by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
-        by_rounding_in=("float32", "float64"),
-    ),
-    Registered(
-        "IncrementalDecrementalSVM", IncrementalDecrementalSVM, {"max_vectors": 18, "gamma": 0.2}
-    ),
-    Registered(
-        "IncrementalDecrementalSVR",
-        IncrementalDecrementalSVR,
-        # two steps of its path are level, and the last bit says which is taken
-        {"max_vectors": 18, "gamma": 0.2},
-        by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
-        by_rounding_in=("float32", "float64"),
-    ),
-    Registered(
-        "IncrementalDecrementalSVM-ignore",
-        IncrementalDecrementalSVM,
-        {"max_vectors": 20, "kernel": RBF(0.1), "when_full": "ignore", "max_margin": 4},
-    ),
-    Registered("SimpleSVM", SimpleSVM, {"max_vectors": 24, "gamma": 0.2}, one_pass=False),
-    Registered(
-        "SimpleSVM-linear",
-        SimpleSVM,
-        # not by coefficients, which are not unique
-        {"max_vectors": 60, "kernel": Linear(), "C": 0.5, "when_full": "ignore"},
-        3,
-        by_rounding=("n_path_events", "n_exchanges", "m", "S", "state"),
-        by_rounding_in=("float32", "float64"),
-        one_pass=False,
-    ),
-    Registered(
-        "RandSVM",
-        BatchSVM,
-        {"max_samples": 16, "when_full": "oldest", "cache": 128, "gamma": 0.3, "C": 3.0},
-        wrapper=RandSVM,
-        around={"max_passes": 3, "seed": 5},
-        one_pass=False,
-    ),
-    Registered(
-        "RandSVM-nonzeros",
-        BatchSVM,
-        {**STORE_NONZEROS, "kernel": Linear(), "max_iter": 20_000},
-        wrapper=RandSVM,
-        around={"k": 12, "max_passes": 3, "seed": 5},
-        one_pass=False,
-    ),
-    Registered(
-        "RandSVM-reservoir",
-        ReservoirSVM,
-        {"max_samples": 10, "cache": 128, "kernel": Linear(), "seed": 3, "max_iter": 20_000},
-        3,
-        wrapper=RandSVM,
-        around={"k": 12, "c": 1.0, "max_passes": 2},
-        one_pass=False,
-    ),
-    Registered(
-        "BallVectorMachine",
-        BallVectorMachine,
-        {"n_probes": 3, "max_core": 14, "gamma": 0.3, "epsilon": 1e-3, "C": 3.0},
-        **ENCLOSING,
-    ),
-    Registered(
-        "BallVectorMachine-poly",
-        BallVectorMachine,
-        {
-            "n_probes": 5,
-            "max_core": 40,  # fewer follow this stream on some seeds only
-            "kernel": "poly",
-            "degree": 3,
-            "normalize": True,
-            "shrink": False,
-            "epsilon": 1e-2,
-            "C": 0.1,
-        },
-        **ENCLOSING,
-    ),
-    Registered(
-        "CoreVectorMachine",
-        CoreVectorMachine,
-        {"n_probes": 3, "max_core": 14, "gamma": 0.3, "epsilon": 1e-6, "C": 3.0},
-        **SOLVED_TO_EPSILON,
-    ),
-    Registered(
-        "CoreVectorMachine-linear",
-        CoreVectorMachine,
-        {"n_probes": 3, "max_core": 10, "kernel": Linear(), "normalize": True, "epsilon": 1e-6},
-        3,
-        **SOLVED_TO_EPSILON,
-    ),
-    Registered(
-        "CoreVectorMachine-normalised",
-        CoreVectorMachine,
-        {
-            "n_probes": 3,
-            "max_core": 30,
-            "kernel": "poly",
-            "normalize": "kernel",
-            "bulk": False,
-            "epsilon": 1e-6,
-        },
-        **SOLVED_TO_EPSILON,
-    ),
-    Registered(
-        "BallVectorMachine-nonzeros",
-        BallVectorMachine,
-        {**ENCLOSING_NONZEROS, "gamma": 0.3, "epsilon": 1e-3},
-        **ENCLOSING,
-    ),
-    Registered(
-        "CoreVectorMachine-nonzeros",
-        CoreVectorMachine,
-        {**ENCLOSING_NONZEROS, "kernel": Linear(), "normalize": True, "epsilon": 1e-6},
-        **SOLVED_TO_EPSILON,
-    ),
-    Registered("Perceptron", Perceptron, tuned=""),
-    Registered("PassiveAggressive", PassiveAggressive, {"C": 0.3}),
-    Registered(
-        "PassiveAggressive-II",
-        PassiveAggressive,
-        {"variant": "PA-II", "C": 0.2, "fit_intercept": False},
-    ),
-    Registered("PassiveAggressive-wide", PassiveAggressive, {"variant": "PA"}, 37),
-    Registered("Pegasos", Pegasos, {"lambda_": 0.05}, tuned="lambda_"),
-    Registered(
-        "Pegasos-batch",
-        Pegasos,
-        {"lambda_": 0.01, "batch_size": 7, "project": True},
-        tuned="lambda_",
-    ),
-    Registered(
-        "KernelPerceptron",
-        KernelPerceptron,
-        {"max_vectors": 12, "gamma": 0.3, "when_full": "random", "seed": 3},
-        tuned="gamma",
-    ),
-    Registered(
-        "KernelPerceptron-oldest",
-        KernelPerceptron,
-        {"max_vectors": 9, "kernel": "poly", "degree": 2, "gamma": 0.2, "when_full": "oldest"},
-        tuned="gamma",
-    ),
-    Registered("Forgetron", Forgetron, {"max_vectors": 12, "gamma": 0.3}, tuned="gamma"),
-    Registered("LASVM", LASVM, {"max_vectors": 30, "gamma": 0.3, "C": 1.0}),
-    Registered(
-        "LASVM-linear", LASVM, {"max_vectors": 60, "kernel": Linear(), "C": 0.5, "tau": 1e-6}, 3
-    ),
-    Registered("Standardized", StreamSVM, {"bound": "lower", "C": 10.0}, wrapper=Standardized),
-    Registered(
-        "Standardized-until",
-        StreamSVM,
-        {"bound": "lower", "C": 10.0},
-        wrapper=Standardized,
-        around={"until": 120},
-    ),
-    Registered("Standardized-lookahead", StreamSVM, {"lookahead": 4}, 8, wrapper=Standardized),
-    Registered(
-        "Standardized-KernelStreamSVM",
-        KernelStreamSVM,
-        {"max_vectors": 12, "gamma": 0.1, "bound": "lower"},
-        wrapper=Standardized,
-    ),
-    Registered(
-        "Standardized-TwinVectorMachine",
-        TwinVectorMachine,
-        {"max_twins": 8, "gamma": 0.1},
-        wrapper=Standardized,
-    ),
-    Registered(
-        "RobustStandardized",
-        StreamSVM,
-        {"bound": "lower", "C": 10.0},
-        wrapper=RobustStandardized,
-        around={"clip": 2.0},
-    ),
-    Registered(
-        "RobustStandardized-TwinVectorMachine",
-        TwinVectorMachine,
-        {"max_twins": 8, "gamma": 0.1},
-        wrapper=RobustStandardized,
-    ),
-    Registered("FourierSVM", FourierSVM, {"n_directions": 70}, **WAVES),
-    Registered(
-        "FourierSVM-logistic", FourierSVM, {"n_directions": 9, "loss": "logistic"}, 3, **WAVES
-    ),
-    Registered(
-        "FourierSVM-classes",
-        FourierSVM,
-        {"n_directions": 12, "n_classes": 4, "gamma": 0.2},
-        n_classes=4,
-        **WAVES,
-    ),
-    Registered(
-        "Standardized-FourierSVM", FourierSVM, {"n_directions": 20}, wrapper=Standardized, **WAVES
-    ),
-    Registered(
-        "FourierSVM-orthogonal",
-        FourierSVM,
-        {"n_directions": 70, "directions": "orthogonal"},
-        37,
-        **WAVES,
-    ),
-    Registered("ByteSVM", ByteSVM, {"n_bytes": 900}, **BYTES),
-    Registered("ByteSVM-classes", ByteSVM, {"n_classes": 4}, n_classes=4, **BYTES),
-    Registered("ByteSVM-grows", ByteSVM, {"n_bytes": 6150}, 8, n_classes=4, **BYTES),
-    Registered(
-        "ByteSVM-fills", ByteSVM, {"n_bytes": 200, "scale": "common"}, 8, n_classes=4, **BYTES
-    ),
-    Registered(
-        "ByteSVM-common",
-        ByteSVM,
-        {"n_bytes": 400, "scale": "common", "class_weight": "balanced"},
-        37,
-        n_classes=3,
-        **BYTES,
-    ),
-    Registered("ByteSVM-fixed", ByteSVM, {"n_bytes": 700, "learn_directions": False}, 3, **BYTES),
-    Registered("Standardized-ByteSVM", ByteSVM, {"n_bytes": 500}, wrapper=Standardized, **BYTES),
-    Registered("OneVsOne-ByteSVM", ByteSVM, {"n_bytes": 300}, **MANY[OneVsOne, 3], **BYTES),
-    Registered("AdaGradSVM", AdaGradSVM, tuned="learning_rate"),
-    Registered("AdaGradSVR", AdaGradSVR, **REGRESSION),
-    Registered("FourierSVR", FourierSVR, {"n_directions": 70}, **REGRESSION | WAVES),
-    Registered(
-        "FourierSVR-pinball",
-        FourierSVR,
-        {"n_directions": 9, "loss": "pinball", "quantile": 0.8, "gamma": 0.5},
-        3,
-        **WAVES,
-    ),
-    Registered(
-        "FourierSVR-orthogonal",
-        FourierSVR,
-        {"n_directions": 20, "loss": "epsilon", "directions": "orthogonal", "label_delay": 3},
-        17,
-        **WAVES,
-    ),
-    Registered("FourierRLS", FourierRLS, {"n_directions": 9}, **WAVES | {"tuned": "forgetting"}),
-    Registered(
-        "FourierRLS-orthogonal",
-        FourierRLS,
-        {"n_directions": 67, "loss": "squared", "directions": "orthogonal", "label_delay": 2},
-        3,
-        **WAVES | {"tuned": ""},
-    ),
-    Registered(
-        "Standardized-FourierSVR",
-        FourierSVR,
-        {"n_directions": 20},
-        wrapper=Standardized,
-        around={"missing": "mean"},
-        **REGRESSION | WAVES,
-    ),
-    Registered(
-        "AdaGradSVM-classes",
-        AdaGradSVM,
-        {"n_classes": 4, "loss": "logistic"},
-        n_classes=4,
-        tuned="learning_rate",
-    ),
-    Registered("Calibrated", StreamSVM, {"C": 10.0}, wrapper=Calibrated),
-    Registered(
-        "Calibrated-cost",
-        PassiveAggressive,
-        {"C": 0.3, "class_weight": "balanced"},
-        wrapper=Calibrated,
-        around={"cost": {-1: 3.0}},
-        by_label=True,
-    ),
-    Registered(
-        "Calibrated-recall",
-        KernelStreamSVM,
-        {"max_vectors": 12, "gamma": 0.5},
-        wrapper=Calibrated,
-        around={"min_recall": {1: 0.9}},
-        by_label=True,
-    ),
-    Registered(
-        "Calibrated-sets", StreamSVM, {"C": 10.0}, wrapper=Calibrated, around={"coverage": 0.8}
-    ),
-    Registered(
-        "Calibrated-classes",
-        FourierSVM,
-        {"n_directions": 12, "n_classes": 3, "gamma": 0.2, "class_weight": "balanced"},
-        n_classes=3,
-        wrapper=Calibrated,
-        around={"min_recall": {4: 0.9}},
-        by_label=True,
-        **WAVES,
-    ),
-    Registered(
-        "Calibrated-ByteSVM", ByteSVM, {"n_bytes": 500}, wrapper=Calibrated, **CALIBRATED_BYTES
-    ),
-    Registered(
-        "Calibrated-ByteSVM-classes",
-        ByteSVM,
-        {"n_bytes": 900, "n_classes": 3},
-        n_classes=3,
-        wrapper=Calibrated,
-        **CALIBRATED_BYTES,
-    ),
-    Registered("Calibrated-Standardized", StreamSVM, wrapper=Standardized, outer=Calibrated),
-    Registered("Calibrated-OneVsOne", StreamSVM, **MANY[OneVsOne, 3], outer=Calibrated),
-    Registered("OneVsOne", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 4]),
-    Registered("OneVsOne-lookahead", StreamSVM, {"lookahead": 3}, **MANY[OneVsOne, 3]),
-    Registered("OneVsOne-two", StreamSVM, {"bound": "lower"}, **MANY[OneVsOne, 2]),
-    Registered("OneVsOne-BatchSVM", BatchSVM, **STORE, **MANY[OneVsOne, 3]),
-    Registered("OneVsRest", StreamSVM, {"bound": "lower", "C": 3.0}, **MANY[OneVsRest, 3]),
-    Registered("OneVsRest-two", StreamSVM, {"bound": "lower"}, **MANY[OneVsRest, 2]),
-    Registered("OneVsRest-BatchSVM", BatchSVM, **STORE, **MANY[OneVsRest, 3]),
-    Registered(
-        "Standardized-OneVsOne",
-        StreamSVM,
-        {"bound": "lower"},
-        **MANY[OneVsOne, 3],
-        outer=Standardized,
-    ),
+    entry("StreamSVM"),
+    entry("StreamSVM-lower", average=False, C=0.1),
+    entry("StreamSVM-upper", bound="upper", average=False),
+    entry("StreamSVM-paper", bound="upper", slack="paper", C=10.0),
+    entry("StreamSVM-balanced", class_weight="balanced"),
+    entry("StreamSVM-wide", {"n_features": 37}, normalize=True, fit_intercept=True),
+    entry("StreamSVM-balls", bound="upper", n_balls=3, fit_intercept=True),
+    entry("StreamSVM-balls-reach", bound="upper", n_balls=3, join="reach"),
+    entry("StreamSVM-balls-lower", n_balls=4, bound="lower"),
+    entry("StreamSVM-lookahead", bound="upper", lookahead=4),
+    entry("StreamSVM-lookahead-lower", lookahead=5, bound="lower"),
+    entry("KernelStreamSVM", max_vectors=12, gamma=0.5),
+    entry("KernelStreamSVM-upper", max_vectors=12, gamma=0.5, bound="upper", when_full="share"),
+    entry("KernelStreamSVM-lower", max_vectors=7, kernel=RBF(0.3), when_full="share"),
+    entry("KernelStreamSVM-poly", max_vectors=6, kernel="poly", degree=2, forgetting=5),
+    entry("KernelStreamSVM-linear", max_vectors=4, kernel=Linear()),
+    entry("BatchSVM", **STORE),
+    entry("BatchSVR", **STORE),
+    entry("BatchSVM-linear", {"n_features": 3}, max_samples=13, when_full="oldest", cache="1KiB",
+          kernel=Linear()),
+    entry("BatchSVM-nonzeros", **STORE_NONZEROS, cache=128, gamma=0.3, C=3.0),
+    entry("BatchSVM-nonzeros-linear", **STORE_NONZEROS, kernel=Linear(), tol=1e-6, max_iter=20_000),
+    entry("ReservoirSVM", {"n_features": 3}, max_samples=16, cache=128, kernel="poly", degree=2,
+          gamma=0.2, seed=3),
+    entry("IncrementalSVM", RETRAINED, max_vectors=12, batch_size=9, gamma=0.3, **RETRAINS),
+    entry("IncrementalSVM-errors", RETRAINED, scheme="error_driven", max_vectors=14, batch_size=5,
+          kernel=RBF(0.5), C=4.0, **RETRAINS),
+    entry("IncrementalSVM-active", RETRAINED, scheme="active", errors_kept=0.9, correct_kept=0.3,
+          seed=3, max_vectors=14, batch_size=6, kernel=RBF(0.5), **RETRAINS),
+    entry("WindowedSVM", RETRAINED, window=2, scheme="exceeding_margin_errors", max_vectors=9,
+          batch_size=11, kernel=RBF(0.3), **RETRAINS),
+    entry("TwinVectorMachine", max_twins=9, gamma=0.3),
+    entry("SharedTwinSVM", {"tuned": "r"}, **SETTLES),
+    entry("SharedTwinSVM-classes", {"tuned": "r"}, **SETTLES, n_classes=4, kernel="poly", degree=2),
+    entry("TwinVectorMachine-feature", max_twins=7, kernel=RBF(0.2), merge="feature",
+          merge_side="global", C=5.0, forgetting=8),
+    entry("TwinVectorMachine-narrow", max_twins=12, kernel="poly", degree=2, gamma=0.2,
+          max_margin=3, C=10.0),
+    entry("TwinVectorMachine-linear", {"n_features": 3, **BY_PATH}, max_twins=10, kernel=Linear(),
+          C=10.0, rejection=False),
+    entry("IncrementalDecrementalSVM", max_vectors=18, gamma=0.2),
+    entry("IncrementalDecrementalSVR", BY_PATH, max_vectors=18, gamma=0.2),
+    entry("IncrementalDecrementalSVM-ignore", max_vectors=20, kernel=RBF(0.1), when_full="ignore",
+          max_margin=4),
+    entry("SimpleSVM", {"one_pass": False}, max_vectors=24, gamma=0.2),
+    entry("SimpleSVM-linear", {"n_features": 3, **BY_PATH, "one_pass": False}, max_vectors=60,
+          kernel=Linear(), C=0.5, when_full="ignore"),
+    entry("RandSVM", {"kind": BatchSVM, "around": {"max_passes": 3, "seed": 5}, "one_pass": False},
+          **STORE),
+    entry("RandSVM-nonzeros",
+          {"kind": BatchSVM, "around": {"k": 12, "max_passes": 3, "seed": 5}, "one_pass": False},
+          **STORE_NONZEROS, kernel=Linear(), max_iter=20_000),
+    entry("RandSVM-reservoir",
+          {"kind": ReservoirSVM, "n_features": 3, "around": {"k": 12, "c": 1.0, "max_passes": 2},
+           "one_pass": False}, max_samples=10, cache=128, kernel=Linear(), seed=3, max_iter=20_000),
+    entry("BallVectorMachine", ENCLOSING, n_probes=3, max_core=14, gamma=0.3, epsilon=1e-3, C=3.0),
+    entry("BallVectorMachine-poly", ENCLOSING, n_probes=5, max_core=40, kernel="poly", degree=3,
+          normalize=True, shrink=False, epsilon=0.01, C=0.1),
+    entry("CoreVectorMachine", SOLVED_TO_EPSILON, n_probes=3, max_core=14, gamma=0.3, epsilon=1e-6,
+          C=3.0),
+    entry("CoreVectorMachine-linear", SOLVED_TO_EPSILON | {"n_features": 3}, n_probes=3,
+          max_core=10, kernel=Linear(), normalize=True, epsilon=1e-6),
+    entry("CoreVectorMachine-normalised", SOLVED_TO_EPSILON, n_probes=3, max_core=30,
+          kernel="poly", normalize="kernel", bulk=False, epsilon=1e-6),
+    entry("BallVectorMachine-nonzeros", ENCLOSING, **ENCLOSING_NONZEROS, gamma=0.3, epsilon=1e-3),
+    entry("CoreVectorMachine-nonzeros", SOLVED_TO_EPSILON, **ENCLOSING_NONZEROS, kernel=Linear(),
+          normalize=True, epsilon=1e-6),
+    entry("Perceptron", {"tuned": ""}),
+    entry("PassiveAggressive", C=0.3),
+    entry("PassiveAggressive-II", variant="PA-II", C=0.2, fit_intercept=False),
+    entry("PassiveAggressive-wide", {"n_features": 37}, variant="PA"),
+    entry("Pegasos", {"tuned": "lambda_"}, lambda_=0.05),
+    entry("Pegasos-batch", {"tuned": "lambda_"}, lambda_=0.01, batch_size=7, project=True),
+    entry("KernelPerceptron", {"tuned": "gamma"}, max_vectors=12, gamma=0.3, when_full="random",
+          seed=3),
+    entry("KernelPerceptron-oldest", {"tuned": "gamma"}, max_vectors=9, kernel="poly", degree=2,
+          gamma=0.2, when_full="oldest"),
+    entry("Forgetron", {"tuned": "gamma"}, max_vectors=12, gamma=0.3),
+    entry("LASVM", max_vectors=30, gamma=0.3, C=1.0),
+    entry("LASVM-linear", {"n_features": 3}, max_vectors=60, kernel=Linear(), C=0.5, tau=1e-6),
+    entry("Standardized", bound="lower", C=10.0),
+    entry("Standardized-until", {"around": {"until": 120}}, bound="lower", C=10.0),
+    entry("Standardized-lookahead", {"n_features": 8}, lookahead=4),
+    entry("Standardized-KernelStreamSVM", max_vectors=12, gamma=0.1, bound="lower"),
+    entry("Standardized-TwinVectorMachine", max_twins=8, gamma=0.1),
+    entry("RobustStandardized", {"around": {"clip": 2.0}}, bound="lower", C=10.0),
+    entry("RobustStandardized-TwinVectorMachine", max_twins=8, gamma=0.1),
+    entry("FourierSVM", WAVES, n_directions=70),
+    entry("FourierSVM-logistic", WAVES | {"n_features": 3}, n_directions=9, loss="logistic"),
+    entry("FourierSVM-classes", WAVES, n_directions=12, n_classes=4, gamma=0.2),
+    entry("Standardized-FourierSVM", WAVES, n_directions=20),
+    entry("FourierSVM-orthogonal", WAVES | {"n_features": 37}, n_directions=70,
+          directions="orthogonal"),
+    entry("ByteSVM", BYTES, n_bytes=900),
+    entry("ByteSVM-classes", BYTES, n_classes=4),
+    entry("ByteSVM-grows", BYTES | {"n_features": 8, "n_classes": 4}, n_bytes=6150),
+    entry("ByteSVM-fills", BYTES | {"n_features": 8, "n_classes": 4}, n_bytes=200, scale="common"),
+    entry("ByteSVM-common", BYTES | {"n_features": 37, "n_classes": 3}, n_bytes=400,
+          scale="common", class_weight="balanced"),
+    entry("ByteSVM-fixed", BYTES | {"n_features": 3}, n_bytes=700, learn_directions=False),
+    entry("Standardized-ByteSVM", BYTES, n_bytes=500),
+    entry("OneVsOne-ByteSVM", PARTS[3] | BYTES, n_bytes=300),
+    entry("AdaGradSVM", {"tuned": "learning_rate"}),
+    entry("AdaGradSVR", {"tuned": "learning_rate"}),
+    entry("FourierSVR", WAVES, n_directions=70),
+    entry("FourierSVR-pinball", WAVES | {"n_features": 3}, n_directions=9, loss="pinball",
+          quantile=0.8, gamma=0.5),
+    entry("FourierSVR-orthogonal", WAVES | {"n_features": 17}, n_directions=20, loss="epsilon",
+          directions="orthogonal", label_delay=3),
+    entry("FourierRLS", WAVES | {"tuned": "forgetting"}, n_directions=9),
+    entry("FourierRLS-orthogonal", WAVES | {"tuned": "", "n_features": 3}, n_directions=67,
+          loss="squared", directions="orthogonal", label_delay=2),
+    entry("Standardized-FourierSVR", WAVES | {"around": {"missing": "mean"}}, n_directions=20),
+    entry("AdaGradSVM-classes", {"tuned": "learning_rate"}, n_classes=4, loss="logistic"),
+    entry("Calibrated", C=10.0),
+    entry("Calibrated-cost",
+          {"kind": PassiveAggressive, "around": {"cost": {-1: 3.0}}, "by_label": True}, C=0.3,
+          class_weight="balanced"),
+    entry("Calibrated-recall",
+          {"kind": KernelStreamSVM, "around": {"min_recall": {1: 0.9}}, "by_label": True},
+          max_vectors=12, gamma=0.5),
+    entry("Calibrated-sets", {"around": {"coverage": 0.8}}, C=10.0),
+    entry("Calibrated-classes",
+          WAVES | {"kind": FourierSVM, "around": {"min_recall": {4: 0.9}}, "by_label": True},
+          n_directions=12, n_classes=3, gamma=0.2, class_weight="balanced"),
+    entry("Calibrated-ByteSVM", CALIBRATED_BYTES, n_bytes=500),
+    entry("Calibrated-ByteSVM-classes", CALIBRATED_BYTES, n_bytes=900, n_classes=3),
+    entry("Calibrated-Standardized"),
+    entry("Calibrated-OneVsOne", PARTS[3]),
+    entry("OneVsOne", PARTS[4], bound="lower"),
+    entry("OneVsOne-lookahead", PARTS[3], lookahead=3),
+    entry("OneVsOne-two", PARTS[2], bound="lower"),
+    entry("OneVsOne-BatchSVM", PARTS[3], **STORE),
+    entry("OneVsRest", PARTS[3], bound="lower", C=3.0),
+    entry("OneVsRest-two", PARTS[2], bound="lower"),
+    entry("OneVsRest-BatchSVM", PARTS[3], **STORE),
+    entry("Standardized-OneVsOne", PARTS[3], bound="lower"),
 ]
+# fmt: on
 
 
 def of_class(name: str) -> Registered:
