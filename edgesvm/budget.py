@@ -100,7 +100,8 @@ def check_numbers(arrays: Iterable[PlannedArray], views: Mapping[str, np.ndarray
                 what = "has a value that is out of range"
             else:
                 continue
-            raise CorruptModelError(f"the snapshot's array {planned.name!r} {what}")
+            kind = "counter" if planned.dtype == np.int64 else "array"
+            raise CorruptModelError(f"the snapshot's {kind} {planned.name!r} {what}")
 
 
 def pieces(array: np.ndarray) -> Iterator[np.ndarray]:

@@ -17,6 +17,6 @@ cdef class Labels:
     cdef signed char order[MAX_CLASSES]     # their class indices, as the labels sort
 
     cdef tuple known_in(self, list values, dtype)
-    cdef int find(self, y) except -2
-    cdef int adopt(self, int slot, y) except -1
-    cdef int cut(self, int n) except -1
+    cpdef int find(self, y) except -2
+    cpdef int adopt(self, int slot, y) except -1
+    cpdef int cut(self, int n) except -1

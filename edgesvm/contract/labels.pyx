@@ -3,6 +3,7 @@
 A class index is called a slot here. With two classes, slot 0 is the learner's -1 and slot 1 its +1.
 """
 
+cimport cython
 from cpython.object cimport Py_EQ, PyObject_RichCompareBool
 cimport numpy as cnp
 from libc.math cimport isinf
@@ -27,6 +28,7 @@ MAX_TEXT = 1024     # UTF-8 bytes of a string in a snapshot
 cdef int UNKNOWN = -1
 
 
+@cython.final
 cdef class Labels:
     """Labels get slots in the order they arrive, so it does not matter how a stream is split.
 
@@ -106,7 +108,7 @@ cdef class Labels:
             columns[self.order[i]] = i
         return self.classes[columns[slots]]
 
-    cdef int find(self, y) except -2:
+    cpdef int find(self, y) except -2:
         """The slot of `y` if it is known, else the next free slot, or UNKNOWN if there is none.
         Makes no allocator call for ints, bools and strings."""
         cdef int slot
@@ -120,7 +122,7 @@ cdef class Labels:
             return UNKNOWN
         return self.n
 
-    cdef int adopt(self, int slot, y) except -1:
+    cpdef int adopt(self, int slot, y) except -1:
         """Assign the free `slot` to `y`; does nothing if the slot is in use."""
         cdef int i
         if slot < self.n:
@@ -135,7 +137,7 @@ cdef class Labels:
         self.sign = -1 if self.n == 2 and self.order[0] == 1 else 1
         return 0
 
-    cdef int cut(self, int n) except -1:
+    cpdef int cut(self, int n) except -1:
         """Forget the labels from slot `n` on."""
         cdef int i, kept = 0
         if n >= self.n:
@@ -160,18 +162,6 @@ cdef class Labels:
             return error
         so_far = f"; those so far are {self.in_slots}" if self.n else ""
         return SampleRefused(f"{sample} has no valid label: {why}{so_far}", Status(status))
-
-    def slot_of(self, y):
-        """`find`, for Python: the slot, or -1."""
-        return self.find(y)
-
-    def take(self, slot, y):
-        """`adopt`, for Python."""
-        self.adopt(slot, y)
-
-    def keep(self, n):
-        """`cut` for Python."""
-        self.cut(n)
 
     def encode(self, y):
         """The slots of many labels. New labels are not adopted.

@@ -3,6 +3,10 @@
 #include <float.h>
 #include <math.h>
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "lanes.h"
 
 #define OF_WIDTH(name, width) OF_WIDTH_(name, width)
@@ -169,6 +173,7 @@ void SUM(codes_square_distances)(const int16_t *x, const int16_t *rows, int64_t 
 #define UBITS uint32_t
 #define ROOT sqrtf
 #define LANES 16
+#define FIRST(p, n) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1u), p)
 #define NAME(stem) SUM(stem##_f32)
 #define OWN(stem) stem##_f32
 #define MAGIC 12582912.0f                   /* 1.5 * 2^23 */
@@ -185,6 +190,7 @@ void SUM(codes_square_distances)(const int16_t *x, const int16_t *rows, int64_t 
 #define UBITS uint64_t
 #define ROOT sqrt
 #define LANES 8
+#define FIRST(p, n) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1u), p)
 #define NAME(stem) SUM(stem##_f64)
 #define OWN(stem) stem##_f64
 #define MAGIC 6755399441055744.0            /* 1.5 * 2^52 */

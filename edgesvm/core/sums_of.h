@@ -44,10 +44,8 @@ INLINE line OWN(masked)(line v, const BITS *mask)
 INLINE line OWN(load_tail)(const T *p, int64_t n)
 {
     if (n >= LANES) return OWN(masked)(OWN(load)(p + n - LANES), OWN(tail) + n % LANES);
-#if PARTS == 1
-    line v = {{{0}}};
-    memcpy(&v, p, (size_t)n * sizeof(T));
-    return v;
+#if PARTS == 1 && defined(__AVX512F__)
+    return (line){{(vec)FIRST(p, n)}};
 #else                               /* not into v, which then would not stay in registers */
     T few[LANES] = {0};
     memcpy(few, p, (size_t)n * sizeof(T));
@@ -980,6 +978,7 @@ void NAME(bierman_column)(T *restrict u, T *restrict b, T less, T more, int64_t 
 #undef UBITS
 #undef ROOT
 #undef LANES
+#undef FIRST
 #undef NAME
 #undef OWN
 #undef MAGIC

@@ -56,7 +56,7 @@ def survey(
         row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
         for slot, at, label in new_labels:
             if at < row:
-                labels.take(slot, label)
+                labels.adopt(slot, label)
         if row < len(chunk.y):
             if row == n_known:
                 raise unknown_label(owner, chunk, row, labels, dtype)

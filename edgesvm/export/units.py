@@ -153,6 +153,7 @@ def directions(learner: Any, core: Any) -> dict[str, Any]:
     return {
         "directions_key": f"{drawn['key']}u",
         "DIRECTIONS_SCALES": table(drawn["scales"]),
+        "DIRECTIONS_FIRST": table(FIRST_TILT),
         "directions_n": learner.n_directions,
         "directions_n_features": core.n_features,
         "directions_n_mixed": learner._n_mixed(core.n_features) if mixed else 0,
@@ -171,7 +172,6 @@ def prices(learner: Calibrated, labels: tuple[Any, ...]) -> dict[str, Any]:
 def fourier_svm(learner: Any, core: Any) -> dict[str, Any]:
     # The last three are kept only while many rows are worked on.
     return directions(learner, core) | {
-        "FIRST_TILT": table(FIRST_TILT),
         "waves": "((char *)esvm_none())",
         "ahead": "((int16_t *)esvm_none())",
         "row_ahead": "((char *)esvm_none())",
@@ -183,8 +183,7 @@ def adagrad_svr(learner: Any, core: Any) -> dict[str, Any]:
 
 
 def fourier_svr(learner: Any, core: Any) -> dict[str, Any]:
-    drawn = directions(learner, core) | {"FIRST_TILT": table(FIRST_TILT)}
-    return drawn | adagrad_svr(learner, core)
+    return directions(learner, core) | adagrad_svr(learner, core)
 
 
 def fourier_rls(learner: Any, core: Any) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class ReferenceCore:
 
     def learn_one(self, x, y, weight=1.0):
         row = as_floats(x, self.dtype, 1, self.n_features, self.owner)
-        slot = self.as_target(y) if self.regresses else self.labels.slot_of(y)
+        slot = self.as_target(y) if self.regresses else self.labels.find(y)
         known = self.regresses or slot >= 0
         status = self.learn_row(row, slot, weight) if known else Status.UNKNOWN_LABEL
         if status > Status.CHANGED:
@@ -118,7 +118,7 @@ class ReferenceCore:
             )
             raise self.explained(error)
         if not self.regresses:
-            self.labels.take(slot, y)
+            self.labels.adopt(slot, y)
         return status == Status.CHANGED
 
     def learn_late_one(self, x, y, issued, weight=1.0):
@@ -140,9 +140,9 @@ class ReferenceCore:
     def learn_many(self, X, slots, weights=None, newcomers=()):
         n_labels = len(self.labels.in_slots)
         for slot, _, label in newcomers:
-            self.labels.take(slot, label)
+            self.labels.adopt(slot, label)
         n_learned, status = self.learn_rows(X, slots, weights)
-        self.labels.keep(n_labels + sum(row < n_learned for _, row, _ in newcomers))
+        self.labels.cut(n_labels + sum(row < n_learned for _, row, _ in newcomers))
         return n_learned, status
 
     def learn_rows(self, X, slots, weights):

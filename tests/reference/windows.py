@@ -419,7 +419,7 @@ class ChainCoreRef:
         windows, labels = self.windows, self.learner.labels
         one_class = self.learner.one_class
         y = None if one_class else y
-        slot = -1 if y is None else labels.slot_of(y)
+        slot = -1 if y is None else labels.find(y)
         row = as_floats(x, windows.dtype, 1, windows.n_channels, self.owner)
         is_unknown = y is not None and slot < 0
         if is_unknown or not windows.are_fine(row):
@@ -427,7 +427,7 @@ class ChainCoreRef:
             sample = f"{self.owner}: the sample (label {y!r})"
             raise refusal(status, sample, windows.dtype, labels.in_slots)
         if y is not None:
-            labels.take(slot, y)
+            labels.adopt(slot, y)
         at = int(windows.views["n_run"])
         if at % windows.hop == 0:
             self.votes[at // windows.hop % windows.n_windows] = 0

@@ -11,7 +11,10 @@ from pyx_to_c.types import bare, is_pointer
 
 # Pointers that are set by a function called in __init__: member, type, array.
 MADE_BY = {
-    "directions_of": [("angle", "int16_t *", "angle"), ("mixed", "void *", "mixed")],
+    "directions_of": [
+        *(("angle", "int16_t *", "angle"), ("mixed", "void *", "mixed")),
+        *(("tilt", "double *", "tilt"), ("H", "double *", "tilt_squares")),
+    ],
 }
 # What a core keeps beside the arena while it works: it lies behind the arena.
 BESIDE = {"amplitude", "order", "lift"}

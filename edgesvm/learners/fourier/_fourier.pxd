@@ -18,6 +18,9 @@ cdef struct Directions:
     int16_t *angle      # (n,): TMP, zero between samples; NULL if there is none
     void *mixed         # (n_mixed,): TMP, of the type of x
     bint is_float32
+    double[GROUPS] first    # log amplitudes before the first sample
+    double *tilt        # (GROUPS,): those of now, less the first; NULL: all amplitudes are 1
+    double *H           # of what moved them
 
 cdef Directions directions_of(core, key, scales, n) except *
 
@@ -35,20 +38,18 @@ cdef void draw_rows(
 ) noexcept nogil
 # Zero the scratch.
 cdef void forget_angles(const Directions *of) noexcept nogil
-# The cosines of n angles, then their sines: wave (2 n,), of the type of x.
-cdef void find_waves(
-    const Directions *of, const int16_t *angle, int64_t n, void *wave) noexcept nogil
-# Multiply each by the amplitude of its width.
-cdef void weigh_waves(
-    const Directions *of, void *wave, int64_t n, const double *amplitude) noexcept nogil
-# dot[k] += scale * w . wave, over those of width k.
+# The cosines of n angles, then their sines, each by the amplitude of its width: f (2 n,), of the
+# type of x.
+cdef void find_features(
+    const Directions *of, const int16_t *angle, int64_t n, const double *amplitude, void *f
+) noexcept nogil
+# dot[k] += scale * w . f, over those of width k.
 cdef void add_dots_of_widths(
-    const Directions *of, const void *w, const void *wave, int64_t n, double scale, double *dot
+    const Directions *of, const void *w, const void *f, int64_t n, double scale, double *dot
 ) noexcept nogil
 
-# The amplitudes (GROUPS,): exp(first + tilt), with a mean square of 1; all 1 if there is no tilt.
-cdef void find_amplitudes(
-    const double *first, const double *tilt, double *amplitude) noexcept nogil
-# Move the tilt along c, the slope of the loss by each log amplitude; `squares` is their sum.
-cdef void learn_amplitudes(
-    const double *first, double *tilt, double *squares, const double *c) noexcept nogil
+# The amplitudes (GROUPS,), with a mean square of 1.
+cdef void find_amplitudes(const Directions *of, double *amplitude) noexcept nogil
+# Move them along c, the slope of the loss by each log amplitude.
+cdef void learn_amplitudes(const Directions *of, const double *c) noexcept nogil
+cdef amplitudes_of(const Directions *of)

@@ -76,11 +76,15 @@ cdef Directions directions_of(core, key, scales, n) except *:
     of.key, of.scales, of.n = key, scales, n
     of.n_features, of.is_float32 = core.n_features, core.dtype == "float32"
     of.n_mixed, of.mixed, of.angle = 0, NULL, NULL
+    of.first, of.tilt, of.H = FIRST_TILT, NULL, NULL
     if "angle" in core.views:
         of.angle = <int16_t *> cnp.PyArray_DATA(core.views["angle"])
     if "mixed" in core.views:
         of.n_mixed = len(core.views["mixed"])
         of.mixed = cnp.PyArray_DATA(core.views["mixed"])
+    if "tilt" in core.views:
+        of.tilt = <double *> cnp.PyArray_DATA(core.views["tilt"])
+        of.H = <double *> cnp.PyArray_DATA(core.views["tilt_squares"])
     return of
 
 
@@ -119,58 +123,56 @@ cdef void forget_angles(const Directions *of) noexcept nogil:
         memset(of.angle, 0, of.n * sizeof(int16_t))
 
 
-cdef void find_waves(
-    const Directions *of, const int16_t *angle, int64_t n, void *wave
-) noexcept nogil:
-    waves_of(of.is_float32, angle, n, wave)
-
-
-cdef void weigh_waves(
-    const Directions *of, void *wave, int64_t n, const double *amplitude
+cdef void find_features(
+    const Directions *of, const int16_t *angle, int64_t n, const double *amplitude, void *f
 ) noexcept nogil:
     cdef int64_t half = n * item_bytes(of.is_float32)
-    waves_weigh(of.is_float32, wave, n, amplitude)
-    waves_weigh(of.is_float32, <char *> wave + half, n, amplitude)
+    waves_of(of.is_float32, angle, n, f)
+    if of.tilt != NULL:
+        waves_weigh(of.is_float32, f, n, amplitude)
+        waves_weigh(of.is_float32, <char *> f + half, n, amplitude)
 
 
 cdef void add_dots_of_widths(
-    const Directions *of, const void *w, const void *wave, int64_t n, double scale, double *dot
+    const Directions *of, const void *w, const void *f, int64_t n, double scale, double *dot
 ) noexcept nogil:
     cdef int64_t half = n * item_bytes(of.is_float32)
-    waves_dots(of.is_float32, w, wave, n, scale, dot)
-    waves_dots(of.is_float32, <const char *> w + half, <const char *> wave + half, n, scale, dot)
+    waves_dots(of.is_float32, w, f, n, scale, dot)
+    waves_dots(of.is_float32, <const char *> w + half, <const char *> f + half, n, scale, dot)
 
 
 # -- amplitudes ------------------------------------------------------------------------------------
 
-cdef void find_amplitudes(
-    const double *first, const double *tilt, double *amplitude
-) noexcept nogil:
+cdef void find_amplitudes(const Directions *of, double *amplitude) noexcept nogil:
     cdef int k
     cdef double square = 0.0
     for k in range(GROUPS):
-        amplitude[k] = 1.0 if tilt == NULL else exp_(first[k] + tilt[k])
+        amplitude[k] = 1.0 if of.tilt == NULL else exp_(of.first[k] + of.tilt[k])
         square += amplitude[k] * amplitude[k]
     for k in range(GROUPS):
         amplitude[k] *= sqrt(GROUPS / square)
 
 
-cdef void learn_amplitudes(
-    const double *first, double *tilt, double *squares, const double *c
-) noexcept nogil:
+cdef void learn_amplitudes(const Directions *of, const double *c) noexcept nogil:
     cdef double most, square = 0.0
     cdef int k
     for k in range(GROUPS):
         square += c[k] * c[k]
     if not isfinite(square):
         return
-    squares[0] = fmin(squares[0] + square, MOST_PULL)
+    of.H[0] = fmin(of.H[0] + square, MOST_PULL)
     most = -FADED
     for k in range(GROUPS):
-        tilt[k] += TILT_RATE * c[k] / sqrt(1.0 + squares[0])
-        most = fmax(most, first[k] + tilt[k])
+        of.tilt[k] += TILT_RATE * c[k] / sqrt(1.0 + of.H[0])
+        most = fmax(most, of.first[k] + of.tilt[k])
     for k in range(GROUPS):     # the largest is 1 here, and none is less than exp(-FADED)
-        tilt[k] = fmax(tilt[k] - most, -FADED - first[k])
+        of.tilt[k] = fmax(of.tilt[k] - most, -FADED - of.first[k])
+
+
+cdef amplitudes_of(const Directions *of):
+    cdef double[GROUPS] amplitude
+    find_amplitudes(of, amplitude)
+    return np.array(amplitude)
 
 
 # -- learners --------------------------------------------------------------------------------------
@@ -376,10 +378,7 @@ cdef class AdaGradSVMCore(LearnerCore):
 cdef class FourierSVMCore(AdaGradSVMCore):
     """Features of a sample."""
     cdef Directions directions
-    cdef double[GROUPS] first_tilt      # log a_k before the first sample
     cdef double[GROUPS] amplitude       # TMP of learning
-    cdef double *H          # of the tilt; NULL if the widths are not weighed
-    cdef double *tilt       # (GROUPS,): log a_k, less the first
 
     # Beside the arena, while many rows are worked on:
     cdef int n_working      # calls that do
@@ -393,11 +392,6 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         super().__init__(*common, loss=loss, learning_rate=learning_rate)
         n = len(self.views["angle"])
         self.directions = directions_of(self, key, scales, n)
-        self.first_tilt = FIRST_TILT
-        self.H = self.tilt = NULL
-        if "tilt" in self.views:
-            self.H = <double *> self.array("tilt_squares")
-            self.tilt = <double *> self.array("tilt")
         self.looks_ahead = self.directions.n_mixed == 0
 
     # -- many rows ---------------------------------------------------------------------------------
@@ -468,7 +462,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         cdef double *a = self.amplitude
         cdef double square
         cdef int k
-        find_amplitudes(self.first_tilt, self.tilt, a)
+        find_amplitudes(&self.directions, a)
         square = a[OF_X] * a[OF_X] * (xx + 1.0)
         for k in range(WIDTHS):
             square += a[k] * a[k] * ((self.directions.n + WIDTHS - 1 - k) // WIDTHS)
@@ -476,20 +470,13 @@ cdef class FourierSVMCore(AdaGradSVMCore):
 
     # -- features ----------------------------------------------------------------------------------
 
-    cdef void find_features(
-        self, const int16_t *angle, int64_t n, const double *amplitude, void *f
-    ) noexcept nogil:
-        find_waves(&self.directions, angle, n, f)
-        if self.tilt != NULL:
-            weigh_waves(&self.directions, f, n, amplitude)
-
     cdef void add_linear(
         self, const char *weights, const void *x, double amplitude, double *score
     ) noexcept nogil:
         """Add what x and 1 have in the scores."""
         cdef double[MAX_CLASSES] linear
         cdef int v
-        if self.tilt == NULL:
+        if self.directions.tilt == NULL:
             AdaGradSVMCore.add_score(self, weights, x, score)
             return
         memset(linear, 0, self.n_vectors * sizeof(double))
@@ -506,7 +493,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
             f = self.place_of(p, place)
-            self.find_features(self.directions.angle + p, n, self.amplitude, f)
+            find_features(&self.directions, self.directions.angle + p, n, self.amplitude, f)
             self.add_dots(self.w, 2 * p, f, 2 * n, last)
             self.add_dots(self.mean, 2 * p, f, 2 * n, mean)
             p += n
@@ -515,7 +502,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
 
     cdef void add_score(self, const char *weights, const void *x, double *score) noexcept nogil:
         cdef double[GROUPS] amplitude
-        find_amplitudes(self.first_tilt, self.tilt, amplitude)
+        find_amplitudes(&self.directions, amplitude)
         self.add_row(weights, x, amplitude, score)
 
     cdef void add_row(
@@ -532,7 +519,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
                 angle = angles_from(&self.directions, x, p, n, place)
             else:
                 angle = found + p
-            self.find_features(angle, n, amplitude, f)
+            find_features(&self.directions, angle, n, amplitude, f)
             self.add_dots(weights, 2 * p, f, 2 * n, score)
             p += n
         if self.directions.n_mixed:
@@ -551,7 +538,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
             n = min(BLOCK, self.directions.n - p)
             draw_rows(&self.directions, x, ROWS, p, n, place, BLOCK)
             for r in range(ROWS):
-                self.find_features(place + r * BLOCK, n, amplitude, f)
+                find_features(&self.directions, place + r * BLOCK, n, amplitude, f)
                 self.add_dots(weights, 2 * p, f, 2 * n, score + r * self.n_vectors)
             p += n
         for r in range(ROWS):
@@ -568,7 +555,7 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         cdef double[GROUPS] amplitude
         cdef double *score = values
         cdef int r
-        find_amplitudes(self.first_tilt, self.tilt, amplitude)
+        find_amplitudes(&self.directions, amplitude)
         while i + ROWS <= n:
             for r in range(ROWS):
                 if not isfinite(any_dot(
@@ -600,22 +587,22 @@ cdef class FourierSVMCore(AdaGradSVMCore):
         memset(c, 0, sizeof(c))
         for v in range(self.n_vectors):
             pull[v] = step[v] * sqrt(self.G[v]) / self.rate
-        if self.tilt != NULL:
+        if self.directions.tilt != NULL:
             c[OF_X] = self.linear_part(x, pull)
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
             f = self.place_of(p, place)
             if self.waves == NULL:
-                self.find_features(self.directions.angle + p, n, self.amplitude, f)
-            if self.tilt != NULL:
+                find_features(&self.directions, self.directions.angle + p, n, self.amplitude, f)
+            if self.directions.tilt != NULL:
                 self.add_parts(2 * p, f, n, pull, c)
             self.move(2 * p, f, 2 * n, step)
             p += n
         for v in range(self.n_vectors):
             pull[v] = step[v] * self.amplitude[OF_X]
         AdaGradSVMCore.learn_features(self, x, pull)
-        if self.tilt != NULL:
-            learn_amplitudes(self.first_tilt, self.tilt, self.H, c)
+        if self.directions.tilt != NULL:
+            learn_amplitudes(&self.directions, c)
 
     cdef void add_parts(
         self, int64_t at, const void *f, int64_t n, const double *pull, double *c
@@ -644,6 +631,4 @@ cdef class FourierSVMCore(AdaGradSVMCore):
     @property
     def amplitudes(self):
         """a_k of the four widths and of x, ndarray of shape (5,)."""
-        cdef double[GROUPS] a
-        find_amplitudes(self.first_tilt, self.tilt, a)
-        return np.array(a)
+        return amplitudes_of(&self.directions)

@@ -41,17 +41,15 @@ from edgesvm.learners.fourier._fourier cimport (
     WIDTHS,
     Directions,
     add_dots_of_widths,
+    amplitudes_of,
     angles_from,
     directions_of,
     find_amplitudes,
     find_angles,
-    find_waves,
+    find_features,
     forget_angles,
     learn_amplitudes,
-    weigh_waves,
 )
-
-import numpy as np
 
 cdef extern from "lanes.h" nogil:      # f32: whether the arrays are float32
     bint moments_take(
@@ -71,7 +69,6 @@ from edgesvm.learners.fourier.constants import (
     CLIP,
     FIRST_AMPLITUDES,
     FIRST_HALF,
-    FIRST_TILT,
     FORGETTING,
     LARGEST_SQUARE,
     LEAST_VARIANCE,
@@ -432,7 +429,7 @@ cdef class AdaGradSVRCore(RegressorCore):
         cdef double square = most * most * (any_dot(self.is_float32, x, x, self.n_features) + 1.0)
         return not square <= LARGEST_SQUARE
 
-    cdef Status linear(self, const void *x, double *f) noexcept nogil:
+    cdef Status value(self, const void *x, bint keep, double *f) noexcept nogil:
         """What x and 1 have in the value"""
         cdef const char *w = self.w + self.bytes_of(self.n_ahead)
         f[0] = any_dot(self.is_float32, w, x, self.n_features) + entry(
@@ -447,7 +444,7 @@ cdef class AdaGradSVRCore(RegressorCore):
         step_diagonal(
             self.is_float32, self.w + first, self.squares + first, f, g, self.rate, n)
 
-    cdef void move_linear(self, const void *x, double g) noexcept nogil:
+    cdef void move(self, const void *x, double g) noexcept nogil:
         cdef double one = 1.0
         cdef float one_f = 1.0
         self.move_along(self.n_ahead, x, self.n_features, g)
@@ -455,38 +452,17 @@ cdef class AdaGradSVRCore(RegressorCore):
             self.n_ahead + self.n_features,
             <const void *> &one_f if self.is_float32 else &one, 1, g)
 
-    cdef Status value(self, const void *x, bint keep, double *f) noexcept nogil:
-        return self.linear(x, f)
-
-    cdef void move(self, const void *x, double g) noexcept nogil:
-        self.move_linear(x, g)
-
 
 @cython.final
 cdef class FourierSVRCore(AdaGradSVRCore):
     cdef Directions directions
-    cdef double[GROUPS] first_tilt      # log a_k before the first sample
-    cdef double *H          # of the tilt; NULL if the widths are not weighed
-    cdef double *tilt       # (GROUPS,): log a_k, less the first
 
     def __init__(self, *common, key, scales, **params):
         super().__init__(*common, **params)
         self.directions = directions_of(self, key, scales, len(self.views["angle"]))
-        self.first_tilt = FIRST_TILT
-        self.H = self.tilt = NULL
-        if "tilt" in self.views:
-            self.H = <double *> self.array("tilt_squares")
-            self.tilt = <double *> self.array("tilt")
 
     cdef bint decides_alone(self) noexcept nogil:
         return self.directions.n_mixed > 0
-
-    cdef void find_features(
-        self, const int16_t *angle, int64_t n, const double *amplitude, void *f
-    ) noexcept nogil:
-        find_waves(&self.directions, angle, n, f)
-        if self.tilt != NULL:
-            weigh_waves(&self.directions, f, n, amplitude)
 
     cdef Status value(self, const void *x, bint keep, double *f) noexcept nogil:
         """Of a sample that is learned it leaves the angles."""
@@ -495,8 +471,8 @@ cdef class FourierSVRCore(AdaGradSVRCore):
         cdef int16_t[BLOCK] place
         cdef const int16_t *angle
         cdef int64_t p = 0, n
-        cdef Status status = self.linear(x, f)
-        find_amplitudes(self.first_tilt, self.tilt, amplitude)
+        cdef Status status = AdaGradSVRCore.value(self, x, keep, f)
+        find_amplitudes(&self.directions, amplitude)
         f[0] *= amplitude[OF_X]
         if keep:
             find_angles(&self.directions, x)
@@ -506,7 +482,7 @@ cdef class FourierSVRCore(AdaGradSVRCore):
                 angle = self.directions.angle + p
             else:
                 angle = angles_from(&self.directions, x, p, n, place)
-            self.find_features(angle, n, amplitude, wave)
+            find_features(&self.directions, angle, n, amplitude, wave)
             f[0] += any_dot(self.is_float32, self.w + self.bytes_of(2 * p), wave, 2 * n)
             p += n
         if not keep and self.directions.n_mixed > 0:
@@ -519,20 +495,20 @@ cdef class FourierSVRCore(AdaGradSVRCore):
         cdef double[GROUPS] c
         cdef int64_t p = 0, n
         memset(c, 0, sizeof(c))
-        find_amplitudes(self.first_tilt, self.tilt, amplitude)
-        self.linear(x, &c[OF_X])
+        find_amplitudes(&self.directions, amplitude)
+        AdaGradSVRCore.value(self, x, True, &c[OF_X])
         c[OF_X] *= g * amplitude[OF_X]
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
-            self.find_features(self.directions.angle + p, n, amplitude, wave)
-            if self.tilt != NULL:
+            find_features(&self.directions, self.directions.angle + p, n, amplitude, wave)
+            if self.directions.tilt != NULL:
                 add_dots_of_widths(
                     &self.directions, self.w + self.bytes_of(2 * p), wave, n, g, c)
             self.move_along(2 * p, wave, 2 * n, g)
             p += n
-        self.move_linear(x, g * amplitude[OF_X])
-        if self.tilt != NULL:
-            learn_amplitudes(self.first_tilt, self.tilt, self.H, c)
+        AdaGradSVRCore.move(self, x, g * amplitude[OF_X])
+        if self.directions.tilt != NULL:
+            learn_amplitudes(&self.directions, c)
 
     cdef void wipe(self) noexcept nogil:
         forget_angles(&self.directions)
@@ -540,9 +516,7 @@ cdef class FourierSVRCore(AdaGradSVRCore):
     @property
     def amplitudes(self):
         """a_k of the four widths and of x, ndarray of shape (5,)"""
-        cdef double[GROUPS] a
-        find_amplitudes(self.first_tilt, self.tilt, a)
-        return np.array(a)
+        return amplitudes_of(&self.directions)
 
 
 @cython.final
@@ -583,8 +557,8 @@ cdef class FourierRLSCore(RegressorCore):
         cdef int16_t[BLOCK] place
         while p < self.directions.n:
             n = min(BLOCK, self.directions.n - p)
-            find_waves(
-                &self.directions, angles_from(&self.directions, x, p, n, place), n,
+            find_features(
+                &self.directions, angles_from(&self.directions, x, p, n, place), n, NULL,
                 self.features + 2 * p * size)
             p += n
         memcpy(self.features + 2 * self.directions.n * size, x, self.n_features * size)

@@ -188,7 +188,7 @@ class StreamSVM(Learner):
             raise ValueError(
                 f"the other learner has {theirs.n_features} features, this one {mine.n_features}"
             )
-        slots = [self._guard.call(mine.labels.slot_of, y) for y in theirs.labels.in_slots]
+        slots = [self._guard.call(mine.labels.find, y) for y in theirs.labels.in_slots]
         if not mine.labels.in_slots:
             slots = list(range(len(slots)))
         elif len(slots) == 2 and slots[0] == slots[1]:  # both new to a learner that knows one label
@@ -200,7 +200,7 @@ class StreamSVM(Learner):
             )
         mine.absorb(theirs, slots[0] == 1)
         for slot, label in zip(slots, theirs.labels.in_slots, strict=True):
-            mine.labels.take(slot, label)
+            mine.labels.adopt(slot, label)
         return self
 
     @property

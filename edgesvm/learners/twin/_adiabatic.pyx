@@ -30,14 +30,14 @@ an event: O(n |S|).
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport INFINITY, NAN, fabs, fmax, fmin, isfinite, sqrt
+from libc.math cimport INFINITY, NAN, fabs, fmax, fmin, isfinite, signbit, sqrt
 from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.contract.sparse cimport Batch, row_at, scratch_for
 from edgesvm.core.kernels cimport RBF
-from edgesvm.core.linalg cimport dot, real
+from edgesvm.core.linalg cimport add_scaled, dot, real
 from edgesvm.core.packed_factor cimport (
     PackedFactor, factor_append, factor_complement, factor_drop_column, factor_has_room,
     factor_remove, factor_row, factor_rows, factor_solve, packed)
@@ -51,7 +51,6 @@ from edgesvm.contract.core import changed
 from edgesvm.errors import refusal
 
 cdef extern from "twin_passes.h" nogil:
-    void twin_add(double a, const double *x, double *y, int64_t n) noexcept     # y += a x
     void twin_add_rows(
         const double *a, const double *x, int64_t stride, int64_t m, double *y, int64_t n) noexcept
     void twin_offsets(
@@ -69,11 +68,6 @@ cdef extern from "twin_passes.h" nogil:
     double twin_lower(
         const double *row, const double *minus, const double *plus, int64_t n, int above,
         double most, double *bound) noexcept
-    int64_t twin_nearest(
-        const double *row, const double *g, int64_t n, int side, double most) noexcept
-    int64_t twin_moved(const double *bound, const double *g, int64_t j, int64_t n) noexcept
-    int64_t twin_below(const double *row, int64_t j, int64_t n, double most) noexcept
-    int64_t twin_farthest(const double *g, int64_t n) noexcept
 
 cdef double DRIFT, EDGE, EVENT_TOLERANCE, GOLDEN, LARGEST_NORM, LARGEST_SQUARE, LARGEST_TARGET
 cdef double LARGEST_WEIGHT, LEAST_SHARE, LEAST_TOTAL, MAX_SHIFT, NOISE, NULL_TOLERANCE, OF_TWINS
@@ -488,12 +482,12 @@ cdef class AdiabaticCore(KernelCore):
         move = direction * room
         self.coef[i] += move
         v.b -= move * u[0]
-        twin_add(move, self.row, self.g, v.n)
+        add_scaled(move, self.row, self.g, v.n)
         for j in range(v.n):
             self.g[j] -= move * u[0]
         for p in range(v.m):  # the last use of `row`
             self.coef[self.S[p]] -= move * u[1 + p]
-            twin_add(-move * u[1 + p], self.row_of(p), self.g, v.n)
+            add_scaled(-move * u[1 + p], self.row_of(p), self.g, v.n)
         if first >= 0:
             self.leave(first, end)
             return True
@@ -531,7 +525,7 @@ cdef class AdiabaticCore(KernelCore):
         for i in range(v.n):
             if self.coef[i] != 0.0:
                 self.fill_row(self.twin(i), self.row)
-                twin_add(self.coef[i], self.row, self.g, v.n)
+                add_scaled(self.coef[i], self.row, self.g, v.n)
 
     cdef void rebuild(self) noexcept nogil:
         """Rebuild the margin set: all twins whose coef is strictly between two plateaus."""
@@ -774,7 +768,7 @@ cdef class AdiabaticCore(KernelCore):
                 rate = 0.0 if state % 2 else plateau(state, move.d_minus, move.d_plus)
                 if rate != move.rate:
                     self.fill_known_row(self.twin(move.slot), move.known, self.row)
-                    twin_add(rate - move.rate, self.row, self.push, self.solver.n)
+                    add_scaled(rate - move.rate, self.row, self.push, self.solver.n)
                 move.rate, move.state = rate, state
             walk.push_sum += move.rate
             walk.push_size += fabs(move.rate)
@@ -813,7 +807,7 @@ cdef class AdiabaticCore(KernelCore):
             self.kernel.kind, self.kernel.gamma, self.is_float32, self.vectors, self.n_features,
             self.S, self.factor.solution + 1, n_rows, v.m, self.rate, v.n)
         for p in range(n_rows, v.m):
-            twin_add(self.factor.solution[1 + p], self.row_of(p), self.rate, v.n)
+            add_scaled(self.factor.solution[1 + p], self.row_of(p), self.rate, v.n)
 
     # -- events ------------------------------------------------------------------------------------
 
@@ -911,7 +905,7 @@ cdef class AdiabaticCore(KernelCore):
         cdef int c
         for p in range(v.m):
             self.coef[self.S[p]] += length * self.factor.solution[1 + p]
-        twin_add(length, self.rate, self.g, v.n)
+        add_scaled(length, self.rate, self.g, v.n)
         v.b += length * walk.db
         v.mu = walk.mu if arrived else v.mu + length * walk.d_mu
         walk.t += length
@@ -1237,10 +1231,12 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
         cdef Row merged
         cdef TwinCounters before = self.counters[0]
         cdef int n_removed = 0, n_placed = 1
-        cdef int64_t k
+        cdef int64_t i, k = 0
         merged.n, merged.k = 0, values
         if self.solver.n == self.max_twins:
-            k = twin_farthest(self.g, self.solver.n)
+            for i in range(self.solver.n):
+                if fabs(self.g[i]) > fabs(self.g[k]):
+                    k = i
             if (fabs(self.g[k]) > self.m2 * self.solver.mu * (1.0 + EDGE)
                     or self.max_twins == 1):
                 self.counters.n_removed += 1
@@ -1316,12 +1312,10 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
 
     cdef void keep_sides(self) noexcept nogil:
         """Measure the twins that are not on the side any more for which their bounds hold."""
-        cdef int64_t i = 0, n = self.solver.n
-        while self.one_sided and i < n:
-            i = twin_moved(self.distortion_bound, self.g, i, n)
-            if i < n:
+        cdef int64_t i
+        for i in range(self.solver.n if self.one_sided else 0):
+            if (self.g[i] > 0.0) == (signbit(self.distortion_bound[i]) != 0):
                 self.measure(i)
-            i += 1
 
     cdef Outcome merge_on_margin(self) noexcept nogil:
         """The margin set has no room: drop the new sample and merge two margin twins instead."""
@@ -1449,12 +1443,11 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
     cdef bint nearest(self, Pair *best) noexcept nogil:
         """The pair of smallest distortion that may be merged, if there is one; thanks to
         `distortion_bound` most twins need not be examined."""
-        cdef int64_t i = -1, j, n = self.solver.n
+        cdef int64_t i, j
         best.distortion = MAX_DISTORTION
-        while True:
-            i = twin_below(self.distortion_bound, i + 1, n, best.distortion)
-            if i == n:
-                break
+        for i in range(self.solver.n):
+            if not fabs(self.distortion_bound[i]) < best.distortion:
+                continue
             self.fill_distortions(i, 0)
             j = self.nearest_of(i, 0, MAX_DISTORTION)
             self.set_bound(i, self.row[j] if j >= 0 else MAX_DISTORTION)
@@ -1466,10 +1459,12 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
 
     cdef int64_t nearest_of(self, int64_t i, int64_t first, double most) noexcept nogil:
         """The twin from `first` on that i may be merged with of least distortion, or -1."""
-        cdef int side = self.g[i] > 0.0 if self.one_sided else -1
-        cdef int64_t j = twin_nearest(
-            self.row + first, self.g + first, self.solver.n - first, side, most)
-        return first + j if j >= 0 else -1
+        cdef bint is_above = self.g[i] > 0.0
+        cdef int64_t j, found = -1
+        for j in range(first, self.solver.n):
+            if self.row[j] < most and (not self.one_sided or (self.g[j] > 0.0) == is_above):
+                most, found = self.row[j], j
+        return found
 
     cdef int candidates(self, Pair *pairs, bint of_margin) noexcept nogil:
         """The pairs of smallest distortion, ascending, of one side of the boundary if any."""
@@ -1493,13 +1488,10 @@ cdef class TwinVectorMachineCore(AdiabaticCore):
             if bounded and fabs(self.distortion_bound[i]) >= most:
                 continue
             self.fill_distortions(i, i + 1)
-            j = i
-            while True:
-                j = twin_below(self.row, j + 1, n, most)
-                if j >= n:
-                    break
+            for j in range(i + 1, n):
                 pair.distortion, pair.i, pair.j = self.row[j], i, j
-                if not self.may_merge(i, j, one_sided, of_margin) or not is_after(pair, after):
+                if not fabs(self.row[j]) < most or not (
+                        self.may_merge(i, j, one_sided, of_margin) and is_after(pair, after)):
                     continue
                 count = insert_sorted(pairs, count, pair)
                 if count == CANDIDATES:

@@ -8,13 +8,6 @@
 
 #include "lanes.h"
 
-/* y += a x */
-EDGESVM_CLONES
-static void twin_add(double a, const double *x, double *restrict y, int64_t n)
-{
-    for (int64_t j = 0; j < n; j++) y[j] += a * x[j];
-}
-
 /* y += a[p] x_p, one after another, for m rows x_p that are `stride` apart */
 EDGESVM_CLONES
 static void twin_add_rows(const double *a, const double *x, int64_t stride, int64_t m,
@@ -56,42 +49,6 @@ static double twin_lower(const double *row, const double *minus, const double *p
             if (row[j] < most) most = row[j];
         }
     return most;
-}
-
-/* The first twin from j on that is on the other side, g[j] > 0 or not, than its bound says; n: none */
-static int64_t twin_moved(const double *bound, const double *g, int64_t j, int64_t n)
-{
-    while (j < n && (g[j] > 0.0) == !signbit(bound[j])) j++;
-    return j;
-}
-
-/* The first j of the least row[j] below `most`, of those with g[j] > 0 or not as `side` says, or of all
- * if `side` is below zero; -1 if there is none. */
-static int64_t twin_nearest(const double *row, const double *g, int64_t n, int side, double most)
-{
-    int64_t first = -1;
-    for (int64_t j = 0; j < n; j++)
-        if (row[j] < most && (side < 0 || (g[j] > 0.0) == side)) {
-            most = row[j];
-            first = j;
-        }
-    return first;
-}
-
-/* The first j, from there on, with |row[j]| < most; n: none */
-static int64_t twin_below(const double *row, int64_t j, int64_t n, double most)
-{
-    while (j < n && !(fabs(row[j]) < most)) j++;
-    return j;
-}
-
-/* The first j of the largest |g[j]| */
-static int64_t twin_farthest(const double *g, int64_t n)
-{
-    int64_t k = 0;
-    for (int64_t j = 1; j < n; j++)
-        if (fabs(g[j]) > fabs(g[k])) k = j;
-    return k;
 }
 
 /* off[j] = how far g[j] is from its place, where the state says that it is on a step, or on one side of it */
