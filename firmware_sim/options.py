@@ -6,7 +6,6 @@ import contextlib
 import math
 import re
 import secrets
-import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from edgesvm.cli.options import option
 from edgesvm.data import SampleSource
 from edgesvm.link import open_rows
 from edgesvm.link.keyed import read_key
+from edgesvm.serve.process import StatusLine
 from firmware_sim.limits.profiles import PROFILES, profile
 from firmware_sim.line import (
     MIXES,
@@ -32,12 +32,10 @@ from firmware_sim.node import RAW_SIGNALS, SIGNALS, FrameNode, Node, TextNode
 from firmware_sim.node.node import LABEL_MODES
 from firmware_sim.node.raw_signals import DEFECTS
 
-STATUS_EVERY_S = 0.2
 RAW = (
     "the samples that the sensor measures, instead of features of its windows "
     f"({', '.join(RAW_SIGNALS)}): a housing's acceleration on two axes, a person's on three"
 )
-CLEAR_LINE = "\r\x1b[K"
 
 
 def parse_seconds(text: str) -> float:
@@ -220,39 +218,25 @@ class LineSettings:
         return Line(link, baud=baud, faults=faults, flow_control=self.flow_control)
 
 
-class NodeStatus:
+class NodeStatus(StatusLine):
     """A line about the node, rewritten in place; nothing if stderr is not a terminal."""
 
     def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-        self._started = self._shown = time.monotonic()
+        super().__init__(quiet=not sys.stderr.isatty())
+        self._started = time.monotonic()
 
     def __call__(self, node: Node, line: Line, *_: object) -> None:
-        now = time.monotonic()
-        if not self._live or now - self._shown < STATUS_EVERY_S:
-            return
-        self._shown = now
-        last = node.scorer.figure
-        figure = "MAE" if node.targets else "accuracy"
-        text = (
+        self.show(lambda: self._text(node, line))
+
+    def _text(self, node: Node, line: Line) -> str:
+        last, figure = node.scorer.figure, "MAE" if node.targets else "accuracy"
+        return (
             f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
             f"{node.scorer.received:,} predicted  "
             f"{figure} {'-' if last is None else f'{last:.3f}'}  "
             f"faults {len(line.faults.ledger) if line.faults else 0}  "
-            f"{now - self._started:.0f} s"
+            f"{time.monotonic() - self._started:.0f} s"
         )
-        columns = shutil.get_terminal_size().columns
-        self._write(CLEAR_LINE + text[: columns - 1])  # a wrapped line cannot be rewritten
-
-    def end(self) -> None:
-        """Clear the line."""
-        if self._live:
-            self._write(CLEAR_LINE)
-
-    def _write(self, text: str) -> None:
-        with contextlib.suppress(OSError):  # a terminal that is gone
-            sys.stderr.write(text)
-            sys.stderr.flush()
 
 
 def closing_source(source: SampleSource) -> contextlib.AbstractContextManager:

@@ -11,11 +11,11 @@ from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, plan, reports, simulate
 from edgesvm.cli.learner_settings import LearnerSettings
 from edgesvm.cli.options import option, section
-from edgesvm.cli.process import StatusLine
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.serve import remarks
+from edgesvm.serve.process import StatusLine
 from edgesvm.serve.score import Prequential, percent
-from firmware_sim.harness import Memory, Report
+from firmware_sim.harness import Report
 from firmware_sim.harness import simulate as run_simulation
 from firmware_sim.limits.profiles import Profile, profile
 from firmware_sim.line import Line, PtyLink
@@ -88,19 +88,16 @@ def _run(settings: Settings, machine: RotatingMachine, device: Profile, watch: _
 
 
 class _Watch:
-    """The status line, and the data for the picture."""
+    """The status line, and the curve of the picture."""
 
     def __init__(self) -> None:
         self.status = StatusLine()
         self.accuracy: list[tuple[int, float]] = []
-        self.memory: list[tuple[int, float]] = []
 
-    def __call__(self, node: Node, line: Line, memory: Memory) -> None:
+    def __call__(self, node: Node, line: Line, memory: object) -> None:
         score = node.scorer
         if score.figure is not None:
             self.accuracy.append((score.received, score.figure))
-        if memory.peak is not None:
-            self.memory.append((score.received, memory.peak / 2**20))
         self.status.show(
             lambda: (
                 f"{node.samples_sent:,} sent  {score.received:,} predicted  accuracy of the last "
@@ -145,5 +142,5 @@ def _picture(watch: _Watch, edge: dict[str, Any], settings: Settings) -> str:
     n_samples = watch.accuracy[-1][0] if watch.accuracy else 0
     title = f"Rotating machine, {settings.learner.memory} learner, {n_samples:,} samples"
     curve = [(*point, edge["majority"], edge["label_before"]) for point in watch.accuracy]
-    figures.accuracy_and_memory(curve, watch.memory, path, title=title)
+    figures.accuracy(curve, path, title=title)
     return f"picture   {path}"

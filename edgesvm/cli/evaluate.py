@@ -19,7 +19,6 @@ from edgesvm.cli.learner_settings import (
 )
 from edgesvm.cli.link_settings import FileSettings
 from edgesvm.cli.options import AS_JSON, argument, option, section
-from edgesvm.cli.process import Signals
 from edgesvm.cli.run import RunLink, RunSession
 from edgesvm.cli.run import Settings as RunSettings
 from edgesvm.cli.saved_model import SavingSettings
@@ -37,6 +36,7 @@ from edgesvm.link.files import READ_ROWS, RowsLink
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.serve import remarks
 from edgesvm.serve.job import Job
+from edgesvm.serve.process import Signals
 from edgesvm.serve.taught import HeldOut
 
 if TYPE_CHECKING:
@@ -394,22 +394,15 @@ class _Labels:
     def too_many(self, learner: Learner) -> str:
         """The message for a label beyond the learner's number of classes."""
         known, new = learner.classes_.tolist(), word_of(self._names, self._last)
+        told = f"{self._file} has more labels than there is room for: {new!r} after {known}"
         if getattr(innermost(learner), "n_classes", 0) is None:  # it adds them while there is room
             from edgesvm.learners.byte.byte_svm import BYTES_OF_A_LABEL
 
-            return (
-                f"{self._file} has more labels than the {len(known)} that {learner.nbytes:,} bytes"
-                f" have room for: {new!r} after {known}; give --memory"
-                f" {learner.nbytes + BYTES_OF_A_LABEL} or more, {BYTES_OF_A_LABEL} for each label"
-            )
-        if len(known) > 2:
-            return (
-                f"{self._file} has more than the {len(known)} labels of --classes: {new!r} after"
-                f" {known}"
-            )
+            n_bytes = f"{learner.nbytes + BYTES_OF_A_LABEL} or more, {BYTES_OF_A_LABEL} for a label"
+            return f"{told}; give --memory {n_bytes}"
         return (
-            f"{self._file} has a third label, {new!r} after {known[0]!r} and {known[1]!r}: "
-            "give --positive LABEL to learn one against all others, or --classes K to learn all"
+            f"{told}; give --positive LABEL to learn one against all others, or --classes K to "
+            "learn all"
         )
 
     def check(self) -> None:

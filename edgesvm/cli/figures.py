@@ -65,25 +65,6 @@ def targets(
         plot.errors(curve, ax=below)
 
 
-def accuracy_and_memory(
-    curve: Sequence[tuple[float | None, ...]],
-    memory: Sequence[tuple[int, float]],
-    path: str,
-    *,
-    title: str,
-) -> None:
-    """Rolling accuracy, and the process's peak resident memory in MiB, over samples."""
-    with saved(path, 2, 1, (8, 5.5), sharex=True, height_ratios=(2, 1)) as [[above], [below]]:
-        plot.accuracy(curve, title=title, ax=above)
-        above.set_xlabel("")
-        n, mib = zip(*memory, strict=True) if memory else ((), ())
-        below.plot(n, mib, color="tab:orange", linewidth=1.5)
-        below.set_ylabel("peak memory, MiB")
-        below.set_ylim(0, 1.25 * max(mib, default=1.0))
-        below.grid(alpha=0.3)
-        below.set_xlabel("samples")
-
-
 def features(
     windows: WindowFeatures, samples: Iterable[tuple[int, np.ndarray]], path: str, title: str
 ) -> None:

@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.budget import format_bytes
 from edgesvm.cli.options import AS_JSON, argument, option
 from edgesvm.cli.saved_model import Model, newest, of_file, snapshot
-from edgesvm.learner import Learner
 from edgesvm.link import Batch, Recording
 from edgesvm.link.recording import is_recording
 from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
@@ -36,6 +34,9 @@ of these.
   edgesvm inspect model.ckpt --json
 """
 
+INDENT = 15
+SEVERAL_LINES = ("slots", "parameters", "ranges", "remarks")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -44,29 +45,41 @@ class Settings:
 
 
 def act(settings: Settings) -> int:
+    plan = ""
     if is_recording(settings.file):
         report = of_recording(settings.file)
-        lines = _of_recording(report)
+        plan = f"Next: edgesvm {'eval' if report['n_labels'] else 'watch'} {settings.file}"
     else:
         with of_file(settings.file):
             slots = inspect_slots(settings.file) if is_checkpoint(settings.file) else []
             data, model = newest(slots) if slots else snapshot(settings.file)
-        report = {} if model is None else of_model(data, model, settings.file)
-        lines = _of_slots(slots) + (
-            [("learner", "none saved yet")] if model is None else _of_model(report)
-        )
-        if slots:
-            report["slots"] = [_slot(slot) for slot in slots]
+        report = {"slots": [_slot(slot) for slot in slots]} if slots else {}
+        if model is None:
+            report["learner"] = "none saved yet"
+        else:
+            report |= of_model(data, model, settings.file)
+            plan = str(model.plan(unpack(data).n_features))
     if settings.json:
         print(json.dumps(report))
         return 0
-    for name, text in lines:
-        print(textwrap.fill(text, 100, initial_indent=f"{name:<11}", subsequent_indent=" " * 11))
-    if "recording" in report:
-        print(f"\nNext: edgesvm {'eval' if report['n_labels'] else 'watch'} {settings.file}")
-    elif model is not None:
-        print(f"\n{model.plan(unpack(data).n_features)}")
+    for name, value in ((name, of) for name, of in report.items() if of not in ([], {})):
+        for told in value if name in SEVERAL_LINES else [value]:
+            text = f"{name.replace('_', ' '):<{INDENT}}{_as_text(told)}"
+            print(textwrap.fill(text, 100, subsequent_indent="    "))
+    if plan:
+        print(f"\n{plan}")
     return 0
+
+
+def _as_text(value: Any) -> str:
+    """What stands in a report, for a reader."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={_as_text(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_as_text, value))
+    if value is None:
+        return "none"
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def of_recording(path: str) -> dict[str, Any]:
@@ -98,26 +111,13 @@ def of_recording(path: str) -> dict[str, Any]:
     }
 
 
-def _of_recording(of: dict[str, Any]) -> list[tuple[str, str]]:
-    """The report of a recording in lines, by name."""
-    rate = f"{1e6 / of['period_us']:g} a second" if of["period_us"] else "their rate is not known"
-    kinds = ", ".join(f"{y}: {count:,}" for y, count in of["labels"].items())
-    if of["targets"]:
-        kinds = f"{of['n_labels']:,} targets"
-    size = format_bytes(of["file_bytes"])
-    damaged = f"{of['damaged']:,} records; {of['torn_bytes']} incomplete bytes at the end"
-    return [
-        ("recording", f"{of['samples']:,} samples of {of['n_features']} channels; {rate}; {size}"),
-        ("labels", f"{kinds or 'none'}{', sent after their samples' if of['late'] else ''}"),
-        *((f"x{j}", f"{a:g} to {b:g}") for j, (a, b) in enumerate(of["ranges"])),
-        ("damaged", damaged),
-    ]
-
-
 def of_model(data: bytes, model: Model, path: str) -> dict[str, Any]:
     """What a snapshot holds."""
     saved = unpack(data)
-    windows, learner = _parts(model)
+    windows: Any = model if isinstance(model, RawFeatures) else None
+    learner: Any = None if isinstance(model, RawFeatures) else model
+    if isinstance(model, Chain):
+        windows, learner = model.windows_, model.learner_
     report: dict[str, Any] = {
         "format_version": int.from_bytes(data[len(MAGIC) : len(MAGIC) + 2], "little"),
         "file_written": time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(os.path.getmtime(path))),
@@ -141,44 +141,6 @@ def of_model(data: bytes, model: Model, path: str) -> dict[str, Any]:
     return report
 
 
-def _of_model(of: dict[str, Any]) -> list[tuple[str, str]]:
-    """The report of a snapshot in lines, by name."""
-    of_windows = "n_channels" in of
-    names = ", ".join(of["feature_names"])
-    lines = [
-        (
-            "format",
-            f"snapshot, version {of['format_version']}; the file was written {of['file_written']} "
-            "(neither the time of a save nor the device is stored in it)",
-        ),
-        ("windows" if "n_seen" not in of else "learner", of["learner"]),
-    ]
-    for params in of["parameters"]:
-        given = ", ".join(f"{key}={value!r}" for key, value in params.items() if key != "of")
-        lines.append(("parameters", f"{params['of']}: {given or 'none'}"))
-    if of_windows:
-        lines.append(("channels", f"{of['n_channels']}{': ' if names else ''}{names}"))
-        names = ", ".join(of["features"])
-    lines.append(("features", f"{of['n_features']}{': ' if names else ''}{names}"))
-    if of_windows:
-        lines.append(
-            (
-                "samples",
-                f"{of['n_pushed']:,} raw ones taken, {of['n_rows']:,} windows complete, "
-                f"{of['n_dropped']:,} dropped at gaps",
-            )
-        )
-    if "n_seen" in of:
-        what = "learned" if of_windows else "samples"
-        lines += [
-            ("labels", ", ".join(of["labels"]) or "none"),
-            (what, f"{of['n_seen']:,} seen, {of['n_updates']:,} changed the model"),
-            *(("note", remark) for remark in of["remarks"]),
-        ]
-    size, on_disk = format_bytes(of["bytes"]), format_bytes(of["file_bytes"])
-    return [*lines, ("bytes", f"{size} of state, {on_disk} on disk")]
-
-
 def _parameters(model: Model) -> list[dict[str, Any]]:
     """Every parameter by name, of the model and then of the learners within it."""
     found: list[dict[str, Any]] = []
@@ -197,29 +159,6 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str | dict | None) else repr(value)
 
 
-def _parts(model: Model) -> tuple[RawFeatures | None, Learner | None]:
-    if isinstance(model, Chain):
-        return model.windows_, model.learner_
-    return (model, None) if isinstance(model, RawFeatures) else (None, model)
-
-
-def _of_slots(slots: list[Slot]) -> list[tuple[str, str]]:
-    return [(f"slot {slot.index}", _slot_words(slot)) for slot in slots]
-
-
 def _slot(slot: Slot) -> dict[str, Any]:
-    return {
-        "sequence": slot.sequence,
-        "snapshot_bytes": slot.snapshot_bytes,
-        "problem": None if slot.problem is None else str(slot.problem),
-    }
-
-
-def _slot_words(slot: Slot) -> str:
-    if slot.problem is not None:
-        return f"rejected: {slot.problem}"
-    if slot.sequence is None:
-        return "never written"
-    if slot.snapshot_bytes == 0:
-        return "empty, no save yet"
-    return f"save {slot.sequence:,}, {format_bytes(slot.snapshot_bytes)}"
+    told = {"sequence": slot.sequence, "snapshot_bytes": slot.snapshot_bytes}
+    return told | {"problem": None if slot.problem is None else str(slot.problem)}

@@ -207,8 +207,7 @@ class LearnerSettings:
         return self._decided(self.scaled(inner)), fixed
 
     def build(self, n_features: int, n_classes: int = 0) -> Learner:
-        """The learner with the given capacity or the largest that fits the memory. Raises as
-        `requested` does, and `MemoryBudgetError` if it does not fit."""
+        """The same with the given capacity, or the largest that fits the memory."""
         learner, fixed = self.requested(n_classes)
         with said():
             return learner.fitted_into(self.memory, n_features, fixed=fixed)
@@ -254,13 +253,7 @@ class LearnerSettings:
         )
 
     def contradicted(self, learner: Learner) -> list[tuple[str, str]]:
-        """The options given that `learner`, which was loaded, does not have.
-
-        Returns
-        -------
-        list of (str, str)
-            What the learner has, and the option as it was given.
-        """
+        """What a loaded learner has that the options given contradict, and the options."""
         inner = innermost(learner)
         if learner.regresses != self.regress:
             return [("--regress", "classes") if learner.regresses else ("classes", "--regress")]
@@ -387,13 +380,8 @@ def _scale(learner: Learner) -> str | None:
 
 
 def check_labels(learner: Learner) -> bool:
-    """Whether each label of --cost or --min-recall has been seen.
-
-    Raises
-    ------
-    ValueError
-        One has not, and there is no room for another label.
-    """
+    """Whether each label of --cost or --min-recall has been seen; ValueError if there is no room
+    for one that has not."""
     if not is_a(learner, "Calibrated") or not (unseen := learner.unseen_labels_):
         return True
     known = learner.classes_.tolist()

@@ -143,15 +143,8 @@ class LinkSettings:
         return self.url.lower().endswith(SUFFIXES) and os.path.isfile(self.url)
 
     def open(self, sleep: Callable[[float], None] = time.sleep) -> Link:
-        """Open the link. `sleep` waits between attempts to open it again, later.
-
-        Raises
-        ------
-        LinkDown
-            The port cannot be opened; the message says what may help.
-        NoSchema
-            Nothing that is understood came in time.
-        """
+        """Open the link. `sleep` waits between attempts to open it again, later. Raises LinkDown if
+        the port cannot be opened, and NoSchema if nothing that is understood came in time."""
         if self.is_file:
             from edgesvm.link.files import open_file
 

@@ -16,7 +16,6 @@ from edgesvm import __version__
 from edgesvm.cli import arguments, server
 from edgesvm.cli.link_settings import SUFFIXES, FileSettings, UnlabelledLink
 from edgesvm.cli.options import argument, option, parsed, section
-from edgesvm.cli.process import Signals
 from edgesvm.cli.show_settings import PageSettings
 from edgesvm.cli.window_settings import UnlabelledWindows
 from edgesvm.contract.sparse import SparseRows
@@ -29,6 +28,7 @@ from edgesvm.serve.job import Job
 from edgesvm.serve.page import words
 from edgesvm.serve.page.history import plain
 from edgesvm.serve.page.view import Shown
+from edgesvm.serve.process import Signals
 
 HELP = """\
 Look at the raw channels of a sensor or of a file before anything is learned: a curve of each, their

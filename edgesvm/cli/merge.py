@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from edgesvm.budget import MemoryBudgetError, format_bytes
 from edgesvm.cli import arguments, saved_model
 from edgesvm.cli.options import AS_JSON, argument, option, required
-from edgesvm.cli.process import StatusLine
 from edgesvm.cli.saved_model import read_learner
 from edgesvm.fleet import merged
 from edgesvm.learner import Learner
+from edgesvm.serve.process import StatusLine
 
 HELP = """\
 Merge snapshots or checkpoints that learned apart into one model. They must have equal parameters

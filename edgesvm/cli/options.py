@@ -27,46 +27,19 @@ Settings = TypeVar("Settings")
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What is known of an option besides its name and its default.
+    """What is known of an option besides its name and its default."""
 
-    Attributes
-    ----------
-    help : str
-        One line; the default is added to it.
-    unit : str
-        What stands for the value in help: its unit, its form or what it names.
-    check : callable or None
-        Makes the value of a text; what its ValueError says is what the user is told.
-    text : callable
-        Makes the text of a value again.
-    choices : collection of str
-        The only values, if there are some.
-    repeat : bool
-        It may be given several times; the values are a tuple.
-    rest : bool
-        It is an argument that takes all words that are left.
-    without : object
-        The value of the option without one, if it may be given so.
-    hidden : bool
-        It is not in the help, but in the documents.
-    short : str
-        A second name, such as ``-o``.
-    is_argument : bool
-        It is given by its place, not by its name.
-    is_required : bool
-    """
-
-    help: str
-    unit: str = ""
-    check: Callable[[str], Any] | None = None
-    text: Callable[[Any], str] = str
+    help: str  # one line; the default is added to it
+    unit: str = ""  # what stands for the value in help
+    check: Callable[[str], Any] | None = None  # makes the value of a text; the user sees its error
+    text: Callable[[Any], str] = str  # makes the text of a value again
     choices: Collection[str] = ()
-    repeat: bool = False
-    rest: bool = False
-    without: object = None
-    hidden: bool = False
-    short: str = ""
-    is_argument: bool = False
+    repeat: bool = False  # it may be given several times; the values are a tuple
+    rest: bool = False  # it is an argument that takes all words that are left
+    without: object = None  # the value of the option without one, if it may be given so
+    hidden: bool = False  # it is not in the help, but in the documents
+    short: str = ""  # a second name, such as ``-o``
+    is_argument: bool = False  # it is given by its place, not by its name
     is_required: bool = False
 
 

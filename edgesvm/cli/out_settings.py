@@ -104,15 +104,8 @@ class OutSettings:
     def start(
         self, jobs: list[Job], report: Callable[[str], None], *, alarms: bool = False
     ) -> Outputs:
-        """Begin to pass on the answers of these jobs, which have journals.
-
-        Raises
-        ------
-        OSError
-            The password's file cannot be read.
-        ValueError
-            A URL is wrong, a certificate cannot be read, or paho-mqtt is not installed.
-        """
+        """Begin to pass on the answers of these jobs, which have journals. Raises OSError if the
+        password's file cannot be read, and ValueError for a wrong URL or certificate."""
         if not self.out:
             return Outputs([])
         from edgesvm.serve.outputs.lines import When

@@ -42,13 +42,8 @@ def all_parsed(kind: type, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def parsed(kind: type, name: str, text: str) -> Any:
-    """The value that `text` stands for, by the type of the class's field.
-
-    Raises
-    ------
-    ValueError
-        The class has no such parameter, or none of its types has such a value.
-    """
+    """The value that `text` stands for, by the type of the class's field. Raises ValueError if the
+    class has no such parameter, or none of its types such a value."""
     types = types_of(kind)
     if name not in types:
         raise ValueError(

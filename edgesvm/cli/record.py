@@ -12,12 +12,12 @@ from edgesvm.cli import arguments, reports, server
 from edgesvm.cli.learner_settings import REGRESS
 from edgesvm.cli.link_settings import PORT, LinkSettings
 from edgesvm.cli.options import argument, option, section
-from edgesvm.cli.process import Signals
 from edgesvm.cli.show_settings import ReportSettings
 from edgesvm.link import Batch, LateLabel, Link, RecordingSchema, RecordingWriter
 from edgesvm.link.recording import SUFFIX, claim_recording
 from edgesvm.persist.files import Claim
 from edgesvm.serve.job import Job
+from edgesvm.serve.process import Signals
 
 HELP = """\
 Append the samples that arrive on PORT to FILE. Nothing is learned and no prediction is sent.

@@ -22,7 +22,6 @@ from edgesvm.cli.learner_settings import (
 from edgesvm.cli.link_settings import PORT, LearningLink
 from edgesvm.cli.options import argument, option, section
 from edgesvm.cli.out_settings import OutSettings
-from edgesvm.cli.process import Signals
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.server import Served
 from edgesvm.cli.show_settings import TeachingSettings
@@ -32,6 +31,7 @@ from edgesvm.learner import Learner, learner_in
 from edgesvm.link import Link
 from edgesvm.serve.job import Job
 from edgesvm.serve.outputs.sink import port_name
+from edgesvm.serve.process import Signals
 from edgesvm.serve.taught import taught
 
 if TYPE_CHECKING:

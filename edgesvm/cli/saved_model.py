@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from edgesvm import persist
 from edgesvm.budget import parse_bytes
 from edgesvm.cli import arguments
-from edgesvm.cli.options import option
+from edgesvm.cli.options import option, option_name
 from edgesvm.contract.registry import is_a
 from edgesvm.errors import CorruptModelError
 from edgesvm.learner import Learner, learner_in, load
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Model: TypeAlias = "Learner | Chain | WindowFeatures"
 DEFAULT_EVERY = "60s"
 PLACEHOLDER = "{port}"
+FILES = ("save", "checkpoint", "checkpoint_second")
 
 
 def _interval(text: str) -> Interval:
@@ -75,12 +76,8 @@ class SavingSettings:
     @property
     def files(self) -> list[tuple[str, str]]:
         """Each option that names a file, and the file."""
-        named = {
-            "--save": self.save,
-            "--checkpoint": self.checkpoint,
-            "--checkpoint-second": self.checkpoint_second,
-        }
-        return [(option, path) for option, path in named.items() if path]
+        named = ((name, getattr(self, name)) for name in FILES)
+        return [(option_name(name), path) for name, path in named if path]
 
     @property
     def models(self) -> list[str]:
@@ -88,46 +85,27 @@ class SavingSettings:
         return [path for path in (self.save, self.checkpoint) if path]
 
     def of_port(self, port: str, *, several: bool, one_model: bool) -> SavingSettings:
-        """The files of one of several ports, whose name stands for ``{port}`` in theirs.
-
-        Raises
-        ------
-        ValueError
-            Several learners would have one file, or one learner several.
-        """
-
-        def named(option: str, path: str | None) -> str | None:
-            if path is None:
-                return None
+        """The files of one of several ports, whose name stands for ``{port}`` in theirs. Raises
+        ValueError if several learners would have one file, or one learner several."""
+        for name, path in self.files:
             if several and PLACEHOLDER not in path:
                 raise ValueError(
-                    f"{option} {path}: each port has a learner; name their files with "
+                    f"{name} {path}: each port has a learner; name their files with "
                     f"{PLACEHOLDER}, as in {PLACEHOLDER}.esvm, or give --one-model"
                 )
             if one_model and PLACEHOLDER in path:
                 raise ValueError(
-                    f"{option} {path}: with --one-model there is one file; name it without "
+                    f"{name} {path}: with --one-model there is one file; name it without "
                     f"{PLACEHOLDER}"
                 )
-            return path.replace(PLACEHOLDER, port)
-
-        return dataclasses.replace(
-            self,
-            save=named("--save", self.save),
-            checkpoint=named("--checkpoint", self.checkpoint),
-            checkpoint_second=named("--checkpoint-second", self.checkpoint_second),
-        )
+        named = {name: getattr(self, name) for name in FILES}
+        own = {name: path and path.replace(PLACEHOLDER, port) for name, path in named.items()}
+        return dataclasses.replace(self, **own)
 
     @contextlib.contextmanager
     def claimed(self) -> Iterator[Checkpoint | None]:
-        """Keep other processes from the files within the block; yields the checkpoint, None if
-        there is none.
-
-        Raises
-        ------
-        BlockingIOError
-            Another process has one of them; the message names it.
-        """
+        """Keep other processes from the files within the block; yields the checkpoint, if there is
+        one. Raises BlockingIOError if another process has a file; the message names it."""
         with contextlib.ExitStack() as held:
             checkpoint = None
             if self.checkpoint is not None:
@@ -158,23 +136,9 @@ class SavingSettings:
     ) -> tuple[Any, str | None]:
         """The model of the checkpoint, else of the snapshot, and its file; None without either.
 
-        Parameters
-        ----------
-        checkpoint : Checkpoint or None
-        memory : str or int
-            Bytes that it may have.
-        contradicted : callable
-            What the model, and the learner in it, have that the options contradict.
-        labels : bool
-            Whether it must be one that learns with labels, or one without.
-
-        Raises
-        ------
-        MemoryBudgetError
-            It is larger than `memory`; only a header was read.
-        ValueError
-            It was learned with other options than those given, or it learns with labels and must
-            not, or the reverse.
+        `contradicted` gives what the model and its learner have that the options contradict, which
+        is a ValueError; so is a learner with labels where there are none, or the reverse. Raises
+        MemoryBudgetError if it is larger than `memory`, when only a header was read.
         """
         max_bytes = parse_bytes(memory)
         model: Learner | Chain | None = None
@@ -187,12 +151,9 @@ class SavingSettings:
         if model is None:
             return None, None
         learner = learner_of(model, str(source))
-        if labels and not learner.takes_labels:
-            raise ValueError(
-                f"the model in {source} learns without labels; this command needs them"
-            )
-        if learner.takes_labels and not labels:
-            raise ValueError(f"the model in {source} learns with labels; this command has none")
+        if learner.takes_labels != labels:
+            how = ("without labels; this command needs them", "with labels; this command has none")
+            raise ValueError(f"the model in {source} learns {how[learner.takes_labels]}")
         if differing := contradicted(model, learner):
             raise ValueError(
                 f"the model in {source} was learned with {', '.join(have for have, _ in differing)}"
@@ -226,11 +187,8 @@ def save_all(learned: Iterable[tuple[Any, SavingSettings, Checkpointer | None]])
 
 
 def claimed(path: str) -> contextlib.AbstractContextManager[object]:
-    """Keep other processes from a file within the block. Raises as `SavingSettings.claimed` does.
-
-    A file that is replaced, such as a snapshot when it is saved, is claimed by a file of its own,
-    ``FILE.lock``.
-    """
+    """Keep other processes from a file that is replaced when it is saved, by ``FILE.lock``. Raises
+    as `SavingSettings.claimed` does."""
     name = f"{followed(path)}.lock"
     try:
         return Claim(name, path)
@@ -274,13 +232,7 @@ def read_learner(path: str) -> Learner | None:
 
 
 def learner_of(model: Model, path: str) -> Learner:
-    """The learner that was saved at `path`; of a chain, that of the features of its windows.
-
-    Raises
-    ------
-    ValueError
-        There are windows without a learner.
-    """
+    """The learner in a model that was saved at `path`; ValueError for windows without one."""
     if is_a(model, "WindowFeatures"):
         raise ValueError(f"{path} holds windows of raw samples, and no learner")
     return learner_in(model)

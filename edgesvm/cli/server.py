@@ -14,17 +14,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edgesvm.cli import process, saved_model
+from edgesvm.cli import saved_model
 from edgesvm.cli.link_settings import LinkSettings
 from edgesvm.cli.out_settings import OutSettings
-from edgesvm.cli.process import Service, Signals, StatusLine, Stop, stop_signals
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.show_settings import ReportSettings
 from edgesvm.contract.threads import start_thread
 from edgesvm.errors import LinkDown, SchemaChanged
 from edgesvm.link import Link
+from edgesvm.serve import process
 from edgesvm.serve.job import Job
 from edgesvm.serve.outputs.sink import port_name
+from edgesvm.serve.process import Service, Signals, StatusLine, Stop, stop_signals
 
 if TYPE_CHECKING:
     from edgesvm.persist import Checkpoint
@@ -39,9 +40,7 @@ SLICE_S = 0.05  # between two looks whether a wait is to end
 
 
 class Opening:
-    """Opens a port, in a thread that nobody needs to wait for; at once where a memory limit leaves
-    no room for a thread.
-    """
+    """Opens a port in a thread; at once where a memory limit leaves no room for one."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self.result: Any = None
@@ -69,15 +68,8 @@ class Opening:
 
 @contextlib.contextmanager
 def opened(ports: Sequence[LinkSettings], signals: Signals) -> Iterator[list[Link]]:
-    """The links of all ports, opened at the same time, within this context.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        A signal ended the wait.
-    LinkDown, NoSchema, ...
-        What is wrong with the first that cannot be opened.
-    """
+    """The links of all ports, opened at the same time, within this context. Raises what is wrong
+    with the first that cannot be opened, and KeyboardInterrupt if a signal ended the wait."""
 
     def sleep(seconds: float) -> None:  # between attempts to open it again, in a thread
         until = time.monotonic() + seconds
@@ -116,29 +108,11 @@ def _opened_together(calls: Sequence[Callable[[], Link]], held: contextlib.ExitS
 class Served:
     """A port and the job that is done with its samples.
 
-    Parameters
-    ----------
-    job : Job
-    settings : LinkSettings
-    status : StatusLine
-    saver : Checkpointer, optional
-    saving : SavingSettings, optional
-        Of the model, if it is this port's own.
-    after : callable
-        Called after each step of the job, whether or not it failed, and while the port is gone.
-    view : callable, optional
-        Makes what the page shows of it.
-
-    Attributes
-    ----------
-    look : callable
-        Called in each turn while the port is here: the page.
-    alone : bool
-        Whether it is the only port that is served.
-    ended : bool
-        Nothing more is expected of it.
-    error : Exception or None
-        What ended it before its time.
+    saver : saves the model at intervals. saving : the files of the model, if it is this port's own.
+    after : called after each step, whether or not it failed, and while the port is gone. view :
+    makes what the page shows of it. look : called in each turn while the port is here. alone :
+    whether it is the only port. ended : nothing more is expected of it. error : what ended it
+    before its time.
     """
 
     def __init__(
@@ -307,14 +281,7 @@ def serve(
 
 class Session(ABC):
     """A command at its ports: files are claimed and links open; the ports are served; at the end,
-    whatever ended it, the models are saved and the report is made.
-
-    Attributes
-    ----------
-    status : StatusLine
-    served : list of Served
-        The ports, once they are open.
-    """
+    whatever ended it, the models are saved and the report is made."""
 
     alarms = False  # whether answers tell of them
     reports_to_stdout = False  # the report as text too

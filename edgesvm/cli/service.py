@@ -66,15 +66,8 @@ def act(settings: Settings) -> int:
 
 
 def unit(words: list[str]) -> tuple[str, str]:
-    """Name and text of the unit of these words, a command line of `run` or `watch`.
-
-    Raises
-    ------
-    SystemExit
-        They are none.
-    ValueError
-        A file is elsewhere than the service may write.
-    """
+    """Name and text of the unit of these words, a command line of `run` or `watch`. Raises
+    SystemExit if they are none, and ValueError for a file where the service may not write."""
     from edgesvm.cli import _parse
 
     if words[:1] not in (["run"], ["watch"]):

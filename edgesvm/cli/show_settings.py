@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from edgesvm.cli.options import option
-from edgesvm.cli.process import StatusLine
+from edgesvm.serve.process import StatusLine
 
 if TYPE_CHECKING:
     from edgesvm.serve.page.view import Shown
@@ -48,25 +48,9 @@ class ReportSettings:
     def at(
         self, views: Mapping[str, Callable[[], Shown]], status: StatusLine
     ) -> Iterator[dict[str, Callable[[], None]]]:
-        """Serve the page within this context, if it is asked for, and say where.
-
-        Parameters
-        ----------
-        views : mapping of str to callable
-            Makes what is shown of a port, by its name.
-        status : StatusLine
-
-        Yields
-        ------
-        dict of str to callable
-            By the same names, what is to be called between two steps; empty without a page.
-
-        Raises
-        ------
-        OSError
-            The port of the page is taken, the address is none of this machine's, or the token's
-            file is not as it must be.
-        """
+        """Serve the page within this context, if it is asked for, and say where. `views` makes what
+        is shown of a port, by its name; yields, by the same names, what is to be called between two
+        steps. Raises OSError if it cannot be served there, or for the token's file."""
         if self.http is None:
             yield {}
             return

@@ -15,7 +15,6 @@ from edgesvm.cli.link_settings import PORT, RING, ColumnSettings, UnlabelledLink
 from edgesvm.cli.novelty_settings import NoveltySettings
 from edgesvm.cli.options import argument, option, section
 from edgesvm.cli.out_settings import OutSettings
-from edgesvm.cli.process import Signals, StatusLine
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.server import Served
 from edgesvm.cli.show_settings import TeachingSettings
@@ -28,6 +27,7 @@ from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.preprocessing.virtual_sensor import VirtualSensor
 from edgesvm.serve.job import Job
+from edgesvm.serve.process import Signals, StatusLine
 from edgesvm.serve.watch import Episode, watched
 
 if TYPE_CHECKING:

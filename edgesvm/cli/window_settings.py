@@ -55,20 +55,8 @@ class WindowSettings:
         return 1 if self.window is None else self.hop or max(self.window // 2, 1)
 
     def windows(self, period_us: float = 0, dtype: str = "float32") -> WindowFeatures | None:
-        """The windows; None without them.
-
-        Parameters
-        ----------
-        period_us : float
-            Microseconds between raw samples, as their source says; 0 if it does not.
-        dtype : str
-            That of the learner.
-
-        Raises
-        ------
-        ValueError
-            A value is out of range.
-        """
+        """The windows, None without them, of raw samples so many microseconds apart; 0 if their
+        source does not say. Raises ValueError for a value out of range."""
         if self.window is None:
             return None
         cut: WindowFeatures = kind_of("WindowFeatures")(
@@ -90,45 +78,17 @@ class WindowSettings:
         period_us: float = 0,
         fixed: bool = False,
     ) -> Chain | Learner:
-        """`learner` behind the windows, as large as the memory allows; just the learner without
-        windows.
-
-        Parameters
-        ----------
-        learner : Learner
-            Not allocated, and neither is what is returned: call ``allocate(n_channels)``.
-        n_channels : int
-            Numbers in a raw sample.
-        memory : int or str
-            Bytes, windows included.
-        period_us : float
-            As for `windows`.
-        fixed : bool
-            Keep the learner's own capacity.
-
-        Raises
-        ------
-        MemoryBudgetError
-            It does not fit.
-        ValueError
-            A value is out of range.
-        """
-        cut = self.windows(period_us, learner.dtype)
-        if cut is None:
-            with said():
-                return learner.fitted_into(memory, n_channels, fixed=fixed)
-        whole: Chain = kind_of("Chain")(windows=cut, learner=learner)
+        """`learner` behind the windows, if there are any, as large as the memory in bytes allows;
+        `fixed`: it keeps its own capacity. Nothing is allocated. Raises `MemoryBudgetError` if it
+        does not fit, and as `windows` does."""
+        cut, whole = self.windows(period_us, learner.dtype), learner
+        if cut is not None:
+            whole = kind_of("Chain")(windows=cut, learner=learner)
         with said():
             return whole.fitted_into(memory, n_channels, fixed=fixed)
 
     def contradicted(self, model: Chain | Learner) -> list[tuple[str, str]]:
-        """The options given that `model`, which was loaded, does not have.
-
-        Returns
-        -------
-        list of (str, str)
-            What the model has, and the option as it was given.
-        """
+        """What a loaded model has that the options given contradict, and the options."""
         found = []
         for name in self.given():
             has, told = option_name(name), f"{option_name(name)} {getattr(self, name)}"

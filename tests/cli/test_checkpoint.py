@@ -132,12 +132,13 @@ def test_inspect_tells_both_slots(tmp_path, capsys):
     checkpoint.prepare(learner)
     assert main(["inspect", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "empty" in said and "never written" in said and "none saved yet" in said
+    assert "sequence=0, snapshot_bytes=0" in said and "sequence=none" in said
+    assert "none saved yet" in said
     for _ in range(3):
         checkpoint.save(learner)
     assert main(["inspect", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "save 2" in said and "save 3" in said and "2 seen" in said
+    assert "sequence=2" in said and "sequence=3" in said and "n seen         2" in said
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1  # the magic of the newest
     path.write_bytes(data)

@@ -420,7 +420,9 @@ def test_inspect_says_what_is_in_a_snapshot(tmp_path, capsys):
         "remarks": [],
     }
     text = said(capsys, "inspect", path)
-    assert repr(learner) in text and "40 seen" in text and str(learner.plan(3)) in text
+    assert (
+        repr(learner) in text and "\nn seen         40\n" in text and str(learner.plan(3)) in text
+    )
 
 
 def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
@@ -441,10 +443,16 @@ def test_inspect_says_what_windows_and_a_chain_hold(tmp_path, capsys):
         assert told["bytes"] == model.plan(2).total
         assert told.get("n_seen") == (6 if model is chain else None)
         text = said(capsys, "inspect", path)
-        assert "200 raw ones taken, 6 windows complete, 2 dropped at gaps" in text
-        assert "WindowFeatures(window=60" in text and f"4: {', '.join(names)}" in text
+        assert "n pushed       200\nn rows         6\nn dropped      2\n" in text
+        assert "WindowFeatures(window=60" in text and f"features       {', '.join(names)}" in text
         assert str(model.plan(2)) in text
-    for words in ("OneVsOne(", "'a', 'b'", "label='last'", "6 seen", "each of the 3 parts"):
+    for words in (
+        "OneVsOne(",
+        "'a', 'b'",
+        "label='last'",
+        "n seen         6",
+        "each of the 3 parts",
+    ):
         assert words in text
     windows.save(path)
     assert main(["plot", str(path), "-o", str(tmp_path / "m.png")]) == 2

@@ -12,8 +12,8 @@ from each import each
 from edgesvm import StreamSVM
 from edgesvm.cli import link_settings, main
 from edgesvm.cli import run as run_command
-from edgesvm.cli.process import StatusLine
 from edgesvm.errors import LinkDown, SchemaChanged
+from edgesvm.serve.process import StatusLine
 
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
 

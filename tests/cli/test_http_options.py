@@ -13,9 +13,9 @@ from fake_port import Clock, Node, connect
 from edgesvm import StreamSVM
 from edgesvm.cli import main
 from edgesvm.cli.options import parsed
-from edgesvm.cli.process import StatusLine
 from edgesvm.cli.show_settings import TeachingSettings, address
 from edgesvm.serve.page.view import RunView
+from edgesvm.serve.process import StatusLine
 from edgesvm.serve.taught import taught
 
 

@@ -20,9 +20,9 @@ from fake_port import Clock, Node, connect
 from edgesvm import ByteSVM, StreamSVM, data, load
 from edgesvm.cli import main
 from edgesvm.cli.link_settings import LinkSettings
-from edgesvm.cli.process import StatusLine
 from edgesvm.cli.server import TURN, Opening, Served
 from edgesvm.serve.outputs.sink import port_name
+from edgesvm.serve.process import StatusLine
 from edgesvm.serve.taught import taught
 from firmware_sim.harness import Pump
 from firmware_sim.line import Line, PtyLink, TcpLink

@@ -15,10 +15,11 @@ from each import each
 from simulated_node import node
 
 from edgesvm import load
-from edgesvm.cli import main, process
-from edgesvm.cli.process import Stop, stop_signals
+from edgesvm.cli import main
 from edgesvm.link import Batch, RecordingSchema, RecordingWriter
 from edgesvm.persist import Checkpoint
+from edgesvm.serve import process
+from edgesvm.serve.process import Stop, stop_signals
 
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
 COMMAND = Path(sys.executable).with_name("edgesvm")

@@ -102,7 +102,7 @@ def test_it_says_how_many_windows_there_were(here, capsys):
         (["run", "nowhere", "--features", "4"], "--features 4 is for windows"),
         (["eval", "raw.npz", "--window", "40", "--shuffle", "1"], "--shuffle"),
         (["eval", "raw.npz", "--window", "40", "--features", "power"], "needs bands"),
-        (["eval", "three.npz", *ARGV, *STREAM], "third label, 7"),
+        (["eval", "three.npz", *ARGV, *STREAM], "more labels than there is room for: 7 after"),
     ],
 )
 def test_what_windows_cannot_do_is_said_in_one_line(here, argv, message, capsys):

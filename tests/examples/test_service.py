@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 import simulated_node
 
-from edgesvm.cli.process import Service
 from edgesvm.persist import Checkpoint
+from edgesvm.serve.process import Service
 
 PI = Path(__file__).parents[2] / "examples" / "pi"
 UNIT = PI / "edgesvm.service"

@@ -113,7 +113,8 @@ def test_inspect_knows_recordings(tmp_path, capsys):
     path = recorded(tmp_path / "x.rec", values(200), (values(200)[:, 0] > 0).astype(np.int32))
     assert main(["inspect", path]) == 0
     told = capsys.readouterr().out
-    assert "200 samples of 3 channels; 10 a second" in told and "labels     0: " in told
+    assert "samples        200\nn features     3\nperiod us      100,000\n" in told
+    assert "labels         0=" in told
     assert main(["inspect", path, "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
     with Recording(path) as recording:

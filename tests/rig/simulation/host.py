@@ -25,7 +25,6 @@ import numpy as np
 import edgesvm
 from edgesvm.cli import _parse, run, server
 from edgesvm.cli.options import read
-from edgesvm.cli.process import Signals
 from edgesvm.errors import CorruptModelError, LinkDown, NoSchema
 from edgesvm.learner import Learner
 from edgesvm.learners.drift import DriftWatch
@@ -34,6 +33,7 @@ from edgesvm.link.wire import REJECTED
 from edgesvm.persist import Checkpoint
 from edgesvm.persist.checkpointing import Checkpointer
 from edgesvm.serve.job import Job
+from edgesvm.serve.process import Signals
 from edgesvm.serve.taught import taught
 from rig.power.disk import PowerCut
 from rig.simulation.arrivals import FrameReader, LineReader, Reader, raw_frame
@@ -136,7 +136,7 @@ class Host:
             "edgesvm.serve.taught.Job": WatchedJob,
             "edgesvm.cli.server.stop_signals": self._stop_signals,
             "edgesvm.cli.server.Opening": Opening,
-            "edgesvm.cli.process.reserve": lambda: None,  # it takes time, and is about memory
+            "edgesvm.serve.process.reserve": lambda: None,  # it takes time, and is about memory
             "edgesvm.cli.link_settings.read_key": lambda path: KEY,
             "edgesvm.cli.link_settings.open_link": functools.partial(
                 open_link, opener=world.open, clock=world.clock
@@ -147,8 +147,8 @@ class Host:
             "edgesvm.persist.checkpointing.start_thread": lambda target, name: mock.Mock(),
         }
         clock = mock.Mock(monotonic=world.clock, sleep=world.sleep)
-        for module in ("server", "process"):
-            replaced[f"edgesvm.cli.{module}.time"] = clock
+        for module in ("cli.server", "serve.process"):
+            replaced[f"edgesvm.{module}.time"] = clock
         with contextlib.ExitStack() as stack:
             for name, what in replaced.items():
                 where, _, of = name.rpartition(".")

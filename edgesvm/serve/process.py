@@ -124,18 +124,9 @@ def stop_signals() -> Iterator[Signals]:
 class Service:
     """Messages to the service manager; without one, nothing is sent.
 
-    Parameters
-    ----------
-    environment : mapping of str to str
-        NOTIFY_SOCKET, the address of the manager's socket; WATCHDOG_USEC and WATCHDOG_PID, within
-        how many microseconds that process must show that it is alive.
-    clock : callable
-        Monotonic seconds.
-
-    Attributes
-    ----------
-    lost : int
-        Messages that could not be sent; the manager decides what that means.
+    The environment has NOTIFY_SOCKET, the address of the manager's socket, and WATCHDOG_USEC and
+    WATCHDOG_PID, within how many microseconds that process must show that it is alive. `lost`
+    counts messages that could not be sent; the manager decides what that means.
     """
 
     def __init__(

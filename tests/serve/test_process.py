@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 # before, the process need not grow.
 PROBE = """
 import sys
-from edgesvm.cli import process
+from edgesvm.serve import process
 from firmware_sim.limits.profiles import read_vm
 
 room = process.reserve() if sys.argv[1] == "with" else None
