@@ -11,12 +11,20 @@ from edgesvm.data import SampleSource
 from edgesvm.link import wire
 from edgesvm.link._frames import FrameDecoder
 from edgesvm.link._keyed import Authenticator
-from firmware_sim.node._codec import PredictionReader, encode_samples
+from edgesvm.link._samples import SampleReceiver
+from firmware_sim.node._codec import encode_samples
 from firmware_sim.node.node import LABEL_MODES, Block, Node
 
 _HEARTBEAT_S = 1.0
 _UNASKED_SCHEMA_S = 5.0
 _IDLE_S = 0.1
+
+# Bodies of predictions, of classes and of targets; as in control.py.
+CLASSES = np.dtype([("sequence", "<u4"), ("answer", "<i2"), ("flags", "<u2"), ("score", "<f4")])
+TARGETS = np.dtype(
+    [("sequence", "<u4"), ("flags", "<u2"), ("reserved", "<u2"), ("answer", "<f8", 3)]
+)
+PREDICTION_FLAGS = 15
 
 DTYPES = {"float32": wire.DTYPE_F32, "int16": wire.DTYPE_I16}
 # Of int16 samples: features are of the order of 1; this scale covers -16 to 16.
@@ -102,7 +110,7 @@ class FrameNode(Node):
         super()._power_on()
         self._decoder = FrameDecoder(wire.MAX_RAW)
         self.guard = None if self._key is None else Authenticator(self._key, boot_id=self._boot_id)
-        self._reader = PredictionReader(self._decoder, self.guard, self.targets)
+        self._receiver = SampleReceiver(self._decoder, guard=self.guard)
         self._control_sequence = 0
         # Whether the current schema has been sent.
         self.schema_sent = False
@@ -146,7 +154,7 @@ class FrameNode(Node):
             "heartbeats_in": self.heartbeats_in,
             "frames_ok": self._decoder.ok,
             "frames_bad": self._frames_bad,
-            "unknown_frames": self.unknown_frames + self._reader.malformed,
+            "unknown_frames": self.unknown_frames,
             "predictions": self.scorer.received,
             "predictions_unknown": self.scorer.unknown,
             **(self.guard.counters() if self.guard is not None else {}),
@@ -170,16 +178,27 @@ class FrameNode(Node):
             self._announce(now)
             return
         untagged = 0 if self.guard is None else self.guard.bad_tag
-        for frame in self._reader.feed(bytes_in):
+        predictions: list[bytes] = []
+        for frame in self._receiver.feed(bytes_in):
             try:
-                self._take(now, frame)
+                if frame.kind == wire.PREDICTION and frame.version == wire.PROTOCOL_VERSION:
+                    predictions.append(frame.body)
+                else:
+                    self._take(now, frame)
             except ValueError:  # a valid frame with an invalid body
                 self.unknown_frames += 1
         if self.guard is not None and not self.guard.in_session and self.guard.bad_tag > untagged:
             self.log("this node has a key: give it to the host (--key FILE)")
-        sequence, label, flags = self._reader.take()
-        if len(sequence):
-            self.scorer.answered(sequence, label, flags, now)
+        if predictions:
+            self._take_predictions(now, predictions)
+
+    def _take_predictions(self, now: float, bodies: list[bytes]) -> None:
+        layout = TARGETS if self.targets else CLASSES
+        whole = [body for body in bodies if len(body) == layout.itemsize]
+        given = np.frombuffer(b"".join(whole), layout)
+        given = given[given["flags"] <= PREDICTION_FLAGS]
+        self.unknown_frames += len(bodies) - len(given)
+        self.scorer.answered(given["sequence"], given["answer"], given["flags"], now)
 
     def _announce(self, now: float) -> None:
         if now >= self._next_schema:
