@@ -47,24 +47,6 @@ ALL = {  # what the table says instead of names
     ],
 }
 
-# What an entry of the registry cannot pass with its parameters, besides the table of its class.
-NO_ITERATION = {
-    "check_non_transformer_estimators_n_iter": (
-        "the newest rows of its sorted data, which a window holds, are of one class: no iteration"
-    ),
-}
-OF_FEW = {
-    "check_regressors_train": "the newest 16 rows of its 200 do not explain half of the variance",
-}
-PRICED = {
-    "check_classifiers_train": "a price moves the decision from the most probable label",
-}
-OF_A_QUANTILE = {"check_regressors_train": "a quantile of 0.8 lies above the targets' mean"}
-FOUR_CLASSES = dict.fromkeys(
-    ("check_dtype_object", "check_estimator_sparse_array", "check_estimator_sparse_matrix"),
-    "its data have four classes, the learner has room for three",
-)
-
 
 def table():
     """The exceptions in docs/scikit-learn.md: reason by check, by class name."""
@@ -76,21 +58,14 @@ def table():
     return reasons
 
 
-def failing(learner, allowed=None):
-    """Names of the checks that it fails, of those passed, and why."""
+def failing(learner):
+    """Names of the checks that it fails."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*ended before it converged")
         warnings.filterwarnings("ignore", message=".*does not inherit from `sklearn.base")
-        found = check_estimator(learner, expected_failed_checks=allowed, on_skip=None, on_fail=None)
-    failed = {c["check_name"]: c["exception"] for c in found if c["status"] in FAILED}
-    unexpected = [c for c in found if c["status"] == "failed" and allowed is not None]
-    for check in unexpected:
-        raise AssertionError(check["check_name"]) from check["exception"]
+        found = check_estimator(learner, on_skip=None, on_fail=None)
     assert sum(check["status"] == "passed" for check in found) > 40
-    return set(failed)
-
-
-FAILED = ("failed", "xfail")
+    return {check["check_name"] for check in found if check["status"] == "failed"}
 
 
 @each("name", LEARNERS)
@@ -104,19 +79,6 @@ def test_its_own_checks_fail_as_the_table_has_it(name):
 
 def test_the_table_names_learners():
     assert set(table()) <= set(LEARNERS) and len(table()) > 20
-
-
-# A check asks for what it asks once a learner, in one item: there are some fifty.
-@pytest.mark.entries(*OWN_METHODS)
-@each_of("subject")
-def test_its_own_checks(subject):
-    learner, rows = subject.make(), table()
-    expected = NO_ITERATION | rows["StreamSVM"]  # that of any learner in a wrapper
-    expected |= FOUR_CLASSES if subject.entry.n_classes == 3 else {}
-    expected |= OF_FEW if subject.entry.name == "BatchSVR" else {}
-    expected |= OF_A_QUANTILE if subject.entry.name == "FourierSVR-pinball" else {}
-    expected |= PRICED if subject.entry.by_label else {}
-    failing(learner, expected)
 
 
 @each("learner", [BatchSVM, BatchSVR, ReservoirSVM, OneVsOne, OneVsRest])
@@ -216,16 +178,6 @@ def test_grid_search_and_scores_of_a_regressor(subject):
     assert list(search.fit(X, y).best_params_.values()) == [0.3]
     theirs = cross_val_score(subject.make(), X, y, cv=3, scoring="r2")
     assert theirs.tolist() == pytest.approx(cross_val_score(subject.make(), X, y, cv=3).tolist())
-
-
-@pytest.mark.entries(*OWN_METHODS)
-@pytest.mark.labels
-@each_of("subject")
-def test_cross_validation_scores(subject):
-    X, y = subject.stream(150)
-    for scoring in ("accuracy", "roc_auc") if subject.entry.n_classes == 2 else ("accuracy",):
-        scores = cross_val_score(subject.make(), X, y, cv=3, scoring=scoring)
-        assert scores.shape == (3,) and np.isfinite(scores).all()
 
 
 @pytest.mark.entries(*OWN_METHODS)

@@ -9,12 +9,10 @@ covered and what was found; exit code 1 on any finding, whose input is left in t
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -37,41 +35,42 @@ def fuzz_here(name: str, arguments: list[str]) -> None:
     atheris.Fuzz()
 
 
-def run(name: str, seconds: int, corpus: Path, crashes: Path) -> dict[str, object]:
+def run(name: str, seconds: int, corpus: Path, crashes: Path) -> bool:
     import targets
 
     folder = corpus / name
     folder.mkdir(parents=True, exist_ok=True)
     for i, seed in enumerate(targets.seeds()[name]):
         (folder / f"seed{i}").write_bytes(seed)
-    crashes.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, __file__, "--child", name, str(folder)]
-    command += [
-        f"-max_total_time={seconds}",
-        "-print_final_stats=1",
-        f"-max_len={LONGEST.get(name, 4096)}",
-        "-timeout=20",
-    ]
-    command += ["-rss_limit_mb=3000", f"-artifact_prefix={crashes / name}-"]
     options = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), LEAN]))
     environment = {**os.environ, "ASAN_OPTIONS": options}
     if name in ALLOCATOR:
         environment["PYTHONMALLOC"] = ALLOCATOR[name]
-    started = time.monotonic()
+    command = [sys.executable, __file__, "--child", name, str(folder)]
+    command += [f"-max_len={LONGEST.get(name, 4096)}", "-timeout=20", "-rss_limit_mb=3000"]
+    return fuzzed(name, command, seconds, crashes, environment)
+
+
+def fuzzed(
+    name: str, command: list[str], seconds: int, crashes: Path, environment: dict | None = None
+) -> bool:
+    """Have libFuzzer work for so many seconds; whether it did, and found nothing."""
+    crashes.mkdir(parents=True, exist_ok=True)
+    command = [*command, f"-max_total_time={seconds}", "-print_final_stats=1"]
+    command += [f"-artifact_prefix={crashes / name.replace(' ', '-')}-"]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, env=environment)
     executions = re.search(r"number_of_executed_units: (\d+)", done.stderr)
-    covered = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", done.stderr)
-    result = {
-        "target": name,
-        "executions": int(executions[1]) if executions else 0,
-        "seconds": round(time.monotonic() - started),
-        "edges": int(covered[-1][0]) if covered else 0,
-        "corpus": int(covered[-1][2]) if covered else 0,
-        "finding": done.returncode != 0,
-    }
+    covered = re.findall(r"cov: (\d+) ft: \d+ corp: (\d+)", done.stderr) or [(0, 0)]
+    n, (edges, kept) = int(executions[1]) if executions else 0, map(int, covered[-1])
+    found = "FOUND SOMETHING" if done.returncode else "nothing found"
+    print(
+        f"{name:16} {n:>10,} executions  {seconds:>5} s  {edges:>6,} edges  "
+        f"{kept:>5,} inputs kept  {found}",
+        flush=True,
+    )
     if done.returncode:
         sys.stderr.write(done.stderr[-6000:])
-    return result
+    return n > 0 and not done.returncode
 
 
 def main() -> int:
@@ -83,21 +82,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=60, help="for each target (60)")
     parser.add_argument("--corpus", type=Path, default=Path("build/fuzz/corpus"))
     parser.add_argument("--crashes", type=Path, default=Path("build/fuzz/crashes"))
-    parser.add_argument("--json", action="store_true", help="one JSON line for each target")
     options = parser.parse_args()
     import targets
 
-    results = []
-    for name in options.only or targets.TARGETS:
-        results.append(run(name, options.seconds, options.corpus, options.crashes))
-        r = results[-1]
-        words = (
-            f"{name:10} {r['executions']:>10,} executions  {r['seconds']:>5} s  "
-            f"{r['edges']:>6,} edges  {r['corpus']:>5,} inputs kept  "
-            f"{'FOUND SOMETHING' if r['finding'] else 'nothing found'}"
-        )
-        print(json.dumps(r) if options.json else words, flush=True)
-    return int(any(r["finding"] or not r["executions"] for r in results))
+    names = options.only or targets.TARGETS
+    sound = [run(name, options.seconds, options.corpus, options.crashes) for name in names]
+    return int(not all(sound))
 
 
 if __name__ == "__main__":
