@@ -63,24 +63,27 @@ def host_node(build):
 
 
 @pytest.fixture(scope="module")
-def sketch(build):
-    """The sketch itself, frames or lines, behind a stand-in for Arduino.h."""
+def built(build):
+    """A sketch of the Arduino examples, behind a stand-in for Arduino.h."""
 
-    def built(text, key=None):
+    def compiled(source, *defined):
+        flags = ["-std=c++11", "-Wno-unused-function", "-Wno-unused-variable", *defined]
+        flags += [f"-I{HERE / 'arduino'}", "-include", "Arduino.h", "-x", "c++"]
+        name = f"{Path(source).stem}{len(defined)}{defined[:1]}"
+        return build(name, "g++", *flags, str(EXAMPLES / "arduino" / source))
+
+    return compiled
+
+
+@pytest.fixture(scope="module")
+def sketch(built):
+    """The node, frames or lines."""
+
+    def node(text, key=None):
         keyed = [] if key is None else [f"-DESVM_KEY={','.join(str(byte) for byte in key)}"]
-        return build(
-            f"sketch{text}{len(keyed)}",
-            "g++",
-            *keyed,
-            "-std=c++11",
-            "-Wno-unused-function",
-            "-Wno-unused-variable",
-            f"-DESVM_TEXT={text}",
-            f"-I{HERE / 'arduino'}",
-            *("-include", "Arduino.h", "-x", "c++", str(SKETCH / "edgesvm_node.ino")),
-        )
+        return built("edgesvm_node/edgesvm_node.ino", f"-DESVM_TEXT={text}", *keyed)
 
-    return built
+    return node
 
 
 def run(command, *arguments, given=b""):
@@ -230,41 +233,35 @@ def rows_of(link, n):
     return got
 
 
-def test_a_node_of_frames_shakes_hands_and_every_sample_is_its_own(sketch):
-    port = Pipe([sketch(0)])
-    with open_link("node", opener=lambda: port, ring=64) as link:
-        assert (link.schema.n_features, link.schema.label, link.schema.n_classes) == (
-            4,
-            "inline",
-            2,
-        )
+KEY = bytes(range(16))
+
+
+@each("key", [None, KEY])
+def test_a_node_of_frames_shakes_hands_and_every_sample_is_its_own(sketch, key):
+    port = Pipe([sketch(0, key)])
+    with open_link("node", opener=lambda: port, ring=64, key=key) as link:
+        said = link.schema.n_features, link.schema.label, link.schema.n_classes
+        assert said == (4, "inline", 2)
         rows = rows_of(link, 300)
         # until a prediction of class 1 has come through and it says so
         while not select.select([port.process.stderr], [], [], 0)[0]:
             rows_of(link, 50)
+        while link.last_heartbeat is None:
+            rows_of(link, 50)
         counters = link.counters
-        assert link.check_identities() == []
+        assert link.check_identities() == [] and link.last_heartbeat.frames_bad == 0
     X, y, has_label = expected(300)
     assert np.array([x for x, _, _ in rows]).tobytes() == X.tobytes()
     assert [label for _, _, label in rows] == has_label.tolist()
     assert [y for _, y, label in rows if label] == y[has_label].tolist()
     assert counters["frames"] == counters["ok"]
-    assert counters["missing"] == counters["duplicate"] == counters["bytes_rejected"] == 0
+    bad = "missing", "duplicate", "bytes_rejected", *(("bad_tag", "replayed") if key else ())
+    assert not any(counters[name] for name in bad)
     assert port.said.startswith("LED 1\n")
 
 
-def test_the_sketch_of_raw_signals_is_learned_window_by_window(build):
-    source = EXAMPLES / "arduino" / "raw_accelerometer" / "raw_accelerometer.ino"
-    flags = [
-        "-std=c++11",
-        "-Wno-unused-function",
-        f"-I{HERE / 'arduino'}",
-        "-include",
-        "Arduino.h",
-        "-x",
-        "c++",
-    ]
-    port = Pipe([build("raw", "g++", *flags, str(source))])
+def test_the_sketch_of_raw_signals_is_learned_window_by_window(built):
+    port = Pipe([built("raw_accelerometer/raw_accelerometer.ino")])
     with open_link("node", mode="text", opener=lambda: port) as link:
         windows = WindowFeatures(window=8, hop=4, rate=250, bands="2-20,20-60")
         chain = Chain(windows=windows, label="last").allocate(link.schema.n_features)
@@ -300,12 +297,9 @@ def vibration(n):
     return rows
 
 
-def test_the_sketch_of_a_vibration_s_features(build):
+def test_the_sketch_of_a_vibration_s_features(built):
     """Each line has the features of its window, and what it sends can be learned."""
-    source = EXAMPLES / "arduino" / "vibration_features" / "vibration_features.ino"
-    flags = ["-std=c++11", "-Wno-unused-function", f"-I{HERE / 'arduino'}"]
-    as_cpp = ["-include", "Arduino.h", "-x", "c++"]
-    port = Pipe([build("vibration", "g++", *flags, *as_cpp, str(source))])
+    port = Pipe([built("vibration_features/vibration_features.ino")])
     with open_link("node", mode="text", opener=lambda: port, ring=64) as link:
         got = rows_of(link, 60)
         while not select.select([port.process.stderr], [], [], 0)[0]:
@@ -322,27 +316,6 @@ def test_the_sketch_of_a_vibration_s_features(build):
         if labelled:
             model.learn_one(x, y)
     assert set(model.classes_) == {0, 1} and port.said.startswith("LED 1\n")
-
-
-KEY = bytes(range(16))
-
-
-def test_a_node_with_a_key_tags_its_frames_and_reads_ours(sketch):
-    port = Pipe([sketch(0, KEY)])
-    with open_link("node", opener=lambda: port, ring=64, key=KEY) as link:
-        rows = rows_of(link, 300)
-        # until a prediction of class 1 has come through and it says so
-        while not select.select([port.process.stderr], [], [], 0)[0]:
-            rows_of(link, 50)
-        while link.last_heartbeat is None:
-            rows_of(link, 50)
-        counters = link.counters
-        assert link.check_identities() == []
-        assert link.last_heartbeat.frames_bad == 0
-    X, y, has_label = expected(300)
-    assert np.array([x for x, _, _ in rows]).tobytes() == X.tobytes()
-    assert [y for _, y, label in rows if label] == y[has_label].tolist()
-    assert (counters["bad_tag"], counters["replayed"], counters["missing"]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("ours", [None, bytes(16)])

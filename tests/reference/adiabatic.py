@@ -93,10 +93,6 @@ class AdiabaticCoreRef(KernelCoreRef):
 
     # -- the state by name -------------------------------------------------------------------------
 
-    @property
-    def n(self):
-        return int(self.views["n"])
-
     def count(self, name):
         self.views[name][...] += 1
 
@@ -107,9 +103,6 @@ class AdiabaticCoreRef(KernelCoreRef):
     @property
     def mu(self):
         return float(self.views["mu"])
-
-    def held(self, name):
-        return self.views[name][: self.n]
 
     # -- kernel values -----------------------------------------------------------------------------
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.core.status import Status
-from edgesvm.errors import refusal
 from edgesvm.learners import constants as c
-from reference.core import ReferenceCore
+from reference.core import ReferenceCore, into
 
 
 class CalibratedCoreRef(ReferenceCore):
@@ -152,12 +151,8 @@ class CalibratedCoreRef(ReferenceCore):
         self.check_fitted()
         p = self.probabilities(as_floats(x, self.dtype, 1, self.n_features, self.owner))
         if not np.isfinite(p).all():
-            sample = f"{self.owner}: the sample"
-            raise refusal(Status.NOT_FINITE, sample, self.dtype, self.labels.in_slots)
-        if out is None:
-            return p
-        as_out(out, p.shape)[:] = p
-        return out
+            raise self.not_finite()
+        return into(out, p)
 
     def probabilities_many(self, X, out=None, team=None):
         self.check_fitted()

@@ -185,19 +185,16 @@ class ReferenceCore:
         self.check_fitted()
         values = self.answer(as_floats(x, self.dtype, 1, self.n_features, self.owner))
         if not np.isfinite(values).all():
-            raise refusal(
-                Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, self.labels.in_slots
-            )
+            raise self.not_finite()
         return values
+
+    def not_finite(self):
+        sample = f"{self.owner}: the sample"
+        return refusal(Status.NOT_FINITE, sample, self.dtype, self.labels.in_slots)
 
     def decision_one(self, x, out=None):
         values = self.answer_row(x)
-        if self.n_columns == 1:
-            return float(values[0])
-        if out is None:
-            return values
-        as_out(out, values.shape)[:] = values
-        return out
+        return float(values[0]) if self.n_columns == 1 else into(out, values)
 
     def decide_many(self, X, out=None, team=None):
         self.check_fitted()
@@ -234,16 +231,13 @@ class ReferenceCore:
 
     # -- of a regressor of a stream ----------------------------------------------------------------
 
-    def forecast(self, x):
-        """Value and ends of the interval: of any sample, and of the one that follows the last one
-        learned; NaN to refuse the sample. A regressor, and what is in front of one, has this."""
-        raise NotImplementedError
-
     def _asked(self, x):
+        """Value and ends of the interval: of any sample, and of the one that follows the last one
+        learned. `forecast` has NaN of a sample that is refused."""
         self.check_fitted()
         plain, ahead = self.forecast(as_floats(x, self.dtype, 1, self.n_features, self.owner))
         if not np.isfinite(plain[0]):
-            raise refusal(Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, ())
+            raise self.not_finite()
         return plain, ahead
 
     def interval_one(self, x):
@@ -278,6 +272,14 @@ class ReferenceCore:
 
     def check(self):
         """Does nothing: the compiled core checks snapshots, the reference is for tests."""
+
+
+def into(out, values):
+    """The values, in the caller's array if there is one."""
+    if out is None:
+        return values
+    as_out(out, values.shape)[:] = values
+    return out
 
 
 def note_errors(rates, is_wrong, n, recent):

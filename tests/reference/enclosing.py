@@ -22,7 +22,12 @@ from reference.smo import SMORef
 
 
 class EnclosingCoreRef(KernelCoreRef):
-    """The core set, by name in the arena, and the block: rows examined together."""
+    """The core set, by name in the arena, and the block: rows examined together.
+
+    A machine adds `level`, f of a sample on the surface of the ball, `square_radius`, `settle`, a
+    step within the core set and whether there was one to make, `take`, of the sample p that was
+    added last, f = (K alpha)_p, and `make_room`, which drops some of a full core set.
+    """
 
     others: tuple[str, ...]  # the machine's own arrays, one number per core vector
 
@@ -53,9 +58,6 @@ class EnclosingCoreRef(KernelCoreRef):
     @property
     def n(self):
         return int(self.views["n_core"])
-
-    def held(self, name):
-        return self.views[name][: self.n]
 
     @property
     def rows(self):
@@ -255,41 +257,18 @@ class EnclosingCoreRef(KernelCoreRef):
             return self.allowance < self.margin
         return self.allowance <= self.margin_tol * self.margin
 
-    # -- what a machine adds -----------------------------------------------------------------------
-
-    @property
-    def level(self):
-        """f of a sample on the surface of the ball"""
-        raise NotImplementedError
-
     @property
     def margin(self):
         """What `margin_tol` is a share of"""
         return self.level
 
-    @property
-    def square_radius(self):
-        raise NotImplementedError
-
     def unsettle(self):
         """The tolerance was changed."""
-
-    def settle(self):
-        """Make a step within the core set; return whether there was one to make."""
-        raise NotImplementedError
-
-    def take(self, p, f):
-        """Sample p, the last, was added to the core set; f = (K alpha)_p."""
-        raise NotImplementedError
 
     @property
     def in_bulk(self):
         """Whether more than one sample may be added before the next step within the core set"""
         return False
-
-    def make_room(self):
-        """Drop some of a full core set; return whether there is room now."""
-        raise NotImplementedError
 
     # -- one sample, many samples ------------------------------------------------------------------
 

@@ -52,6 +52,3 @@ class ForgettingRef:
 
     def after_a_drift(self, n):
         return self.views["n_drifts"] > 0 and self.views["since"] < n
-
-    def age(self, part):
-        raise NotImplementedError

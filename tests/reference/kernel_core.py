@@ -14,6 +14,14 @@ class KernelCoreRef(ReferenceCore):
         super().__init__(*common)
         self.kernel = kernel
 
+    @property
+    def n(self):
+        """How many vectors it holds"""
+        return int(self.views["n"])
+
+    def held(self, name):
+        return self.views[name][: self.n]
+
     def k(self, X, Z):
         """Kernel values of rows or single vectors, ndarray of shape (n, m), float64."""
         return self.kernel(np.atleast_2d(X).astype(np.float64), np.atleast_2d(Z).astype(np.float64))

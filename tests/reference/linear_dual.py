@@ -10,6 +10,7 @@ import numpy as np
 
 from edgesvm.core.views import below_view, seed_view
 from edgesvm.learners.batch.constants import SUM_SQUARE
+from reference.smo import SMORef
 
 
 class LinearDualRef:
@@ -101,19 +102,8 @@ class LinearDualRef:
                 self.visit()
             self.n_iter += 1
 
-    @property
-    def gap(self):
-        """Worst violation, 0 if there is no pair."""
-        finite = np.isfinite(self.most) and np.isfinite(self.least)
-        return max(self.most - self.least, 0.0) if finite else 0.0
-
-    @property
-    def intercept(self):
-        free = (self.beta > self.low) & (self.beta < self.high)
-        if free.any():
-            return float(self.g[free].mean())
-        ends = [end for end in (self.most, self.least) if np.isfinite(end)]
-        return float(np.mean(ends)) if ends else 0.0
+    epsilon = None
+    up, gap, intercept = SMORef.up, SMORef.gap, SMORef.intercept
 
     @property
     def objective(self):

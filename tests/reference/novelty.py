@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.contract.inputs import as_floats, as_out
+from edgesvm.contract.inputs import as_floats
 from edgesvm.core.status import Status
-from edgesvm.errors import refusal
 from edgesvm.learners.novelty.novelty import ALARM, CODES_PER_UNIT
-from reference.core import ReferenceCore
+from reference.core import ReferenceCore, into
 
 MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT = range(6)  # of the array "tail"
 INTEGRAL, SHARE, ON, OWED, CALM_FOR, SINCE, IS_LOST, BACK_FOR, N_LOST, N_STUCK = range(len(ALARM))
@@ -24,8 +23,9 @@ LATELY, LOST, RELEARNED, BACK = np.log(2) / 250, 0.5, 250, 50
 
 
 class NoveltyCoreRef(ReferenceCore):
-    """The arena's arrays by name: mean, spread, tail, n_scored, alarm, ... A subclass adds `score`,
-    `learn_scaled` and `drops`, of a sample in deviations.
+    """The arena's arrays by name: mean, spread, tail, n_scored, alarm, ... A subclass adds, of a
+    sample in deviations, `score`, how strange it is, `learn_scaled`, and `drops`, how much less
+    strange it is with each feature as the others say; some below 0 is 0.
     """
 
     one_class = True
@@ -38,17 +38,6 @@ class NoveltyCoreRef(ReferenceCore):
         self.apart = min(max(APART / rate, LEAST_CALM), MOST_APART)
         self.looks_back, self.only_looks_on = "values" in self.views, False
         self.takes_as_normal = False
-
-    def score(self, z):
-        """How strange a sample is, in deviations."""
-        raise NotImplementedError
-
-    def learn_scaled(self, z):
-        raise NotImplementedError
-
-    def drops(self, z):
-        """How much less strange with each feature as the others say; some below 0 is 0."""
-        raise NotImplementedError
 
     @property
     def n_kept(self):
@@ -278,15 +267,9 @@ class NoveltyCoreRef(ReferenceCore):
         self.check_fitted()
         x = as_floats(x, self.dtype, 1, self.n_features, self.owner)
         if not np.isfinite(x @ x):
-            raise refusal(
-                Status.NOT_FINITE, f"{self.owner}: the sample", self.dtype, self.labels.in_slots
-            )
+            raise self.not_finite()
         drops = np.maximum(self.drops(self.bent(x.astype(float))), 0)
-        shares = drops / drops.sum() if drops.any() else np.full(len(x), 1 / len(x))
-        if out is None:
-            return shares
-        as_out(out, shares.shape)[:] = shares
-        return out
+        return into(out, drops / drops.sum() if drops.any() else np.full(len(x), 1 / len(x)))
 
 
 class GaussianNoveltyCoreRef(NoveltyCoreRef):

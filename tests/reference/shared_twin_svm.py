@@ -21,13 +21,6 @@ class SharedTwinSVMCoreRef(KernelCoreRef):
         self.max_twins = self.views["coef"].shape[1]
 
     @property
-    def n(self):
-        return int(self.views["n"])
-
-    def held(self, name):
-        return self.views[name][: self.n]
-
-    @property
     def precision(self):
         """P, (n, n); the arena holds its factor, packed by rows."""
         L = np.zeros((self.n, self.n))

@@ -13,8 +13,9 @@ NORMAL, GAIN = 1.4826, 2.0
 
 
 class ScalerCoreRef(ReferenceCore):
-    """Base of the scalers: a subclass adds `with_sample` and `scale`. Statistics are a tuple of
-    arrays of shape (n_features,), the plan's arrays named in `statistics`."""
+    """Base of the scalers. Statistics are a tuple of arrays of shape (n_features,), the plan's
+    arrays named in `statistics`. A subclass adds `with_sample`, the statistics with x, the n-th
+    sample, and `scale`, x scaled by the statistics of n samples."""
 
     statistics: tuple[str, ...]
 
@@ -32,14 +33,6 @@ class ScalerCoreRef(ReferenceCore):
     def n_with_next(self):
         """The same once the next sample is learned."""
         return self.n_scaled + 1
-
-    def with_sample(self, x, n):
-        """The statistics with x, the n-th sample."""
-        raise NotImplementedError
-
-    def scale(self, x, statistics, n):
-        """x scaled by the statistics of n samples, float64."""
-        raise NotImplementedError
 
     def filled(self, x):
         """x, with numbers in place of NaN where that is asked for."""

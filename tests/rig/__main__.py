@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from firmware_sim.options import CLEAR_LINE
 from rig.simulation.plan import plan
-from rig.simulation.run import Outcome, simulate
+from rig.simulation.run import simulate
 
 TOLD_EVERY = 100  # seeds
 
@@ -59,45 +61,29 @@ def replay(seed: int) -> int:
 
 def many(seeds: Sequence[int], *, go_on: bool) -> int:
     """Run seeds, tell of those that break an invariant, and sum up."""
-    total, started = Total(), time.monotonic()
+    total = np.zeros(7)
     for seed in seeds:
-        outcome = simulate(seed)
-        total.add(outcome)
-        if outcome.broken:
-            print(outcome, flush=True)
+        one = simulate(seed)
+        counts = one.n_events, one.lives, one.learned, one.virtual_s / 3600
+        total += 1, *counts, bool(one.broken), one.seconds
+        if one.broken:
+            print(one, flush=True)
             if not go_on:
                 break
         if sys.stderr.isatty():
-            sys.stderr.write(f"{CLEAR_LINE}{total}; go on with --from {seed + 1}")
+            sys.stderr.write(f"{CLEAR_LINE}{summed(total)}; go on with --from {seed + 1}")
             sys.stderr.flush()
         elif (seed + 1) % TOLD_EVERY == 0:
-            print(f"{total}; go on with --from {seed + 1}", flush=True)
-    print(f"{total}; {time.monotonic() - started:,.0f} s in all")
-    return int(bool(total.broken))
+            print(f"{summed(total)}; go on with --from {seed + 1}", flush=True)
+    print(summed(total))
+    return int(total[5] > 0)
 
 
-class Total:
-    """The sums over seeds."""
-
-    def __init__(self) -> None:
-        self.seeds = self.events = self.lives = self.learned = self.broken = 0
-        self.virtual_s = self.seconds = 0.0
-
-    def add(self, outcome: Outcome) -> None:
-        self.seeds += 1
-        self.events += outcome.n_events
-        self.lives += outcome.lives
-        self.learned += outcome.learned
-        self.virtual_s += outcome.virtual_s
-        self.seconds += outcome.seconds
-        self.broken += bool(outcome.broken)
-
-    def __str__(self) -> str:
-        return (
-            f"simulation  {self.seeds:,} seeds, {self.events:,} events, {self.lives:,} lives, "
-            f"{self.learned:,} samples learned in {self.virtual_s / 3600:,.1f} h; broken "
-            f"{self.broken:,}; {self.seconds / max(self.seeds, 1):.2f} s a seed"
-        )
+def summed(total: NDArray[np.float64]) -> str:
+    return (
+        "simulation  {:,.0f} seeds, {:,.0f} events, {:,.0f} lives, {:,.0f} samples learned in "
+        "{:,.1f} h; broken {:,.0f}; {:,.0f} s in all"
+    ).format(*total)
 
 
 if __name__ == "__main__":

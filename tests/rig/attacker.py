@@ -75,7 +75,6 @@ class TappedLine:
         self.link: Link | None = None
         self.sent = {"forged": 0, "replayed": 0, "": 0}
         self.accepted = 0
-        self.delayed = 0  # frames of the node lost on the way, then brought by the attacker
         self._genuine: set[bytes] = set()
         self._used: set[bytes] = set()
         self.alive = True
@@ -135,7 +134,6 @@ class TappedLine:
         self._admitted = self._host_admitted
         if self._hostile and (self._frame in self._used or self._frame not in self._genuine):
             self.accepted += 1
-        self.delayed += bool(self._hostile)
         self._used.add(self._frame)
 
     def _collect(self, data: bytes) -> None:

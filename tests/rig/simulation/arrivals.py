@@ -158,11 +158,11 @@ class Reader(ABC):
 
     takes_late = False
 
-    def __init__(self, ring: int, policy: str) -> None:
+    def __init__(self, ring: int) -> None:
         self.arrived: list[Arrival] = []
         self.refused: list[int] = []
         self.counts: Counter[str] = Counter()
-        self._ring_rows, self._policy = ring, policy
+        self._ring_rows = ring
 
     @abstractmethod
     def opened(self) -> None:
@@ -187,8 +187,8 @@ class Reader(ABC):
             self._overflow()
 
     def _overflow(self) -> None:
-        """Drop the samples that the ring has no room for, and the labels that the queue has none
-        for; the beginning of an epoch is not dropped."""
+        """Drop the oldest samples, and the newest labels, that there is no room for; the beginning
+        of an epoch is not dropped."""
         kept: list[Arrival] = []
         for one in self.arrived:
             like = [i for i, other in enumerate(kept) if is_row(other) == is_row(one)]
@@ -197,7 +197,7 @@ class Reader(ABC):
                 continue
             if is_row(one):
                 self.counts["ring_dropped"] += 1
-                del kept[-1 if self._policy == "drop_newest" else like[0]]
+                del kept[like[0]]
             else:
                 gone = kept.pop(like[-1] if isinstance(one, Epoch) else -1)
                 self.counts["label_dropped"] += isinstance(gone, Label)
@@ -214,15 +214,13 @@ class FrameReader(Reader):
     def __init__(
         self,
         ring: int,
-        policy: str,
+        value_range: tuple[float, float] | None,
         *,
         key: bytes | None,
         late: int,
-        value_range: tuple[float, float] | None,
-        clip: bool,
     ) -> None:
-        super().__init__(ring, policy)
-        self._late, self._range, self._clip = late, value_range, clip
+        super().__init__(ring)
+        self._late, self._range = late, value_range
         self._session = None if key is None else Session(key, self.counts)
         self._partial, self._joins = b"", True
         self._nonce = self._n_drawn = 0
@@ -332,8 +330,6 @@ class FrameReader(Reader):
         x = np.frombuffer(body, value, offset=end).astype(np.float32)
         if self._table is not None and self._table.rows is not None:
             x = self._table.rows[:, 0] * x + self._table.rows[:, 1]
-        if self._range is not None and self._clip:
-            x = np.clip(x, *self._range).astype(np.float32)
         low, high = self._range or (-np.inf, np.inf)
         if (np.isfinite(x) & (x >= low) & (x <= high)).all():
             self.arrived.append(Row(number, x, label, weight))
@@ -368,15 +364,13 @@ class LineReader(Reader):
     def __init__(
         self,
         ring: int,
-        policy: str,
         n_features: int,
-        *,
         value_range: tuple[float, float] | None,
-        clip: bool,
+        *,
         has_labels: bool,
     ) -> None:
-        super().__init__(ring, policy)
-        gate = ValueGate(value_range, clip)
+        super().__init__(ring)
+        gate = ValueGate(value_range, False)
         self._parser = LineParser(n_features, has_labels, has_labels, gate=gate)
         self._ring = SampleRing(1 << 14, n_features)
         self._parser.expect(self._ring, has_labels)

@@ -211,12 +211,11 @@ class Host:
     def _new_reader(self) -> Reader:
         plan = self.world.plan
         told = plan.told
-        common: Any = {"value_range": told["range"], "clip": told["clip"]}
         if plan.is_text:
-            common["has_labels"] = told["labels"] != "none"
-            return LineReader(told["ring"], told["full"], plan.n_features, **common)
+            has_labels = told["labels"] != "none"
+            return LineReader(told["ring"], plan.n_features, told["range"], has_labels=has_labels)
         key = KEY if told["key"] else None
-        return FrameReader(told["ring"], told["full"], key=key, late=told["late"], **common)
+        return FrameReader(told["ring"], told["range"], key=key, late=told["late"])
 
     def _hear(self, what: str, data: bytes) -> None:
         if what == "opened":

@@ -191,8 +191,6 @@ def _options(
 ) -> dict[str, Any]:
     told: dict[str, Any] = {
         "ring": rng.choice((64, 256) if is_text else (4, 16, 64, 256)),
-        "full": "drop_oldest",
-        "clip": False,
         "late": rng.choice((8, 32, 256)) if mode == "late" else 0,
         "key": not is_text and rng.random() < 0.25,
         "range": (-3.0, 3.0) if rng.random() < 0.2 else None,
