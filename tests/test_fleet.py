@@ -162,7 +162,7 @@ def test_the_command(tmp_path, capsys):
         part.save(name)
     out = tmp_path / "fleet.esvm"
     assert main(["merge", *names, "-o", str(out), "--budget", "1KiB"]) == 0
-    assert "3 models of 600 samples merged" in capsys.readouterr().out
+    assert "n seen         600\n" in capsys.readouterr().out
     expected = tmp_path / "expected.esvm"
     merged(parts).save(expected)
     assert out.read_bytes() == expected.read_bytes()

@@ -13,13 +13,13 @@ from edgesvm.cli.learner_settings import LearnerSettings
 from edgesvm.cli.options import option, section
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.serve import remarks
-from edgesvm.serve.process import StatusLine
-from edgesvm.serve.score import Prequential, percent
+from edgesvm.serve.score import Prequential
 from firmware_sim.harness import Report
 from firmware_sim.harness import simulate as run_simulation
 from firmware_sim.limits.profiles import Profile, profile
 from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode, Node, RotatingMachine
+from firmware_sim.options import NodeStatus
 
 HELP = """\
 A tour in half a minute. A simulated rotating machine, whose bearing fails now and then, sends
@@ -83,27 +83,21 @@ def _run(settings: Settings, machine: RotatingMachine, device: Profile, watch: _
         )
     finally:
         link.close()
-        watch.status.end()
+        watch.end()
     return report
 
 
-class _Watch:
+class _Watch(NodeStatus):
     """The status line, and the curve of the picture."""
 
     def __init__(self) -> None:
-        self.status = StatusLine()
+        super().__init__()
         self.accuracy: list[tuple[int, float]] = []
 
-    def __call__(self, node: Node, line: Line, memory: object) -> None:
-        score = node.scorer
-        if score.figure is not None:
-            self.accuracy.append((score.received, score.figure))
-        self.status.show(
-            lambda: (
-                f"{node.samples_sent:,} sent  {score.received:,} predicted  accuracy of the last "
-                f"{score.window:,} {percent(score.figure)}  dropped {node.samples_dropped:,}"
-            )
-        )
+    def __call__(self, node: Node, line: Line, *_: object) -> None:
+        super().__call__(node, line)
+        if node.scorer.figure is not None:
+            self.accuracy.append((node.scorer.received, node.scorer.figure))
 
 
 def _without_labels(settings: Settings, machine: RotatingMachine) -> dict[str, Any]:

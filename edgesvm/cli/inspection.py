@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import textwrap
 import time
 from collections import Counter
 from dataclasses import dataclass, fields
@@ -12,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.cli import reports
 from edgesvm.cli.options import AS_JSON, argument, option
 from edgesvm.cli.saved_model import Model, newest, of_file, snapshot
 from edgesvm.link import Batch, Recording
@@ -33,9 +32,6 @@ of these.
   edgesvm inspect model.esvm
   edgesvm inspect model.ckpt --json
 """
-
-INDENT = 15
-SEVERAL_LINES = ("slots", "parameters", "ranges", "remarks")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,27 +55,10 @@ def act(settings: Settings) -> int:
         else:
             report |= of_model(data, model, settings.file)
             plan = str(model.plan(unpack(data).n_features))
-    if settings.json:
-        print(json.dumps(report))
-        return 0
-    for name, value in ((name, of) for name, of in report.items() if of not in ([], {})):
-        for told in value if name in SEVERAL_LINES else [value]:
-            text = f"{name.replace('_', ' '):<{INDENT}}{_as_text(told)}"
-            print(textwrap.fill(text, 100, subsequent_indent="    "))
-    if plan:
+    reports.show(report, as_json=settings.json)
+    if plan and not settings.json:
         print(f"\n{plan}")
     return 0
-
-
-def _as_text(value: Any) -> str:
-    """What stands in a report, for a reader."""
-    if isinstance(value, dict):
-        return ", ".join(f"{name}={_as_text(one)}" for name, one in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_as_text, value))
-    if value is None:
-        return "none"
-    return f"{value:,}" if type(value) is int else str(value)
 
 
 def of_recording(path: str) -> dict[str, Any]:

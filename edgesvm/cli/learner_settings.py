@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from edgesvm import catalogue, learners
 from edgesvm.cli import arguments, parameters
-from edgesvm.cli.options import option
+from edgesvm.cli.options import option, option_name
 from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
@@ -158,16 +158,14 @@ class LearnerSettings:
                 f"--learner {self.chosen} tells classes apart: with --regress give "
                 f"--learner {', '.join(names)} or {last}"
             )
-        for name in ("classes", "multiclass", "probabilities", "sets", "cost", "min_recall"):
-            if getattr(self, name):
-                option = f"--{name.replace('_', '-')}"
-                raise ValueError(f"{option} does not go with --regress: leave it out")
+        others = ("classes", "multiclass", "probabilities", "sets", "cost", "min_recall")
+        self.check_alone(**{name: getattr(self, name) or None for name in others})
 
     def check_alone(self, **given: object) -> None:
-        """Raise ValueError for an option of a command that does not go with ``--regress``."""
+        """Raise ValueError for an option that does not go with ``--regress``."""
         for name, value in given.items():
             if self.regress and value is not None:
-                raise ValueError(f"--{name} does not go with --regress: leave it out")
+                raise ValueError(f"{option_name(name)} does not go with --regress: leave it out")
 
     @property
     def chosen(self) -> str:
@@ -325,10 +323,9 @@ class DriftSettings:
 
 def _told(name: str, value: Any) -> str:
     """An option with its value, or that there is none."""
-    option = f"--{name.replace('_', '-')}"
     if value is None:
-        return f"no {option}"
-    return f"{option} {as_text(value) if isinstance(value, dict) else value}"
+        return f"no {option_name(name)}"
+    return f"{option_name(name)} {as_text(value) if isinstance(value, dict) else value}"
 
 
 def _differing(name: str, text: str, owner: Learner) -> list[tuple[str, str]]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from edgesvm.budget import MemoryBudgetError, format_bytes
-from edgesvm.cli import arguments, saved_model
+from edgesvm.cli import arguments, reports, saved_model
 from edgesvm.cli.options import AS_JSON, argument, option, required
 from edgesvm.cli.saved_model import read_learner
 from edgesvm.fleet import merged
@@ -50,7 +49,7 @@ def act(settings: Settings) -> int:
         try:
             learners = []
             for path in settings.models:
-                learners.append(_read(path))
+                learners.append(read_learner(path))
                 status.show(lambda: f"read {len(learners):,} of {len(settings.models):,} models")
             learner = _merged(settings, learners, status)
         finally:
@@ -58,15 +57,17 @@ def act(settings: Settings) -> int:
         if len({one._columns for one in learners}) == 1:
             learner.name_features(learners[0]._columns)
         learner.save(settings.out)
-    _report(settings, learners, learner)
+    seen = [one.n_seen_ for one in learners]
+    report = {
+        "learner": repr(learner),
+        "merged": dict(zip(settings.models, seen, strict=True)),
+        "n_seen": learner.n_seen_,
+        "labels": [str(label) for label in learner.classes_],
+        "bytes": learner.nbytes,
+        "out": settings.out,
+    }
+    reports.show(report, as_json=settings.json)
     return 0
-
-
-def _read(path: str) -> Learner:
-    learner = read_learner(path)
-    if learner is None:
-        raise ValueError(f"{path}: nothing was saved in it yet")
-    return learner
 
 
 def _merged(settings: Settings, learners: list[Learner], status: StatusLine) -> Learner:
@@ -84,29 +85,3 @@ def _merged(settings: Settings, learners: list[Learner], status: StatusLine) -> 
             error.required,
             error.available,
         ) from error
-
-
-def _report(settings: Settings, learners: list[Learner], learner: Learner) -> None:
-    seen = [one.n_seen_ for one in learners]
-    if settings.json:
-        report = {
-            "learner": repr(learner),
-            "merged": dict(zip(settings.models, seen, strict=True)),
-            "n_seen": learner.n_seen_,
-            "bytes": learner.nbytes,
-            "out": settings.out,
-        }
-        print(json.dumps(report))
-        return
-    print(f"{learner!r}, {learner.n_features_in_} features")
-    width = max(len(path) for path in settings.models)
-    for path, n in zip(settings.models[:20], seen, strict=False):
-        print(f"  {path:<{width}}  {n:>12,} samples")
-    if len(seen) > 20:
-        print(f"  and {len(seen) - 20:,} more")
-    labels = ", ".join(str(label) for label in learner.classes_)
-    print(
-        f"{len(seen):,} models of {sum(seen):,} samples merged; labels {labels}; "
-        f"{format_bytes(learner.nbytes)} of state"
-    )
-    print(f"saved to {settings.out}")

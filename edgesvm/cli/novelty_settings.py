@@ -53,16 +53,6 @@ def checked_alarm(text: str) -> str:
     return text
 
 
-def channel(text: str) -> int:
-    """The number of a channel."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(
-            f"{text}: give the number of a channel, from 0, or -1 for the last"
-        ) from None
-
-
 @dataclass(frozen=True, kw_only=True)
 class NoveltySettings:
     """The learner without labels that is asked for, and what is an alarm."""
@@ -103,7 +93,7 @@ class NoveltySettings:
         "watch channel N against what the other channels say of it, counted from 0, -1 the last: "
         "finds a fault that moves it within its usual range",
         unit="N",
-        check=channel,
+        check=arguments.whole(-(1 << 16)),
     )
     clock: str | None = option(
         None,

@@ -153,12 +153,10 @@ def usage(settings: type) -> str:
     return " ".join([*words, "[options]"])
 
 
-def read(settings: type[Settings], options: argparse.Namespace, **more: Any) -> Settings:
-    """The settings of the options that were parsed; `more` is in place of theirs."""
+def read(settings: type[Settings], options: argparse.Namespace) -> Settings:
+    """The settings of the options that were parsed."""
     given: dict[str, Any] = {}
     for one in dataclasses.fields(settings):  # type: ignore[arg-type]
-        if one.name in more:
-            continue
         if within := one.metadata.get("section"):
             given[one.name] = read(within, options)
         elif hasattr(options, one.name):
@@ -166,7 +164,7 @@ def read(settings: type[Settings], options: argparse.Namespace, **more: Any) -> 
             found = one.metadata.get("option")
             repeats = found is not None and found.repeat
             given[one.name] = tuple(value or ()) if repeats else value
-    return settings(**given, **more)
+    return settings(**given)
 
 
 def parsed(settings: type[Settings], line: str) -> Settings:

@@ -103,7 +103,7 @@ def act(settings: Settings) -> int:
     panels = []
     for path in settings.models:
         learner = read_learner(path)
-        if learner is None or not learner.is_fitted:
+        if not learner.is_fitted:
             raise ValueError(f"{path} has not learned a sample yet: nothing to draw")
         rows = None if settings.data is None else _rows(settings.data, learner)
         try:

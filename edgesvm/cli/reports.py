@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ONE_LABEL = "only one label seen"  # every answer is right then: an accuracy would say nothing
 MOST_CLASSES = 12  # whose recalls fit a line
+SEVERAL_LINES = ("slots", "parameters", "ranges", "remarks")
 
 
 # The status line.
@@ -117,8 +118,7 @@ def words(s: dict[str, Any]) -> list[str]:
         *filter(None, [_recalls(s), _probabilities(s), _far_out(c)]),
         *remarks(s),
         *_drifts(s),
-        f"{c['taken']:,} samples in {s['seconds']:.1f} s"
-        f" ({1e6 * s['seconds'] / max(c['taken'], 1):.1f} us each): "
+        f"{c['taken']:,} samples in {s['seconds']:.1f} s, {s['samples_per_second']:,.0f}/s: "
         + (f"{c['windows']:,} windows, " if of_windows else "")
         + f"{c['learned']:,} learned, {c['unlabelled']:,} unlabelled, "
         f"{c['refused_value'] + c['unknown_label']:,} refused",
@@ -255,3 +255,31 @@ def _drifts(summary: dict[str, Any]) -> list[str]:
 
     last = [str(Drift(**drift)) for drift in found["last"]]
     return [f"drifts: {found['drifts']:,}{resets}", *last]
+
+
+# A report that is only its figures.
+
+
+def show(report: dict[str, Any], *, as_json: bool) -> None:
+    """Print a report as a JSON line, or a line each of what is not empty."""
+    if as_json:
+        import json
+
+        print(json.dumps(report))
+        return
+    import textwrap
+
+    for name, value in report.items():
+        for told in value if name in SEVERAL_LINES else [value] if value not in ([], {}) else []:
+            text = f"{name.replace('_', ' '):<15}{_as_text(told)}"
+            print(textwrap.fill(text, 100, subsequent_indent="    "))
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={_as_text(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_as_text, value))
+    if value is None:
+        return "none"
+    return f"{value:,}" if type(value) is int else str(value)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from edgesvm.budget import format_bytes, parse_bytes
-from edgesvm.cli import arguments, out_settings, reports, saved_model, server
+from edgesvm.cli import arguments, out_settings, reports, server
 from edgesvm.cli.learner_settings import (
     DriftSettings,
     LearnerOfAll,
@@ -208,17 +208,16 @@ class RunSession(server.Session):
 
     def introduce(self, introductions: Sequence[str], ports: Sequence[Served]) -> None:
         """Say what learns, in how many bytes."""
-        settings, say = self._settings, self.status.say
-        kept = out_settings.bytes_told(*(one.job.journal for one in ports))
-        if len(ports) == 1:
-            n_features, link = ports[0].job.model.n_features_in_, format_bytes(ports[0].link.nbytes)
-            say(f"{introductions[0]}; {n_features} features per sample; link {link}{kept}")
-            return
+        settings, say, many = self._settings, self.status.say, len(ports) > 1
         for one, told in zip(settings.ports, introductions, strict=False):
-            share = f"{format_bytes(parse_bytes(one.learner.memory))} of {settings.learner.memory}"
-            say(f"{'all ports' if settings.link.one_model else one.name}: {told}; may have {share}")
-        sizes = "; ".join(f"{one.name} {format_bytes(one.link.nbytes)}" for one in ports)
-        say(f"links: {sizes}{kept}")
+            memory = format_bytes(parse_bytes(one.learner.memory))
+            name = "all ports" if settings.link.one_model else one.name
+            share = f"; may have {memory} of {settings.learner.memory}" if many else ""
+            say(f"{name}: {told}{share}" if many else told)
+        sizes = "; ".join(f"link {one.name} {format_bytes(one.link.nbytes)}" for one in ports)
+        n_features = ports[0].job.model.n_features_in_
+        kept = out_settings.bytes_told(*(one.job.journal for one in ports))
+        say(f"{n_features} features per sample; {sizes}{kept}")
 
     def _view(self, job: Job) -> RunView:
         from edgesvm.serve.page.view import RunView
@@ -304,7 +303,7 @@ def model_for(
     def contradicted(model: Learner | Chain, learner: Learner) -> list[tuple[str, str]]:
         return settings.windows.contradicted(model) + port.learner.contradicted(learner)
 
-    model, source = port.saving.loaded(checkpoint, memory, contradicted)
+    model, source = port.saving.loaded(checkpoint, memory, n_features, contradicted)
     if model is None:
         learner, fixed = port.learner.requested(link.schema.n_classes)
         period = link.schema.nominal_us
@@ -315,5 +314,4 @@ def model_for(
             link.name_classes(learner_in(model).classes_.tolist())
         except ValueError as error:
             raise ValueError(f"{source}: {error}; use --fresh to start over") from None
-    saved_model.check_inputs(model, n_features, source)
     return model, source

@@ -130,6 +130,7 @@ class SavingSettings:
         self,
         checkpoint: Checkpoint | None,
         memory: str | int,
+        n_inputs: int,
         contradicted: Callable[[Learner | Chain, Learner], list[tuple[str, str]]],
         *,
         labels: bool = True,
@@ -137,8 +138,9 @@ class SavingSettings:
         """The model of the checkpoint, else of the snapshot, and its file; None without either.
 
         `contradicted` gives what the model and its learner have that the options contradict, which
-        is a ValueError; so is a learner with labels where there are none, or the reverse. Raises
-        MemoryBudgetError if it is larger than `memory`, when only a header was read.
+        is a ValueError; so is a learner with labels where there are none, or the reverse, and one
+        of samples of another length than `n_inputs`. Raises MemoryBudgetError if it is larger than
+        `memory`, when only a header was read.
         """
         max_bytes = parse_bytes(memory)
         model: Learner | Chain | None = None
@@ -158,6 +160,11 @@ class SavingSettings:
             raise ValueError(
                 f"the model in {source} was learned with {', '.join(have for have, _ in differing)}"
                 f", not {', '.join(given for _, given in differing)}; use --fresh to start over"
+            )
+        if model.n_features_in_ != n_inputs:
+            raise ValueError(
+                f"the model in {source} has {model.n_features_in_} features, "
+                f"the link has {n_inputs}; use --fresh to start over"
             )
         return model, source
 
@@ -198,16 +205,6 @@ def claimed(path: str) -> contextlib.AbstractContextManager[object]:
         return contextlib.nullcontext()
 
 
-def check_inputs(model: Learner | Chain, n_inputs: int, source: str | None) -> None:
-    """Raise ValueError if the samples of a link have another length than those that `model`, loaded
-    from `source`, has learned."""
-    if model.n_features_in_ != n_inputs:
-        raise ValueError(
-            f"the model in {source} has {model.n_features_in_} features, "
-            f"the link has {n_inputs}; use --fresh to start over"
-        )
-
-
 # Files of any model, by name.
 
 
@@ -220,15 +217,17 @@ def of_file(path: str) -> Iterator[None]:
         raise type(error)(f"{path}: {error}") from error
 
 
-def read_learner(path: str) -> Learner | None:
-    """The learner of a snapshot, or the newest of a checkpoint; None before its first save. Raises
-    as `learner_of` does."""
+def read_learner(path: str) -> Learner:
+    """The learner of a snapshot, or the newest of a checkpoint. Raises ValueError before its first
+    save, and as `learner_of` does."""
     with of_file(path):
         if persist.is_checkpoint(path):
             _, model = newest(persist.inspect_slots(path))
         else:
             _, model = snapshot(path)
-    return None if model is None else learner_of(model, path)
+    if model is None:
+        raise ValueError(f"{path}: nothing was saved in it yet")
+    return learner_of(model, path)
 
 
 def learner_of(model: Model, path: str) -> Learner:

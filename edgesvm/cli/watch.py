@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgesvm.budget import MemoryBudgetError, format_bytes
-from edgesvm.cli import arguments, novelty_settings, out_settings, reports, saved_model, server
+from edgesvm.cli import arguments, novelty_settings, out_settings, reports, server
 from edgesvm.cli.link_settings import PORT, RING, ColumnSettings, UnlabelledLink
 from edgesvm.cli.novelty_settings import NoveltySettings
 from edgesvm.cli.options import argument, option, section
@@ -316,11 +316,11 @@ def _model(
     model, source = settings.saving.loaded(
         checkpoint,
         novelty.memory,
+        n_inputs,
         lambda model, learner: settings.contradicted(model),
         labels=False,
     )
     if model is not None:
-        saved_model.check_inputs(model, n_inputs, source)
         return model, source
     if isinstance(link, RowsLink):
         link.seconds_apart = 1 / windows.rate if windows.rate else link.seconds_apart

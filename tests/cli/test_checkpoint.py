@@ -6,29 +6,22 @@ import sys
 
 import numpy as np
 import pytest
+from edge import edge
 
 from edgesvm import StreamSVM, load
 from edgesvm.cli import main
 from edgesvm.persist import Checkpoint
-from firmware_sim.harness import simulate
 from firmware_sim.limits.profiles import PROFILES
-from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode, RotatingMachine
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
-RUN = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json"]
 
 
 def run(*words, samples=1500, seed=0, limited=True):
     """One life of `edgesvm run`, ended by SIGTERM after its samples."""
-    link = PtyLink()
     profile = PROFILES["pi-zero"] if limited and sys.platform == "linux" else None
-    try:
-        node = FrameNode(RotatingMachine(seed), samples=samples)
-        argv = [*RUN, *map(str, words)]
-        return simulate(argv, node, Line(link), profile=profile, timeout_s=120)
-    finally:
-        link.close()
+    node = FrameNode(RotatingMachine(seed), samples=samples)
+    return edge(node, "run", "{port}", *words, profile=profile)
 
 
 def test_saved_while_learning_at_the_end_and_taken_up_again(tmp_path):
@@ -103,26 +96,6 @@ def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
     assert (result.ended, result.exit_code) == ("edge exited", 2), result.edge_errors
     words = {"features": "has 3 features", "labels": "labels", "budget": "the limit is"}[what]
     assert words in result.edge_errors and "Traceback" not in result.edge_errors
-
-
-@pytest.mark.parametrize(
-    "words, complaint",
-    [
-        (["--checkpoint", "m", "--every", "0"], "60s"),
-        (["--checkpoint", "m", "--every", "1h"], "60s"),
-        (["--checkpoint", "/nonexistent/m"], "the folder /nonexistent does not exist"),
-        (["--checkpoint", "/"], "not a regular file"),
-        (["--checkpoint-second", "m"], "needs --checkpoint"),
-        (["--checkpoint", "m", "--checkpoint-second", "m"], "use two files"),
-    ],
-)
-def test_options_that_make_no_sense(words, complaint, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    try:
-        code = main(["run", "/nonexistent/port", *words])
-    except SystemExit as done:
-        code = done.code
-    assert code == 2 and complaint in capsys.readouterr().err
 
 
 def test_inspect_tells_both_slots(tmp_path, capsys):

@@ -212,28 +212,6 @@ def test_a_parameter_has_the_type_of_its_field(text, value):
     assert got == value and type(got) is type(value)
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--C", "ten"], "--C ten: C is a number"),
-        (["--set", "max_twins=many"], "--set max_twins=many: max_twins is an integer"),
-        (["--set", "max_margin=few"], "max_margin is an integer or none"),
-        (["--set", "control_C=maybe"], "control_C is true or false"),
-        (["--set", "max_twins=0"], "max_twins=0: give an integer from"),
-        (["--set", "twins=4"], "--set twins=4: TwinVectorMachine has no such parameter; it has C,"),
-        (["--set", "C"], "C: give NAME=VALUE"),
-    ],
-)
-def test_a_parameter_that_cannot_be_is_one_line(words, told, capsys):
-    argv = ["plan", "64KiB", "--features", "3", "--learner", "twin", *words]
-    try:
-        code = main(argv)
-    except SystemExit as done:
-        code = done.code
-    err = capsys.readouterr().err
-    assert code == 2 and told in err and err.count("\n") == 1
-
-
 # eval
 
 
@@ -493,13 +471,6 @@ def test_prices_that_cannot_be(words, problem, table, capsys):
     assert main(["eval", str(table), "--drop-column", "date", *words]) != 0
     told = capsys.readouterr().err.rstrip("\n").split("\n")[-1]
     assert problem in told
-
-
-@pytest.mark.parametrize("text", ["on", "on=", "=2", "on=x", "on=2,", "on=nan"])
-def test_prices_that_cannot_be_read(text, table, capsys):
-    with pytest.raises(SystemExit) as done:
-        main(["eval", str(table), "--cost", text])
-    assert done.value.code == 2 and "give LABEL=NUMBER" in capsys.readouterr().err
 
 
 # simulate

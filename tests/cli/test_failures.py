@@ -16,6 +16,7 @@ from edgesvm.errors import LinkDown, SchemaChanged
 from edgesvm.serve.process import StatusLine
 
 EDGESVM = [sys.executable, "-m", "edgesvm.cli"]
+TWIN = ["64KiB", "--features", "3", "--learner", "twin"]
 
 
 @pytest.fixture
@@ -52,7 +53,8 @@ def complaint(capsys, code, *argv):
 
 @pytest.mark.parametrize("command", ["eval", "inspect"])
 def test_no_such_file_and_a_folder(command, tmp_path, capsys):
-    assert "nothing.csv" in complaint(capsys, 1, command, tmp_path / "nothing.csv")
+    for name in ("nothing.csv", "nothing.rec"):
+        assert name in complaint(capsys, 1, command, tmp_path / name)
     assert str(tmp_path) in complaint(capsys, 1, command, tmp_path)
 
 
@@ -77,6 +79,7 @@ def test_a_damaged_snapshot(damage, snapshot, capsys):
         ("empty.npz", b""),
         ("text.npz", b"1,2,3\n"),
         ("cut.npz", b"PK\x03\x04" + bytes(100)),
+        ("no.rec", b"1,2,3\n" * 30),
         ("noise.csv", bytes(range(256)) * 4),
         ("wide.csv", b"1,2," + b"3" * 200_000 + b"\n"),
         ("ragged.csv", b"1,2,0\n1,2\n"),
@@ -160,7 +163,53 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
             ["plan", "64KiB", "--features", "3", "--learner", "stream", "--set", "lookahead=-1"],
             "lookahead",
         ),
+        (["plan", *TWIN, "--C", "ten"], "--C ten: C is a number"),
+        (["plan", *TWIN, "--set", "max_twins=many"], "max_twins=many: max_twins is an integer"),
+        (["plan", *TWIN, "--set", "max_margin=few"], "max_margin is an integer or none"),
+        (["plan", *TWIN, "--set", "control_C=maybe"], "control_C is true or false"),
+        (["plan", *TWIN, "--set", "max_twins=0"], "max_twins=0: give an integer from"),
+        (
+            ["plan", *TWIN, "--set", "twins=4"],
+            "--set twins=4: TwinVectorMachine has no such parameter; it has C,",
+        ),
+        (["plan", *TWIN, "--set", "C"], "C: give NAME=VALUE"),
         (["run"], "PORT"),
+        (["run", "a", "b", "--save", "m.esvm"], "name their files with {port}"),
+        (["run", "a", "b", "--checkpoint", "m.ckpt"], "name their files with {port}"),
+        (["run", "a", "b", "--one-model", "--save", "{port}"], "there is one file"),
+        (["run", "a", "b", "--one-model", "--window", "10"], "a window is of one port"),
+        (["run", "/dev/a", "/dev/a"], "one name: a, a"),
+        (["run", "a", "--checkpoint", "m", "--every", "0"], "60s"),
+        (["run", "a", "--checkpoint", "m", "--every", "1h"], "60s"),
+        (["run", "a", "--checkpoint", "/nonexistent/m"], "the folder /nonexistent does not exist"),
+        (["run", "a", "--checkpoint", "/"], "not a regular file"),
+        (["run", "a", "--checkpoint-second", "m"], "needs --checkpoint"),
+        (["watch", "a", "--learn", "5x"], "give a time, such as 5m"),
+        (["watch", "a", "--learn", "0"], "give a time, such as 5m"),
+        (["watch", "a", "--alarm", "5/3"], "give K/N"),
+        (["watch", "a", "--hop", "10"], "give --window"),
+        (["watch", "a", "--alarm-rate", "2/year"], "alarm rate"),
+        (["watch", "a", "--clock", "--window", "100"], "--clock is of samples"),
+        (["watch", "a", "--residual", "x"], "give an integer"),
+        (["record", "/dev/null", "x.csv"], ".rec"),
+        (["record", "/dev/null", "/nonexistent/x.rec"], "the folder /nonexistent does not exist"),
+        (["record", "/dev/null", "x.rec", "--sync", "0"], "> 0"),
+        (["eval", "x", "--cost", "on"], "give LABEL=NUMBER"),
+        (["eval", "x", "--cost", "on="], "give LABEL=NUMBER"),
+        (["eval", "x", "--cost", "=2"], "give LABEL=NUMBER"),
+        (["eval", "x", "--cost", "on=x"], "give LABEL=NUMBER"),
+        (["eval", "x", "--cost", "on=2,"], "give LABEL=NUMBER"),
+        (["eval", "x", "--cost", "on=nan"], "give LABEL=NUMBER"),
+        (
+            ["eval", "x", "--regress", "--learner", "twin"],
+            "--learner twin tells classes apart: with --regress give --learner fourier, rls",
+        ),
+        (["eval", "x", "--regress", "--classes", "3"], "--classes does not go with --regress"),
+        (["eval", "x", "--regress", "--sets", "0.9"], "--sets does not go with --regress"),
+        (["eval", "x", "--regress", "--probabilities"], "--probabilities does not go with"),
+        (["eval", "x", "--regress", "--window", "16"], "--window does not go with --regress"),
+        (["eval", "x", "--regress", "--drift"], "--drift does not go with --regress"),
+        (["eval", "x", "--regress", "--positive", "1"], "--positive does not go with --regress"),
         (["run", "/dev/null", "--baud", "0"], "--baud"),
         (["run", "/dev/null", "--baud", "fast"], "--baud"),
         (["run", "/dev/null", "--ring", "0"], "--ring"),
@@ -185,8 +234,32 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
         (["simulate", "--baud", "99999999"], "supports at most"),
     ],
 )
-def test_wrong_use(argv, word, capsys):
+def test_wrong_use(argv, word, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     assert word in complaint(capsys, 2, *argv)
+
+
+@each(
+    "words, word",
+    [
+        (["--out", "file.txt"], "give jsonl:FILE"),
+        (["--out", "jsonl:"], "give jsonl:FILE"),
+        (["--out", "jsonl:/no/such/f"], "does not exist"),
+        (["--out", "exec:tee"], "give jsonl:FILE"),
+        (["--out-when", "never"], "give every, change"),
+        (["--out-when", "0"], "give every, change"),
+        (["--out", "jsonl:-", "--json"], "both write standard output"),
+        (["--out", "mqtt://h/t", "--out", "mqtt://h/t"], "twice"),
+        (["--checkpoint", "m", "--save", "m"], "--save and --checkpoint are both m: use two"),
+        (["--checkpoint", "m", "--checkpoint-second", "m"], "are both m: use two files"),
+        (["--out", "jsonl:m", "--checkpoint", "m"], "--out and --checkpoint are both m: use two"),
+        (["--out", "jsonl:m", "--out", "jsonl:./m"], "--out and --out are both ./m: use two"),
+    ],
+)
+def test_wrong_use_of_files_and_sinks(words, word, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for command in ("run", "watch"):
+        assert word in complaint(capsys, 2, command, "/no/port", *words)
 
 
 @pytest.mark.parametrize("port", ["/dev/no-such-port", "/dev/null", "socket://127.0.0.1:1"])

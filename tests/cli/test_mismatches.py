@@ -1,13 +1,12 @@
 """`edgesvm run` as a process, at a node of another baud rate."""
 
 import os
-import sys
 
 import numpy as np
 import pytest
+from edge import edge
 
-from firmware_sim.harness import simulate
-from firmware_sim.line import FaultInjector, Line, PtyLink
+from firmware_sim.line import FaultInjector
 from firmware_sim.node import FrameNode, RotatingMachine
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
@@ -22,13 +21,8 @@ class OtherBaud(FaultInjector):
 
 def ended(*words, faults=None, **settings):
     """`edgesvm run`, which must give up by itself: what it said on stderr, and on stdout."""
-    link = PtyLink()
-    try:
-        node = FrameNode(RotatingMachine(0), samples=1000, **settings)
-        argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", *words]
-        report = simulate(argv, node, Line(link, faults=faults), timeout_s=120, drain_s=60)
-    finally:
-        link.close()
+    node = FrameNode(RotatingMachine(0), samples=1000, **settings)
+    report = edge(node, "run", "{port}", *words, faults=faults, drain_s=60)
     assert (report.ended, report.exit_code) == ("edge exited", 1), report.edge_errors
     assert report.predictions == 0 and report.edge is None  # nothing learned, nothing to sum up
     return report.edge_errors.splitlines(), node

@@ -13,7 +13,6 @@ from outgoing import Broker
 from simulated_node import node
 
 from edgesvm import load
-from edgesvm.cli import main
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 SAMPLES = 2000
@@ -200,26 +199,6 @@ def test_a_watch_passes_on_the_begin_and_end_of_alarms(tmp_path):
     assert all(a["alarm"] != b["alarm"] for a, b in itertools.pairwise(lines))
     assert "ALARM 1 " in errors and "watching: learned" in errors
     assert f"out mqtt://127.0.0.1:{broker.port}/pump: {len(lines)} sent, 0 lost" in errors
-
-
-def test_wrong_options_are_said_before_anything_is_opened(tmp_path, capsys):
-    for words, reason in (
-        (["--out", "file.txt"], "give jsonl:FILE"),
-        (["--out", "jsonl:"], "give jsonl:FILE"),
-        (["--out", f"jsonl:{tmp_path}/no/f"], "does not exist"),
-        (["--out", "exec:tee"], "give jsonl:FILE"),
-        (["--out-when", "never"], "give every, change"),
-        (["--out-when", "0"], "give every, change"),
-        (["--out", "jsonl:-", "--json"], "both write standard output"),
-        (["--out", "mqtt://h/t", "--out", "mqtt://h/t"], "twice"),
-    ):
-        for command in ("run", "watch"):
-            try:
-                code = main([command, "socket://127.0.0.1:9", "--wait", "1", *words])
-            except SystemExit as stop:
-                code = stop.code
-            told = capsys.readouterr().err
-            assert code == 2 and reason in told, (words, told)
 
 
 def test_without_paho_mqtt_the_package_is_named(tmp_path):

@@ -142,34 +142,6 @@ def test_once_ends_with_the_port(tmp_path, capsys):
     assert report["records"] == report["taken"]
 
 
-@pytest.mark.parametrize(
-    ("argv", "code", "said"),
-    [
-        (["record", "/dev/null", "x.csv"], 2, ".rec"),
-        (
-            ["record", "/dev/null", "/nonexistent/x.rec"],
-            2,
-            "the folder /nonexistent does not exist",
-        ),
-        (["record", "/dev/null", "x.rec", "--sync", "0"], 2, "> 0"),
-        (["record", "/nonexistent/tty", "x.rec"], 1, "/nonexistent/tty"),
-        (["eval", "no.rec"], 1, "not a recording"),
-        (["eval", "/nonexistent/x.rec"], 1, "/nonexistent/x.rec"),
-    ],
-)
-def test_wrong_use_and_failure(argv, code, said, tmp_path, capsys, monkeypatch):  # noqa: PLR0917
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "no.rec").write_bytes(b"1,2,3\n" * 30)
-    try:
-        got = main(argv)
-    except SystemExit as exit_:  # argparse's own
-        got = exit_.code
-    captured = capsys.readouterr()
-    assert (got, captured.out) == (code, "")
-    assert said in captured.err.splitlines()[-1]
-    assert "Traceback" not in captured.err
-
-
 def record_some(file, n=600):
     with node("--samples", str(n)) as port:
         assert main(["record", port, str(file), "--samples", str(n), "--quiet"]) == 0

@@ -2,18 +2,14 @@
 
 import json
 import os
-import sys
-from contextlib import closing
 
+import edge as support
 import numpy as np
 import pytest
-from each import each
 
 from edgesvm import FourierSVR, Standardized, load
 from edgesvm.cli import main
 from edgesvm.link import Recording
-from firmware_sim.harness import simulate
-from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode, PumpFlow, TextNode
 
 on_a_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
@@ -22,9 +18,7 @@ N = 2500
 
 def edge(node, *words):
     """A command of edgesvm at the other end of the node's line; its report, and the node's."""
-    with closing(PtyLink()) as link:
-        argv = [sys.executable, "-m", "edgesvm.cli", *words, "--json", "--quiet"]
-        report = simulate(argv, node, Line(link), timeout_s=240.0)
+    report = support.edge(node, *words, "--quiet", timeout_s=240.0)
     assert report.exit_code == 0, report.edge_errors
     assert report.edge["broken_identities"] == []
     return report
@@ -151,29 +145,6 @@ def test_missing_values_and_targets_of_a_csv_are_told(tmp_path, capsys):
     told = capsys.readouterr().out
     assert "198 rows predicted" in told and "missing: 2 values, taken to be their mean" in told
     assert "(90.0 % asked)" in told and "mean so far" in told
-
-
-@each(
-    "words, why",
-    [
-        (
-            ["--learner", "twin"],
-            "--learner twin tells classes apart: with --regress give --learner fourier, rls",
-        ),
-        (["--classes", "3"], "--classes does not go with --regress: leave it out"),
-        (["--sets", "0.9"], "--sets does not go with --regress: leave it out"),
-        (["--probabilities"], "--probabilities does not go with --regress: leave it out"),
-        (["--window", "16"], "--window does not go with --regress: leave it out"),
-        (["--drift"], "--drift does not go with --regress: leave it out"),
-        (["--positive", "1"], "--positive does not go with --regress: leave it out"),
-    ],
-)
-def test_what_does_not_go_with_numbers_is_refused_in_a_line(tmp_path, capsys, words, why):
-    path = tmp_path / "rows.npz"
-    np.savez(path, X=np.eye(4), y=np.arange(4.0))
-    assert main(["eval", str(path), "--regress", *words]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"edgesvm: {why}") and told.count("\n") == 1
 
 
 def test_targets_without_regress_are_refused_with_what_to_give(tmp_path, capsys):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from each import each
+from edge import edge
 
 from edgesvm import (
     RBF,
@@ -31,8 +32,6 @@ from edgesvm.cli import learner_settings, main, parameters
 from edgesvm.cli.learner_settings import LearnerSettings
 from edgesvm.cli.options import add, read
 from edgesvm.persist import Checkpoint
-from firmware_sim.harness import simulate
-from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode, RotatingMachine
 
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
@@ -55,12 +54,7 @@ def learned(learner):
 
 def run(*words, samples=10):
     """`edgesvm run` at a simulated node."""
-    link = PtyLink()
-    try:
-        argv = [sys.executable, "-m", "edgesvm.cli", "run", "{port}", "--json", *map(str, words)]
-        return simulate(argv, FrameNode(RotatingMachine(0), samples=samples), Line(link))
-    finally:
-        link.close()
+    return edge(FrameNode(RotatingMachine(0), samples=samples), "run", "{port}", *words)
 
 
 def told(result):
@@ -117,23 +111,6 @@ def test_a_run_that_finds_no_port_leaves_no_file(tmp_path, capsys):
     assert main(["run", NO_PORT, "--wait", "0.1", *files]) == 1
     assert main(["record", NO_PORT, str(tmp_path / "a.rec"), "--wait", "0.1"]) == 1
     assert os.listdir(tmp_path) == [] and NO_PORT in capsys.readouterr().err
-
-
-@each("command", ["run", "watch"])
-@each(
-    "first, second",
-    [
-        (("--checkpoint", "{}"), ("--save", "{}")),
-        (("--checkpoint", "{}"), ("--checkpoint-second", "{}")),
-        (("--out", "jsonl:{}"), ("--checkpoint", "{}")),
-        (("--out", "jsonl:{}"), ("--out", "jsonl:{0.parent}/./{0.name}")),
-    ],
-)
-def test_one_file_for_two_options_is_refused(tmp_path, capsys, command, first, second):
-    words = [word.format(tmp_path / "m") for word in (*first, *second)]
-    assert main([command, NO_PORT, *words]) == 2
-    said = capsys.readouterr().err
-    assert "use two files" in said and first[0] in said and second[0] in said
 
 
 @needs_pty

@@ -263,19 +263,6 @@ def test_a_port_that_cannot_be_opened_is_named(capsys):
     assert "/dev/nowhere" in capsys.readouterr().err
 
 
-def test_files_must_be_told_apart(tmp_path, capsys):
-    two = ["/dev/ttyA", "/dev/ttyB"]
-    for words, reason in (
-        ([*two, "--save", f"{tmp_path}/m.esvm"], "name their files with {port}"),
-        ([*two, "--checkpoint", f"{tmp_path}/m.ckpt"], "name their files with {port}"),
-        ([*two, "--one-model", "--save", f"{tmp_path}/{{port}}"], "there is one file"),
-        ([*two, "--one-model", "--window", "10"], "a window is of one port"),
-        (["/dev/ttyA", "/dev/ttyA"], "one name: ttyA, ttyA"),
-    ):
-        assert main(["run", *words]) == 2
-        assert reason in capsys.readouterr().err
-
-
 def test_models_of_other_widths_cannot_be_one():
     tables = [rows(0, d=3), rows(1, d=5)]
     with Bench(PtyLink(), PtyLink()) as bench:

@@ -12,8 +12,6 @@ import pytest
 from table import Endless
 
 from edgesvm import GaussianNovelty, Standardized, load
-from edgesvm.cli import main
-from edgesvm.cli.novelty_settings import checked_alarm, learning
 from firmware_sim.harness import EdgeProcess, Pump
 from firmware_sim.line import FaultInjector, Line, PtyLink
 from firmware_sim.node import FrameNode, TextNode
@@ -171,22 +169,3 @@ def test_a_model_with_labels_is_not_watched_with(tmp_path):
         code, lines, errors = watched(node, "--save", path, until=lambda edge: False)
         assert code == 2 and lines == [] and words in errors and errors.count("\n") == 1
         assert Path(path).read_bytes() == before
-
-
-def test_wrong_options_are_one_line_and_a_usage(capsys):
-    for words, reason in (
-        (["--learn", "5x"], "give a time, such as 5m"),
-        (["--learn", "0"], "give a time, such as 5m"),
-        (["--alarm", "5/3"], "give K/N"),
-        (["--hop", "10"], "give --window"),
-        (["--alarm-rate", "2/year"], "alarm rate"),
-        (["--clock", "--window", "100"], "--clock is of samples"),
-    ):
-        try:
-            code = main(["watch", "socket://127.0.0.1:9", "--wait", "1", *words])
-        except SystemExit as stop:
-            code = stop.code
-        told = capsys.readouterr().err
-        assert code == 2 and reason in told, told
-    assert learning("2h").seconds == 7200 and learning("300").samples == 300
-    assert checked_alarm("3/5") == "3/5"

@@ -92,7 +92,7 @@ def test_the_memory_is_for_windows_and_learner_together(here, capsys):
 def test_it_says_how_many_windows_there_were(here, capsys):
     assert main(["eval", "raw.rec", *ARGV, *STREAM, "--samples", "1000"]) == 0
     said = capsys.readouterr().out
-    assert "\n1,000 samples in " in said and re.search(r" us each\): \d\d windows, ", said)
+    assert "\n1,000 samples in " in said and re.search(r"/s: \d\d windows, ", said)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_saved_chain_must_have_the_windows_asked_for(here):
         """Model and file, as `run` finds them."""
         asked = settings(*words)
         return asked.ports[0].saving.loaded(
-            None, asked.learner.memory, lambda model, learner: asked.windows.contradicted(model)
+            None, asked.learner.memory, 2, lambda model, learner: asked.windows.contradicted(model)
         )
 
     def contradicted(*words, model=chain):
