@@ -7,7 +7,8 @@ Needs river (``pip install edgesvm[river]``), which is imported with this module
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from river import base, metrics
@@ -23,20 +24,34 @@ from edgesvm.serve.score import as_shares
 __all__ = ["AnomalyDetector", "Classifier", "Regressor", "scored"]
 
 Names = dict[base.typing.FeatureName, Any]
-T = TypeVar("T")
+
+
+def kind_of(learner: Learner) -> str:
+    """Which of the classes here such a learner belongs in, and why."""
+    if not learner.takes_labels:
+        return "it learns without labels; use AnomalyDetector"
+    return (
+        f"it predicts {'numbers; use Regressor' if learner.regresses else 'labels; use Classifier'}"
+    )
 
 
 class Named:
     """A learner, and which column of its rows belongs to which feature."""
 
-    def __init__(self, learner: Learner, n_features: int | None) -> None:
-        self.learner_ = learner.like_new()
+    _default: Callable[[], Learner]
+
+    def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
+        self.learner, self.n_features = learner, n_features
+        given = type(self)._default() if learner is None else learner
+        if not (told := kind_of(given)).endswith(type(self).__name__):
+            raise ValueError(f"learner={learner!r}: {told}")
+        self.learner_ = given.like_new()
         self.columns_: dict[base.typing.FeatureName, int] = {}
         self.n_left_out_ = 0
         self._width = (
             None if n_features is None else whole("n_features", n_features, 1, MAX_FEATURES)
         )
-        self._row = np.zeros(self._width or 0, learner.dtype)
+        self._row = np.zeros(self._width or 0, given.dtype)
 
     def _learn(self, x: Names, *label_and_weight: Any) -> None:
         known, row = len(self.columns_), self._row
@@ -120,14 +135,7 @@ class Classifier(Named, base.Classifier):
     (True, True)
     """
 
-    def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
-        self.learner, self.n_features = learner, n_features
-        given: Learner = ByteSVM() if learner is None else learner
-        if not given.takes_labels:
-            raise ValueError(f"learner={learner!r}: it learns without labels; use AnomalyDetector")
-        if given.regresses:
-            raise ValueError(f"learner={learner!r}: it predicts a number; use Regressor")
-        super().__init__(given, n_features)
+    _default = ByteSVM
 
     @property
     def _multiclass(self) -> bool:
@@ -192,12 +200,7 @@ class Regressor(Named, base.Regressor):
     True
     """
 
-    def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
-        self.learner, self.n_features = learner, n_features
-        given: Learner = Standardized(learner=FourierSVR()) if learner is None else learner
-        if not given.regresses:
-            raise ValueError(f"learner={learner!r}: it is no regressor; use Classifier")
-        super().__init__(given, n_features)
+    _default = partial(Standardized, learner=FourierSVR())
 
     def learn_one(self, x: Names, y: float, w: float = 1.0) -> None:
         """Learn one sample, of weight `w`."""
@@ -235,12 +238,7 @@ class AnomalyDetector(Named, base.AnomalyDetector):
     True
     """
 
-    def __init__(self, learner: Learner | None = None, n_features: int | None = None) -> None:
-        self.learner, self.n_features = learner, n_features
-        given: Learner = GaussianNovelty() if learner is None else learner
-        if given.takes_labels:
-            raise ValueError(f"learner={learner!r}: it learns labels; use Classifier")
-        super().__init__(given, n_features)
+    _default = GaussianNovelty
 
     def learn_one(self, x: Names) -> None:
         """Learn one sample, after its score has moved the threshold."""

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from edgesvm.budget import MemoryPlan
+from edgesvm.budget import MemoryPlan, format_bytes
 from edgesvm.contract.names import Names
 from edgesvm.contract.registry import kind_of
 from edgesvm.core.arena import Arena
-from edgesvm.errors import CorruptModelError
+from edgesvm.errors import CorruptModelError, MemoryBudgetError
 from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
 from edgesvm.persist.store import save
 
@@ -125,6 +125,7 @@ class Composed(Saved):
     """
 
     _arena: Arena | None
+    _guard: Any
 
     @property
     def _given(self) -> dict[str, Any]:
@@ -143,14 +144,40 @@ class Composed(Saved):
             raise AttributeError(f"this {type(self).__name__} has no memory yet: call allocate")
         return self._arena
 
+    def _part_fitted_into(
+        self,
+        n_bytes: int,
+        part: Any,
+        width: int,
+        *,
+        told: str,
+        before: int,
+        others: str,
+        **how: Any,
+    ) -> Any:
+        """The part, of so many features, that fits into a budget beside the `before` bytes of
+        others. MemoryBudgetError if none fits."""
+        try:
+            return part.fitted_into(max(n_bytes - before, 0), width, **how)
+        except MemoryBudgetError as error:
+            required = before + error.required
+            raise MemoryBudgetError(
+                f"{type(self).__name__} {told} needs {format_bytes(required)},"
+                f" {format_bytes(before)} of it for its {others}; the budget is"
+                f" {format_bytes(n_bytes)}",
+                required,
+                n_bytes,
+            ) from error
+
     def snapshot(self) -> Snapshot:
         """The contents of the snapshot; the arena is not copied."""
         raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
-        return (
-            self._given if self._arena is None else {**self._given, "_saved": pack(self.snapshot())}
-        )
+        if self._arena is None:
+            return self._given
+        with self._guard:
+            return {**self._given, "_saved": pack(self.snapshot())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved = state.pop("_saved", None)

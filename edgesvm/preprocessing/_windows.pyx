@@ -1,21 +1,13 @@
-"""Raw samples to rows of features, compiled; and a learner of these rows behind them.
+"""Raw samples to rows of features, compiled; and a learner of these rows behind them. What the rows
+hold is said in the public classes.
 
-A row is of `window` samples, and there is one every `hop` samples.
+**Windows.** As many windows are open as overlap; each sample goes into all of them. Which are open
+follows from the number of samples, so it is not stored: window k has the samples k hop to k hop +
+window - 1 and the place k mod n_windows. Moments are Pebay's of 2008, eqs. 2.1, 2.7 and 2.9 for one
+more sample.
 
-**Windows.** As many windows are open as overlap; each sample goes into all of them. Of a channel in
-a window are kept the sums of (x - mean)^2, ^3 and ^4 (Pebay 2008, eqs. 2.1, 2.7 and 2.9 for one
-more sample), the sum of its products with time, and the sums of squares behind the band-pass
-filters, which run on from window to window.
-
-So do the pyramids: level 0 has a stream's samples, each level above the means of the pairs of the
-one below. A window of n samples yet has the last n // 2^level values of a level.
-
-Which windows are open follows from the number of samples, so it is not stored: window k has the
-samples k hop to k hop + window - 1 and the place k mod n_windows.
-
-**The clock.** x, the value of a channel, is compared with the slow mean m, the value before, and
-the mean u and deviation v of the values at the same hour of the week. A sample that comes dt
-seconds after the one before it counts dt:
+**The clock.** Of x, the value of a channel, follow the slow mean m and the usual distance s; a
+sample that comes dt seconds after the one before it counts dt:
 
     d = min(max(x - m, -FAR s), FAR s),  m += share d,  s += share (|d| - s)
 
@@ -26,8 +18,6 @@ n-th part of what the hour has (West, "Updating Mean and Variance Estimates", 19
 
 The residual is (x - u) / v, where s counts for v as PRIOR visits: (n v^2 + PRIOR s^2) / (n +
 PRIOR).
-
-**Chain.** Of each window that is open the labels of its samples are counted.
 """
 
 cimport cython
@@ -150,16 +140,47 @@ cdef class RawFeaturesCore:
 
     def break_off(self):
         """Drop the open windows; the next sample is the first of a new run."""
-        cdef int64_t newest, k
         self.guard.begin()
         try:
-            if self.counts.n_run:
-                newest = (self.counts.n_run - 1) // self.hop
-                for k in range(max(newest - self.n_windows + 1, 0), newest + 1):
-                    self.counts.n_dropped += self.counts.n_run < k * self.hop + self.window
-            self.counts.n_run = 0
+            self.drop_open()
         finally:
             self.guard.end()
+
+    cdef void drop_open(self) noexcept nogil:
+        cdef int64_t n_run = self.counts.n_run, newest, k
+        if n_run:
+            newest = (n_run - 1) // self.hop
+            for k in range(max(newest - self.n_windows + 1, 0), newest + 1):
+                self.counts.n_dropped += n_run < k * self.hop + self.window
+        self.counts.n_run = 0
+
+    # -- votes, (n_windows, n_classes), on the labels of the windows -------------------------------
+
+    cdef void count_vote(
+        self, int64_t *votes, int64_t n_classes, int64_t n_run, int slot
+    ) noexcept nogil:
+        """Count the label of a sample, with so many before it, in every window that it is in."""
+        cdef int64_t newest = n_run // self.hop, k
+        if n_run % self.hop == 0:
+            memset(votes + newest % self.n_windows * n_classes, 0, n_classes * sizeof(int64_t))
+        if slot < 0:
+            return
+        for k in range(max(newest - self.n_windows + 1, 0), newest + 1):
+            if n_run - k * self.hop < self.window:
+                votes[k % self.n_windows * n_classes + slot] += 1
+
+    cdef int most_votes(
+        self, const int64_t *votes, int64_t n_classes, int64_t n_run
+    ) noexcept nogil:
+        """The first class with most votes in the window that this sample ends; -1 without a vote"""
+        cdef int64_t k = (n_run - self.window + 1) // self.hop
+        cdef const int64_t *of = votes + k % self.n_windows * n_classes
+        cdef int64_t number = 0     # of votes
+        cdef int slot, best = -1
+        for slot in range(<int> n_classes):
+            if of[slot] > number:
+                number, best = of[slot], slot
+        return best
 
     cdef const char *fault(self) noexcept nogil:
         if max(self.counts.n_run, max(self.counts.n_rows, self.counts.n_dropped)) > (
@@ -170,7 +191,6 @@ cdef class RawFeaturesCore:
     cdef const char *votes_fault(
         self, const int64_t *votes, int64_t n_classes, int64_t n_labels
     ) noexcept nogil:
-        """The same of votes on the labels of the windows, (n_windows, n_classes)."""
         cdef int64_t k, slot, left
         for k in range(self.n_windows):
             left = self.window
@@ -1013,36 +1033,16 @@ cdef class ChainCore:
             self.labels.adopt(slot, y)
         at = self.windows.counts.n_run
         is_complete = self.windows.take(cnp.PyArray_DATA(row))
-        self.count(at, slot)
+        self.windows.count_vote(self.votes, self.n_classes, at, slot)
         if not is_complete:
             return False
         if self.learner.one_class:
             self.winner = NORMAL
+        elif self.last:
+            self.winner = slot
         else:
-            self.winner = slot if self.last else self.most_votes(at)
+            self.winner = self.windows.most_votes(self.votes, self.n_classes, at)
         return True
-
-    cdef void count(self, int64_t at, int slot) noexcept nogil:
-        """Count the label of the sample `at` in every window that it is in."""
-        cdef int64_t newest = at // self.windows.hop, n = self.windows.n_windows, k
-        if at % self.windows.hop == 0:
-            memset(self.votes + newest % n * self.n_classes, 0, self.n_classes * sizeof(int64_t))
-        if slot < 0:
-            return
-        for k in range(max(newest - n + 1, 0), newest + 1):
-            if at - k * self.windows.hop < self.windows.window:
-                self.votes[k % n * self.n_classes + slot] += 1
-
-    cdef int most_votes(self, int64_t at) noexcept nogil:
-        """The first class with most votes in the window that ends at `at`; -1 without a vote"""
-        cdef int64_t k = (at - self.windows.window + 1) // self.windows.hop
-        cdef const int64_t *votes = self.votes + k % self.windows.n_windows * self.n_classes
-        cdef int64_t most = 0
-        cdef int slot, best = -1
-        for slot in range(<int> self.n_classes):
-            if votes[slot] > most:
-                most, best = votes[slot], slot
-        return best
 
     cdef refused(self, Status status, y):
         sample = f"{self.owner}: the sample (label {y!r})"

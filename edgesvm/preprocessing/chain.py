@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryPlan, format_bytes, parse_bytes
+from edgesvm.budget import MemoryPlan, parse_bytes
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.names import Names
 from edgesvm.contract.params import one_of
 from edgesvm.contract.registry import also_loaded, registered_name
 from edgesvm.core.arena import Arena
-from edgesvm.errors import MemoryBudgetError
 from edgesvm.learner import Learner
 from edgesvm.learners.byte.byte_svm import ByteSVM
 from edgesvm.persist.format import Snapshot
@@ -117,17 +116,15 @@ class Chain(Composed):
         first = windows.plan(n_channels)
         (width,) = first.arrays[-1].shape
         before = first.total + 8 * windows._n_windows * learner.n_classes_planned
-        try:
-            fitted = learner.fitted_into(max(n_bytes - before, 0), width, fixed=fixed)
-        except MemoryBudgetError as error:
-            required = before + error.required
-            raise MemoryBudgetError(
-                f"{type(self).__name__} with {n_channels} channels needs"
-                f" {format_bytes(required)}, {format_bytes(before)} of it for its windows; the"
-                f" budget is {format_bytes(n_bytes)}",
-                required,
-                n_bytes,
-            ) from error
+        fitted = self._part_fitted_into(
+            n_bytes,
+            learner,
+            width,
+            told=f"with {n_channels} channels",
+            before=before,
+            others="windows",
+            fixed=fixed,
+        )
         return type(self)(windows=windows, learner=fitted, label=self.label)
 
     def allocate(

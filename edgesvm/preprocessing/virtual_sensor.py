@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryPlan, format_bytes, parse_bytes
+from edgesvm.budget import MemoryPlan, parse_bytes
 from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import whole
 from edgesvm.contract.registry import also_loaded, registered_name
 from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
-from edgesvm.errors import MemoryBudgetError, refusal
+from edgesvm.errors import refusal
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.regression import FourierRLS
 from edgesvm.learners.kinds import tracked_in
@@ -106,17 +106,10 @@ class VirtualSensor(Composed):
         n_bytes = parse_bytes(budget)
         part, width = self._parts(n_inputs)["regressor"]
         beside = self.plan(n_inputs).total - part.plan(width).total
-        try:
-            fitted = part.fitted_into(max(n_bytes - beside, 0), width)
-        except MemoryBudgetError as error:
-            required = beside + error.required
-            raise MemoryBudgetError(
-                f"{type(self).__name__} of {n_inputs} inputs needs {format_bytes(required)}, of"
-                f" which the regressor has {format_bytes(error.required)}; the budget is"
-                f" {format_bytes(n_bytes)}",
-                required,
-                n_bytes,
-            ) from error
+        told = f"of {n_inputs} inputs"
+        fitted = self._part_fitted_into(
+            n_bytes, part, width, told=told, before=beside, others="learner"
+        )
         return type(self)(**{**self._given, "regressor": fitted})
 
     def allocate(self, n_inputs: int, buffer: Any = None) -> VirtualSensor:

@@ -31,8 +31,8 @@ from edgesvm.contract.registry import also_loaded, registered_name
 from edgesvm.core.arena import Arena
 from edgesvm.errors import CorruptModelError
 from edgesvm.learner import DTYPES, MAX_FEATURES
-from edgesvm.persist.format import Snapshot, Wrapped, pack, unpack
-from edgesvm.persist.saved import Saved
+from edgesvm.persist.format import Snapshot, Wrapped
+from edgesvm.persist.saved import Composed
 from edgesvm.preprocessing._windows import Feature, WindowFeaturesCore
 
 __all__ = ["WindowFeatures"]
@@ -60,7 +60,7 @@ GOLDEN = 1.618034
 COUNTS = [(name, "i8", ()) for name in ("n_pushed", "n_rows", "n_dropped", "n_run")]
 
 
-class RawFeatures(Saved):
+class RawFeatures(Composed):
     """Base of dataclasses that take raw samples and give rows of features.
 
     A subclass has `dtype`, `names`, `plan`, whose arrays begin with `COUNTS` and end with the row,
@@ -146,14 +146,8 @@ class RawFeatures(Saved):
         return self._core
 
     @property
-    def nbytes(self) -> int:
-        """Size of the arena in bytes; 0 before ``allocate``."""
-        return 0 if self._core is None else self._core.arena.nbytes
-
-    @property
-    def arena(self) -> Arena:
-        """The memory; ``bytes(windows.arena)`` is the whole state."""
-        return self.core.arena
+    def _arena(self) -> Arena | None:  # type: ignore[override]
+        return None if self._core is None else self._core.arena
 
     def reset(self) -> Any:
         """Forget what was pushed, and keep the memory."""
@@ -234,20 +228,6 @@ class RawFeatures(Saved):
     def _described(self) -> Wrapped:
         """Class name and parameters."""
         return Wrapped(registered_name(type(self)), self._params)
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._guard:
-            own = "_core", "_guard", "_params"
-            state = {name: value for name, value in self.__dict__.items() if name not in own}
-            return state if self._core is None else {**state, "_saved": pack(self.snapshot())}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        saved = state.pop("_saved", None)
-        self.__dict__.update(state)
-        self.__post_init__()
-        if saved is not None:
-            built = type(self)._of_snapshot(unpack(saved))
-            self._guard, self._core, self._params = built._guard, built._core, built._params
 
     def _load(
         self, plan: MemoryPlan, arena: Any, n_features: int, labels: tuple[Any, ...], closed: bool

@@ -49,9 +49,11 @@ DECIDING = [
 TO_DECIDE = ["answer", "winner", "n_learned", "decide", "probabilities"]
 TO_DECIDE += ["forecast"]  # a stage asks for it, whatever is behind it
 TO_DECIDE += ["is_too_large", "WindowFeatures.take", "ClockFeatures.take"]  # of windows
+TO_DECIDE += ["drop_open"]
 TO_LEARN = [*TO_DECIDE, "learn_row", "weighed_step"]
 TO_LEARN += ["learn_sample"]  # of a regressor
 TO_LEARN += ["fault", "votes_fault"]  # of an arena that was read
+TO_LEARN += ["count_vote", "most_votes"]
 # By the folder that it is put into.
 PROGRAMS = {"learn": (LEARNING, TO_LEARN), "decide": (DECIDING, TO_DECIDE)}
 # What may be larger than an index.

@@ -9,4 +9,6 @@ int ESVM_NAME(push)(ESVM_NAME(t) *windows, const ESVM_NAME(value) *x, double *sc
     return ESVM_NAME(predict)((const ESVM_NAME(value) *)ESVM_WINDOWS(out), score);
 }
 
-#include "gap.h"
+void ESVM_NAME(gap)(ESVM_NAME(t) *model) {
+    ESVM_WINDOWS(drop_open)((char *)model + ESVM_AT_WINDOWS);
+}
