@@ -136,6 +136,11 @@ def merged(
     return level[0] if n_merges else deepcopy(level[0])
 
 
+def _inner_of(learner: Any) -> Any:
+    """The learner behind the standardizer; else the learner itself."""
+    return learner.inner if isinstance(learner, Standardized) else learner
+
+
 def check_kind(learner: Any, name: str) -> None:
     """Raise MergeError unless learners of this kind can be merged."""
     inner = _inner_of(learner)
@@ -212,11 +217,6 @@ def _has_vectors(inner: Learner) -> bool:
     return of_kind and inner.takes_labels
 
 
-def _inner_of(learner: Any) -> Any:
-    """The learner behind the standardizer; else the learner itself."""
-    return learner.inner if isinstance(learner, Standardized) else learner
-
-
 def _merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
     """One learner of two that can be merged, with the capacity of `like`, if given."""
     pair = Pair(first, second)
@@ -244,17 +244,7 @@ def _merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
 
 
 class Pair:
-    """Two learners of equal parameters and features, and the labels of both.
-
-    Attributes
-    ----------
-    first, second : Learner
-    views : the arrays of each, by name
-    learned : samples that each has learned
-    labels : tuple, the first's in its slots, then those that only the second has
-    slots : ndarray of ints, for each of the second's slots that of the same label in `labels`
-    sign : float, what turns the second's decision values into those of the first's two classes
-    """
+    """Two learners of equal parameters and features, and the labels of both."""
 
     def __init__(self, first: Learner, second: Learner) -> None:
         self.first, self.second = first, second
@@ -264,6 +254,8 @@ class Pair:
         theirs = second.core.labels.in_slots
         labels = list(dict.fromkeys((*known.in_slots, *theirs)))
         self.labels, self.closed = tuple(labels), bool(known.closed)
+        # For each of the second's slots that of the same label in `labels`; and what turns the
+        # second's decision values into those of the first's two classes.
         self.slots = np.array([labels.index(label) for label in theirs], np.intp)
         self.sign = -1.0 if len(self.slots) and self.slots[0] == 1 else 1.0
 
@@ -272,24 +264,20 @@ class Pair:
         mine, theirs = self.views
         per_class = mine["n_per_class"].copy()
         per_class[self.slots] += theirs["n_per_class"][: len(self.slots)]
+        means = [float(views["mean_weight"]) for views in self.views]
+        both = [(mean, n) for mean, n in zip(means, self.learned, strict=True) if mean and n]
         return {
             "n_seen": mine["n_seen"] + theirs["n_seen"],
             "n_updates": mine["n_updates"] + theirs["n_updates"],
             "n_per_class": per_class,
             **self.far_out(),
-            "mean_weight": self._mean_weight(),
+            "mean_weight": sum(mean * n for mean, n in both) / max(sum(n for _, n in both), 1),
         }
 
     def far_out(self) -> dict[str, np.ndarray]:
         """Samples with a value far out, of both, if they are counted."""
         mine, theirs = self.views
         return {k: mine[k] + theirs[k] for k in ("far_out",) if k in mine}
-
-    def _mean_weight(self) -> float:
-        """Of both streams; of one, where that of the other is not known."""
-        means = [float(views["mean_weight"]) for views in self.views]
-        both = [(mean, n) for mean, n in zip(means, self.learned, strict=True) if mean and n]
-        return sum(mean * n for mean, n in both) / max(sum(n for _, n in both), 1)
 
     def holding(
         self, arrays: Mapping[str, Any], like: Learner | None = None, of: Learner | None = None
@@ -314,8 +302,7 @@ STATISTICS = ("mean", "spread", "n_scaled")
 
 
 class Scale(NamedTuple):
-    """z = (x - mean) / deviation, as a `Standardized` learner has it; 0 where the deviation is.
-    Both are of shape (n_features,), float64."""
+    """z = (x - mean) / deviation, as a `Standardized` learner has it; 0 where the deviation is."""
 
     mean: np.ndarray
     deviation: np.ndarray
@@ -330,19 +317,18 @@ class Scale(NamedTuple):
 
         w.z + b = sum w (d' / d) z' + b + sum w (m' - m) / d
         """
-        w = np.divide(
-            weights[:, :-1],
-            self.deviation,
-            out=np.zeros((len(weights), len(self.mean))),
-            where=self.deviation > 0,
-        )
+        w = _quotient(weights[:, :-1], self.deviation)
         constant = weights[:, -1] + w @ (other.mean - self.mean)
         return np.column_stack([w * other.deviation, constant])
 
     def points_in(self, other: Scale, points: np.ndarray) -> np.ndarray:
         """The same points in another scale, float64."""
-        raw = points * self.deviation + self.mean - other.mean
-        return np.divide(raw, other.deviation, out=np.zeros_like(raw), where=other.deviation > 0)
+        return _quotient(points * self.deviation + self.mean - other.mean, other.deviation)
+
+
+def _quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b in float64, 0 where b is not positive."""
+    return np.divide(a, b, out=np.zeros(a.shape), where=b > 0)
 
 
 class Statistics(NamedTuple):
@@ -591,7 +577,13 @@ def fit(
             " sample in one place, or AdaGradSVM, FourierSVM or StreamSVM here"
         )
     learner._check_params()
-    client = _current() if client is None else client
+    if client is None:
+        try:
+            from distributed import default_client
+        except ImportError as error:
+            needs = "edgesvm.fleet.fit needs Dask: pip install 'edgesvm[fleet]'"
+            raise RuntimeError(needs) from error
+        client = default_client()
     names, parts = _partitions(X, y, label_column)
     new: Any = merged(_learned(client, learner.like_new(), names, parts, progress), names)
     with learner._guard:
@@ -688,12 +680,3 @@ def _partitions(X: Any, y: Any, label_column: str | None) -> tuple[list[str], li
     if not parts:
         raise ValueError("X: there are no partitions")
     return names, parts
-
-
-def _current() -> Any:
-    """The current Dask client."""
-    try:
-        from distributed import default_client
-    except ImportError as error:
-        raise RuntimeError("edgesvm.fleet.fit needs Dask: pip install 'edgesvm[fleet]'") from error
-    return default_client()

@@ -39,8 +39,8 @@ def steps(size: float) -> dict[str, str]:
         "broker": f"EDGESVM_BROKER=required EDGESVM_NODE_RED=required {PYTEST} {BROKER_TESTS}",
         "browser": "make browser",
         "boards": f"EDGESVM_BOARDS=required {PYTEST} tests/export",
-        "damaged snapshots in C": f"{sys.executable} tests/export/attack.py "
-        f"--files {int(2000 * size)}",
+        "damaged snapshots in C": f"EDGESVM_FILES={int(2000 * size)} "
+        f"{PYTEST} -m long tests/export/test_restore.py",
         "sanitize": "make sanitize",
         "threads": "make sanitize-threads",
         "fuzz": f"make fuzz FUZZ_SECONDS={int(20 * size)}",

@@ -12,11 +12,15 @@ import pytest
 from each import each
 from exported import SETTINGS
 from on_boards import board
+from test_byte import trying
 
 from edgesvm import (
     LASVM,
+    AdaGradSVR,
     BallVectorMachine,
     BatchSVM,
+    ByteSVM,
+    FourierSVR,
     KernelNovelty,
     KernelStreamSVM,
     Standardized,
@@ -24,7 +28,9 @@ from edgesvm import (
     TwinVectorMachine,
 )
 from edgesvm.data import Checkerboard
+from edgesvm.export import boards
 from edgesvm.export.folder import export
+from edgesvm.persist.format import pack
 from rig.boards import (
     BOARDS,
     STRICT,
@@ -42,6 +48,7 @@ N = 200
 
 def check(learner, on, folder, samples, **options):
     """Run the same samples here and there; what came out of the board."""
+    folder.mkdir(exist_ok=True)
     there = run(learner, on, folder, samples, **options)
     assert compare(learner, there, samples) == (len(samples[0]), [])
     return there
@@ -62,6 +69,62 @@ def test_an_m3_learns_as_the_host_within_its_limits(tmp_path):
     assert m3.code <= 4 << 10
     assert m3.stack <= 512
     assert 0 < m3.decide < m3.learn <= 22_000
+
+
+def byte_svm(n_bytes):
+    return ByteSVM(n_bytes=n_bytes).allocate(9, classes=[0, 1])
+
+
+def regressor(n_bytes):
+    """A standardized one of so many bytes; of none, the linear one."""
+    if n_bytes:
+        whole = Standardized(learner=FourierSVR(), missing="mean")
+        return whole.fitted_into(n_bytes, 9).allocate(9)
+    return Standardized(learner=AdaGradSVR()).allocate(9)
+
+
+@pytest.mark.timeout(600)
+@each("name", [*BOARDS, "uno"])
+def test_a_kib_of_integers_learns_as_the_host(name, tmp_path):
+    learner, flags = byte_svm(1024), "-Os -DSNAPSHOT"
+    samples = trying(150, 9, 2)
+    there = check(learner, board(name), tmp_path, samples, stack=1536, flags=flags)
+    assert (tmp_path / "snapshot.bin").read_bytes() == pack(learner.snapshot())
+    if name == "uno":
+        assert there.flash <= 26 << 10
+        assert there.ram + there.stack <= boards.BOARDS["uno"].ram
+
+
+@each("name, most", [("M0", 1_400_000), ("M3", 600_000)])
+def test_a_board_forecasts_as_the_host(name, most, tmp_path):
+    samples = hard_samples(150, 9, np.float32, 3, None)
+    there = check(regressor(2048), board(name), tmp_path, samples, stack=2048)
+    assert there.flash <= 28 << 10 and there.ram <= 2400
+    assert 0 < there.decide < there.learn < most
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    "make, name, n_bytes",
+    [
+        (byte_svm, "uno", 1024),
+        *((byte_svm, name, n_bytes) for name in BOARDS for n_bytes in (1024, 2048)),
+        *((regressor, name, n_bytes) for name in ("M0", "M3") for n_bytes in (0, 2048, 8192)),
+    ],
+)
+def test_ten_thousand_hard_samples(make, name, n_bytes, tmp_path):
+    """And the cost of usual ones, which docs/notes/export.md has."""
+    hard, usual, options = trying(10_000, 9, 2), scaled(2000), {"stack": 1536}
+    if make is regressor:
+        hard, (X, _, weights) = hard_samples(10_000, 9, np.float32, 3, None), scaled()
+        usual, options = (X, np.sin(X[:, 0]) * X[:, 1] + X[:, 2], weights), {"stack": 2048}
+    check(make(n_bytes), board(name), tmp_path / "hard", hard, **options)
+    there = check(make(n_bytes), board(name), tmp_path / "usual", usual, **options)
+    print(
+        f"\n{name} {make.__name__} {n_bytes}: flash {there.flash}, RAM {there.ram}, stack"
+        f" {there.stack} bytes; to decide {there.decide:,}, to learn {there.learn:,}"
+    )
 
 
 @each(

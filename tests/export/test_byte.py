@@ -1,25 +1,21 @@
 """ByteSVM in C: byte.h as it is, in integers all through."""
 
-import ctypes
 import re
 import shutil
 
 import numpy as np
 import pytest
 from each import each
-from exported import SETTINGS
-from on_host import Compiled, at, built, differences
-from test_warnings import complaints
+from on_host import Compiled, at, differences
 
 from edgesvm import ByteSVM
 from edgesvm.export.folder import export
 from edgesvm.persist import restore
 from edgesvm.persist.format import pack
-from rig.boards import hard_samples, run_here
+from rig.boards import hard_samples
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
-NAMES = [name for name in SETTINGS if name.startswith("byte")]
 BAD_SNAPSHOT = 8
 
 
@@ -72,29 +68,11 @@ def test_ten_thousand_hard_samples_and_its_snapshots(params, n_features, n_class
     assert compiled.library.restore(at(compiled.memory), at(whole), len(data)) == BAD_SNAPSHOT
 
 
-@each("name", NAMES)
-def test_it_compiles_without_a_warning_as_c_and_c_plus_plus(name, tmp_path):
-    make, n_features, classes = SETTINGS[name]
-    export(make("float32").allocate(n_features, classes=classes), tmp_path, "mod")
-    assert complaints(tmp_path) == []
-
-
 def test_the_source_is_the_host_s(tmp_path):
     export(ByteSVM().allocate(3, classes=[0, 1]), tmp_path, "mod")
     root = re.sub("tests.*", "", __file__)
     with open(f"{root}/edgesvm/learners/byte/byte.h", encoding="utf-8") as file:
         assert (tmp_path / "edgesvm/byte.h").read_text(encoding="utf-8") == file.read()
-
-
-def test_it_decides_from_flash(tmp_path):
-    learner = ByteSVM(n_bytes=700).allocate(5, classes=[4, 9, 1])
-    samples = trying(600, 5, 3)
-    run_here(learner, *samples)
-    library, score = built(learner, tmp_path), ctypes.c_double()
-    for x in samples[0][:200]:
-        if np.isfinite(x).all():
-            index = library.predict(at(x.copy()), ctypes.byref(score))
-            assert (learner.classes_[index], score.value) == learner.predict_with_score(x)
 
 
 def test_a_class_that_has_no_room_yet_is_named(tmp_path):

@@ -42,6 +42,8 @@ def test_classes_are_counted_as_they_sort(make, seen, tmp_path):
         index = compiled.library.predict(at(compiled.memory), at(x.copy()), at(score))
         assert (learner.classes_[index], score[0]) == learner.predict_with_score(x)
         assert in_flash.predict(at(x.copy()), at(score)) == index
+    x = np.full(5, np.nan, "f4")
+    assert compiled.library.predict(at(compiled.memory), at(x), at(score)) == -1
     text = (tmp_path / "c/mod.c").read_text()
     numbers = [y if isinstance(y, int) else i for i, y in enumerate(sorted(seen))]
     assert f"mod_labels[MOD_N_LABELS] = {{{', '.join(str(int(n)) for n in numbers)}}};" in text

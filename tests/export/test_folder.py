@@ -166,22 +166,6 @@ def snapshot(compiled):
     return page(compiled, 0, n)
 
 
-def test_predicts_as_the_host(tmp_path):
-    learner = Standardized(learner=StreamSVM()).allocate(5, classes=["b", "a"])
-    X, slots, weights = hard_samples(300, 5, "float32", 3)
-    run_here(learner, X, slots, weights)
-    compiled = Compiled(learner, tmp_path / "c")
-    compiled.arena[:] = np.frombuffer(bytes(learner.arena), np.uint64)
-    score = np.zeros(1)
-    for x in X[(np.abs(X) < 1e9).all(axis=1)]:
-        index = compiled.library.predict(at(compiled.memory), at(x.copy()), at(score))
-        label, value = learner.predict_with_score(x)
-        assert (learner.classes_[index], score[0]) == (label, value)
-    assert (
-        compiled.library.predict(at(compiled.memory), at(np.full(5, np.nan, "f4")), at(score)) == -1
-    )
-
-
 def test_self_test_passes_here(tmp_path):
     learner = StreamSVM().allocate(2, classes=[0, 1])
     for cc in compilers():

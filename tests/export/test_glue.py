@@ -50,18 +50,13 @@ def pump(tmp_path):
     return tmp_path / "pump"
 
 
-@needs("cmake", "gcc")
-def test_cmake_builds_it_below_a_program(pump, tmp_path):
-    (tmp_path / "main.c").write_text(MAIN)
-    (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.13)\nproject(app C)\nadd_subdirectory(pump)\n"
-        "add_executable(app main.c)\ntarget_link_libraries(app pump)\n"
-    )
-    run("cmake", "-S", tmp_path, "-B", tmp_path / "build")
-    run("cmake", "--build", tmp_path / "build")
-    run(tmp_path / "build" / "app")
-
-
+BELOW = """\
+cmake_minimum_required(VERSION 3.13)
+project(app C)
+add_subdirectory(pump)
+add_executable(app main.c)
+target_link_libraries(app pump)
+"""
 ZEPHYR = """\
 cmake_minimum_required(VERSION 3.13)
 project(zephyr C)
@@ -85,12 +80,13 @@ target_link_libraries(app pump m)
 
 
 @needs("cmake", "gcc")
-def test_zephyr_takes_it_as_a_module(pump, tmp_path):
+@pytest.mark.parametrize("lists", [BELOW, ZEPHYR], ids=["cmake", "zephyr"])
+def test_cmake_builds_it_below_a_program_and_as_a_module_of_zephyr(lists, pump, tmp_path):
     """Zephyr's own functions are stand-ins here."""
     module = (pump / "zephyr" / "module.yml").read_text()
     assert module == "name: pump\nbuild:\n  cmake: .\n"
     (tmp_path / "main.c").write_text(MAIN)
-    (tmp_path / "CMakeLists.txt").write_text(ZEPHYR)
+    (tmp_path / "CMakeLists.txt").write_text(lists)
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build")
     run("cmake", "--build", tmp_path / "build")
     run(tmp_path / "build" / "app")
@@ -132,13 +128,6 @@ def test_a_sketch_that_learns_fits_an_uno(tmp_path):
     assert int(parts.get(".data", 0)) + int(parts[".bss"]) <= 1200
 
 
-def test_arduino_s_other_files(pump):
-    properties = (pump / "library.properties").read_text()
-    architectures = re.search("architectures=(.*)", properties)[1].split(",")
-    assert "avr" not in architectures and {"samd", "esp32", "rp2040"} <= set(architectures)
-    assert (pump / "examples/pump_learn/pump_learn.ino").exists()
-
-
 @needs("gcc", "g++", "ar")
 def test_arduino_compiles_src_and_finds_the_header_there(pump, tmp_path):
     fields = dict(
@@ -152,6 +141,9 @@ def test_arduino_compiles_src_and_finds_the_header_there(pump, tmp_path):
     assert re.fullmatch(r"\d+\.\d+\.\d+", fields["version"])
     assert not re.search("arduino|library", fields["name"] + fields["maintainer"], re.I)
     assert fields["includes"] == "pump.h" and fields["dot_a_linkage"] == "true"
+    architectures = fields["architectures"].split(",")
+    assert "avr" not in architectures and {"samd", "esp32", "rp2040"} <= set(architectures)
+    assert (pump / "examples/pump_learn/pump_learn.ino").exists()
     assert "Redistribution" in (pump / "LICENSE").read_text()
     assert (pump / "README.md").read_text().startswith("# pump\n\nStandardized(")
     (tmp_path / "main.cpp").write_text(MAIN)
