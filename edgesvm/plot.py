@@ -32,8 +32,6 @@ __all__ = [
     "decision_boundary",
     "errors",
     "features",
-    "reliability",
-    "scores",
     "targets",
 ]
 
@@ -125,6 +123,7 @@ def panel_of(
     if learner.regresses:
         raise ValueError("cannot draw a model that predicts numbers")
     found = stored_points(learner)
+    holds = "" if found is None else f"{len(found.points):,} {found.name}, "
     drawn = _features(learner, features)
     known = _points(learner, found, rows)
     return Panel(
@@ -132,7 +131,7 @@ def panel_of(
         drawn,
         _fixed(learner, drawn, dict(at or {}), known),
         box or _box(known, drawn),
-        title or _title(learner, found),
+        title or f"{type(innermost(learner)).__name__}: {holds}{learner.n_seen_:,} samples",
         rows,
     )
 
@@ -200,12 +199,6 @@ def _box(known: NDArray[np.float64] | None, drawn: tuple[int, int]) -> Box:
     width = np.where(high > low, high - low, 2.0 * np.maximum(np.abs(high), 0.5))
     low, high = low - MARGIN * width, high + MARGIN * width
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
-
-
-def _title(learner: Learner, found: StoredPoints | None) -> str:
-    inner = innermost(learner)
-    holds = "" if found is None else f"{len(found.points):,} {found.name}, "
-    return f"{type(inner).__name__}: {holds}{learner.n_seen_:,} samples"
 
 
 def draw_panel(axes: Any, panel: Panel) -> Any:
@@ -276,16 +269,14 @@ def _tint(axes: Any, panel: Panel, image: Any, **style: Any) -> None:
 
 
 def _grid(panel: Panel, xs: NDArray[np.float64], ys: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows of the picture's points, ndarray of shape (len(ys) len(xs), n_features)."""
+    """Rows of the picture's points."""
     X = np.tile(panel.at, (len(xs) * len(ys), 1))
     X[:, panel.features[0]] = np.tile(xs, len(ys))
     X[:, panel.features[1]] = np.repeat(ys, len(xs))
     return X
 
 
-def _decisions(
-    panel: Panel, xs: NDArray[np.float64], ys: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _decisions(panel: Panel, xs: Any, ys: Any) -> NDArray[np.float64]:
     """Decision values, ndarray of shape (len(ys), len(xs))."""
     values = _asked(panel.learner.decision_function, _grid(panel, xs, ys))
     return values.reshape(len(ys), len(xs))
@@ -296,7 +287,8 @@ def _draw_decisions(axes: Any, panel: Panel, xs: Any, ys: Any, values: Any) -> l
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.lines import Line2D
 
-    margins = has_margins(panel.learner)
+    within = panel.learner.inner if isinstance(panel.learner, Scaler) else panel.learner
+    margins = hasattr(within, "kt_residual")  # 1 and -1, as in the Kuhn-Tucker conditions
     full = 1.0 if margins else max(float(np.quantile(np.abs(values), 0.9)), 1e-300)
     tints = LinearSegmentedColormap.from_list("sides", [CLASS_COLORS[0], "white", CLASS_COLORS[1]])
     image, limits = np.clip(values / full, -1.0, 1.0), {"vmin": -1.0, "vmax": 1.0}
@@ -401,12 +393,6 @@ def stored_points(learner: Learner) -> StoredPoints | None:
     return StoredPoints(name, points.astype(np.float64), weights.astype(np.float64), on_margin)
 
 
-def has_margins(learner: Learner) -> bool:
-    """Whether the decision values 1 and -1 are margins, as in the Kuhn-Tucker conditions."""
-    within = learner.inner if isinstance(learner, Scaler) else learner
-    return hasattr(within, "kt_residual")
-
-
 # -- over samples ----------------------------------------------------------------------------------
 
 
@@ -460,46 +446,6 @@ def targets(last: Iterable[tuple[float, ...]], *, title: str | None = None, ax: 
     ax.plot(at, target, ".", color="black", markersize=3, label="target")
     _within(ax, at, np.array([target, value]))
     return _finished(ax, title, "samples before the last")
-
-
-def reliability(
-    bins: np.ndarray,
-    *,
-    label: str | None = None,
-    color: str = "tab:blue",
-    title: str | None = None,
-    ax: Any = None,
-) -> Any:
-    """Probabilities against the shares that came true; `bins` of `evaluation.Forecasts`. Returns
-    matplotlib axes."""
-    ax = axes_or_new(ax, (5, 5))
-    n, total, true = bins[bins[:, 0] > 0].T
-    ax.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
-    ax.plot(total / n, true / n, "o-", color=color, label=label, markersize=4, linewidth=1.5)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.02)
-    ax.set_xlabel("probability")
-    ax.set_ylabel("share that came true")
-    ax.grid(True, alpha=0.3)
-    if label:
-        ax.legend(fontsize=9)
-    titled(ax, title)
-    return ax
-
-
-def scores(values: ArrayLike, threshold: float, *, title: str | None = None, ax: Any = None) -> Any:
-    """How strange each row was, and the threshold above which it is: of a novelty learner,
-    ``-learner.score_samples(X)`` and ``-learner.offset_``. Above four thresholds the scale is
-    logarithmic, so that nothing is cut off. Returns matplotlib axes."""
-    ax, y = axes_or_new(ax), np.asarray(values, float)
-    at, strange = np.arange(len(y)), y > threshold
-    ax.plot(at, y, color="tab:blue", linewidth=1.0, label="score")
-    ax.plot(at[strange], y[strange], ".", color="tab:red", markersize=4, label="strange")
-    ax.axhline(threshold, color="dimgray", linestyle="--", linewidth=1.2, label="threshold")
-    _within(ax, at, np.append(y, threshold)[None])
-    if 0 < 4 * threshold < np.max(y, initial=0.0):
-        ax.set_yscale("asinh", linear_width=threshold)
-    return _finished(ax, title, "rows", "score")
 
 
 def features(

@@ -11,9 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.export import windows
 from edgesvm.export.dual import MOST, Dual, dual_of
-from edgesvm.export.sources import SIZES, Model, comment, named, rows, sorted_labels
+from edgesvm.export.sources import (
+    SIZES,
+    Model,
+    comment,
+    named,
+    rows,
+    sorted_labels,
+    windows_header,
+    windows_source,
+)
 from edgesvm.export.units import Unit, number
 from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
@@ -158,7 +166,7 @@ def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str =
         flash=flash,
         ram=ram,
         note=note,
-        functions=functions + more + windows.header(model.prefix, model.windows),
+        functions=functions + more + windows_header(model.prefix, model.windows),
         names=named(model.prefix, model.labels, model.names),
     )
 
@@ -214,7 +222,7 @@ def source(model: Fixed) -> str:
         parts += [f"#define ESVM_{name} {number(value)}" for name, value in model.target.items()]
     of_what = "fixed" if model.target is None else "line"
     parts.append(f'#include "edgesvm/{of_what}.h"')
-    parts += windows.source(model.windows)
+    parts += windows_source(model.windows)
     return "\n\n".join(parts) + "\n"
 
 

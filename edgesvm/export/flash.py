@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.export import windows
 from edgesvm.export.fixed import TO_THE_BIT, header_of
-from edgesvm.export.sources import Model, comment, macros, rows
+from edgesvm.export.sources import Model, comment, macros, rows, windows_source
 
 
 def work(model: Model) -> tuple[dict[str, dict[str, int]], np.ndarray]:
@@ -64,7 +63,7 @@ def source(model: Model) -> str:
         f"static const uint64_t {p}_arena[] = {{\n{words(np.frombuffer(model.arena, '<u8'))}\n}};",
         *(["#define ESVM_PROBABLE"] if model.has_probabilities else []),
         '#include "edgesvm/flash.h"',
-        *windows.source(model.windows),
+        *windows_source(model.windows),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -12,8 +12,7 @@ from edgesvm.export import fixed, flash
 from edgesvm.export.fixed import Fixed
 from edgesvm.export.glue import glue
 from edgesvm.export.sources import Model, header, source
-from edgesvm.export.texts import byte_h, read
-from edgesvm.export.units import raw_features, untranslated
+from edgesvm.export.units import raw_features, read, untranslated
 from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
 
@@ -127,7 +126,7 @@ def included(text: str) -> list[str]:
 def of_runtime(name: str, goal: str) -> str:
     """A file that is the same for every model: written by hand, ByteSVM's own, or translated."""
     if name == "byte.h":
-        return byte_h()
+        return (files("edgesvm.learners.byte") / name).read_text(encoding="utf-8")
     written = (files("edgesvm.export") / "floor" / name).is_file()
     return read("floor" if written else f"translated/{goal}", name)
 

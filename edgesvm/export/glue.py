@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from edgesvm.export.texts import read
+from edgesvm.export.units import read
 
 VERSION = "1.0.0"
 # Arduino's architectures whose double has 64 bits. Others are not refused, but warned of.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from edgesvm.export import windows
 from edgesvm.export.boards import BOARDS, CORES, Board
 from edgesvm.export.costs import (
     LEAST_FACTOR,
@@ -19,7 +18,7 @@ from edgesvm.export.costs import (
 from edgesvm.export.fixed import Fixed, table_bytes
 from edgesvm.export.flash import work
 from edgesvm.export.folder import decides_only, that_decides
-from edgesvm.export.sources import Model
+from edgesvm.export.sources import Model, windows_ram
 from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
 
@@ -99,7 +98,7 @@ def needs(model: Learner | Chain, names: list[str], *, inference: bool | None = 
     made = that_decides(model, "model") if inference else Model.of(model, "model")
     ram = made.ram if isinstance(made, Model) else 0
     if inference:
-        ram = windows.ram(made.windows)
+        ram = windows_ram(made.windows)
         ram += work(made)[1].nbytes if isinstance(made, Model) else 0
     return [need_on(BOARDS[name], made, model, ram, inference) for name in names]
 

@@ -13,8 +13,8 @@ import numpy as np
 from edgesvm.budget import MemoryPlan, PlannedArray
 from edgesvm.contract.labels import Labels
 from edgesvm.export.costs import ahead_of, predicted
-from edgesvm.export.texts import WRITTEN
 from edgesvm.export.units import (
+    WRITTEN,
     Unit,
     keeps_nonzeros,
     number,
@@ -454,10 +454,9 @@ def source(model: Model) -> str:
         f"static const esvm_word {p}_first[] ESVM_FLASH = {{\n{first_words(model)}\n}};",
         soundness(model),
         *itself(model),
+        *(["#define ESVM_PROBABLE"] if model.has_probabilities else []),
         '#include "edgesvm/model.h"',
     ]
-    if model.has_probabilities:
-        parts.append('#include "edgesvm/probable.h"')
     if model.windows is not None:
         parts.append(
             f"#define ESVM_WINDOWS(f) {model.windows.name}_##f\n"
@@ -625,3 +624,56 @@ def rows(items: Iterable[str], width: int) -> str:
     return "\n".join(
         "    " + ", ".join(listed[i : i + width]) + "," for i in range(0, len(listed), width)
     )
+
+
+# -- windows of raw samples ahead of a model that learns no more -----------------------------------
+
+
+def windows_ram(windows: Unit | None) -> int:
+    """Bytes of the windows that are open."""
+    return 0 if windows is None or windows.plan is None else windows.plan.total
+
+
+def windows_header(prefix: str, windows: Unit | None) -> str:
+    """What NAME.h says of them."""
+    if windows is None:
+        return ""
+    n = windows.macros["n_channels"]
+    return WINDOWS.format(p=prefix, P=prefix.upper(), n_channels=n, ram=windows_ram(windows))
+
+
+def windows_source(windows: Unit | None) -> list[str]:
+    """The last parts of NAME.c."""
+    if windows is None or windows.plan is None:
+        return []
+    return [
+        attributes(windows, windows.plan),
+        f'#include "edgesvm/{windows.header}"',
+        f"#define ESVM_WINDOWS(f) {windows.name}_##f\n#define ESVM_AT_WINDOWS 0",
+        '#include "edgesvm/raw.h"',
+    ]
+
+
+WINDOWS = """\
+/* Raw samples: the samples above are the features of their windows. */
+
+#define {P}_N_CHANNELS {n_channels}     /**< numbers of a raw sample */
+#define {P}_BYTES {ram}u         /**< sizeof({p}_t): the RAM of a stream's windows */
+
+/** The windows that are open in a stream of raw samples; all zero at first. */
+typedef struct {{
+    uint64_t words[{P}_BYTES / 8];
+}} {p}_t;
+
+/** Take in one raw sample. If it completes a window, that is predicted.
+ * @param x      {P}_N_CHANNELS numbers
+ * @param score  the decision value of the window's class
+ * @return the class index; -1 if there is no decision, -2 if no window is complete, -3 if a value
+ *         was refused, NaN, infinite or beyond 1e15, and left no trace
+ */
+int {p}_push({p}_t *windows, const {p}_value *x, double *score);
+
+/** Raw samples are missing here: the windows that are open are dropped. */
+void {p}_gap({p}_t *windows);
+
+"""

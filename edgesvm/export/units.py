@@ -7,20 +7,45 @@ plain number is in `MORE`.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from edgesvm.budget import PARTS, MemoryPlan
 from edgesvm.core.packed_factor import packed_length
-from edgesvm.export.texts import translated
 from edgesvm.learner import Learner
 from edgesvm.learners.calibrated import Calibrated
 from edgesvm.learners.fourier.constants import FIRST_AMPLITUDES, FIRST_TILT
 from edgesvm.learners.multiclass import Multiclass
 from edgesvm.learners.wrapper import Shell, Wrapper
 from edgesvm.preprocessing.window_features import RawFeatures, WindowFeatures
+
+# Class -> as `translated` has it, of a core whose C is written by hand
+WRITTEN: dict[str, dict[str, Any]] = {
+    "ByteSVM": {
+        "header": "byte_svm.h",
+        "numbers": {"balanced": "int", "several": "int"},
+        "at": ["n_per_class", "model", "coded", "mean_weight"],
+        "len": [],
+        "has": ["mean_weight"],
+        "scratch": ["coded"],
+    }
+}
+
+
+def read(folder: str, name: str) -> str:
+    """The text of a file that is the same for every model."""
+    return (files("edgesvm.export") / folder / name).read_text(encoding="utf-8")
+
+
+@cache
+def translated(goal: str) -> dict[str, dict[str, Any]]:
+    """Of what is translated to "learn" or to "decide": class -> its header and what it needs."""
+    return json.loads(read(f"translated/{goal}", "attributes.json")) | WRITTEN
 
 
 @dataclass(frozen=True)

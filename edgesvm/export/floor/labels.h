@@ -33,3 +33,11 @@ int ESVM_NAME(predict)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *s
     if (ESVM_NAME(decide)(model, x, values) > ESVM_CHANGED) return -1;
     return ESVM_NAME(index_of)(ESVM_TOP(winner)(ESVM_SELF(model), values, score));
 }
+
+#ifdef ESVM_PROBABLE
+esvm_status ESVM_NAME(probabilities)(
+    ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *out) {
+    if (ESVM_TOP(n_learned)(ESVM_SELF(model)) == 0) return ESVM_NOT_FITTED;
+    return (esvm_status)ESVM_TOP(probabilities)(ESVM_SELF(model), x, out);
+}
+#endif
