@@ -6,20 +6,20 @@ import argparse
 import contextlib
 import json
 import os
-import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgesvm.cli.options import add, option, read, section
+from edgesvm.serve.process import stop_signals
 from firmware_sim.harness import Pump
 from firmware_sim.harness.pump import STUCK_S, Drain
 from firmware_sim.harness.report import report
 from firmware_sim.limits.profiles import PROFILES
-from firmware_sim.line import MIXES, Line
+from firmware_sim.line import MIXES
 from firmware_sim.line.faults import FAULTS
-from firmware_sim.node import RAW_SIGNALS, SIGNALS, Node
+from firmware_sim.node import RAW_SIGNALS, SIGNALS
 from firmware_sim.options import RAW, LineSettings, NodeSettings, NodeStatus, closing_source
 
 EXAMPLES = """\
@@ -37,6 +37,8 @@ scores the predictions that come back.
   python -m firmware_sim list
       lists the signals, faults, fault mixes and device profiles
 """
+
+QUIET_S = 5.0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,60 +73,26 @@ def _serve(options: argparse.Namespace) -> int:
     settings = read(_Settings, options)
     node, as_json = settings.node.node(settings.line.profile), settings.line.json
     with closing_source(node.source), contextlib.closing(settings.line.open()) as link:
-        line = settings.line.line(link, settings.node)
-        status = NodeStatus()
-        over = _ServedUntil(Pump(node, line), status)
-        started = time.monotonic()
-        with _stopping(over.stop):
+        line, status = settings.line.line(link, settings.node), NodeStatus()
+        pump, started = Pump(node, line), time.monotonic()
+        drain = Drain(pump)
+        with stop_signals() as signals:
+
+            def is_over(now: float) -> bool:
+                """All is sent, and the host has hung up or there is no traffic."""
+                status(node, line)
+                quiet_s = drain.quiet_s(now)
+                # A host that was not scheduled for some seconds reads the rest yet.
+                quiet = quiet_s > (QUIET_S if drain.all_read else STUCK_S)
+                return signals.stopping or (pump.done and (quiet or not line.link.connected))
+
             print(json.dumps({"port": link.url}) if as_json else f"port {link.url}", flush=True)
-            over.pump.run(over)
+            pump.run(is_over)
         status.end()
-        told = report(node, line, ended=over.ended, wall_s=time.monotonic() - started)
+        ended = "stopped" if signals.stopping else "drained"
+        told = report(node, line, ended=ended, wall_s=time.monotonic() - started)
         print(told.json() if as_json else told.text(), flush=True)
     return 0
-
-
-class _ServedUntil:
-    """Decides when serving ends: all is sent, and the host has hung up or there is no traffic."""
-
-    _QUIET_S = 5.0
-
-    def __init__(self, pump: Pump, status: Callable[[Node, Line], None]) -> None:
-        self.pump = pump
-        self.ended = "stopped"
-        self._status = status
-        self._stop = False
-        self._drain = Drain(pump)
-
-    def stop(self) -> None:
-        self._stop = True
-
-    def __call__(self, now: float) -> bool:
-        node, line = self.pump.node, self.pump.line
-        self._status(node, line)
-        if self._stop:
-            return True
-        quiet_s = self._drain.quiet_s(now)
-        # A host that was not scheduled for some seconds reads the rest yet.
-        quiet = quiet_s > (self._QUIET_S if self._drain.all_read else STUCK_S)
-        if self.pump.done and (quiet or not line.link.connected):
-            self.ended = "drained"
-            return True
-        return False
-
-
-@contextlib.contextmanager
-def _stopping(stop: Callable[[], None]):
-    """Let SIGINT and SIGTERM end a run with its report."""
-    before = {
-        number: signal.signal(number, lambda *_: stop())
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _list(_: argparse.Namespace) -> int:

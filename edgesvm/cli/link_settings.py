@@ -146,17 +146,7 @@ class LinkSettings:
         """Open the link. `sleep` waits between attempts to open it again, later. Raises LinkDown if
         the port cannot be opened, and NoSchema if nothing that is understood came in time."""
         if self.is_file:
-            from edgesvm.link.files import open_file
-
-            link: Any = open_file(
-                self.url,
-                label=self.label,
-                targets=self.regress,
-                columns=self.columns.told(regress=self.regress),
-                late_labels=self.late_labels,
-            )
-            say_notes(self.url, getattr(link.rows, "notes", ()))
-            return link
+            return self._open_file()
         try:
             return open_link(
                 self.url,
@@ -180,6 +170,20 @@ class LinkSettings:
         except NoSchema as error:
             hint = "" if "could not be read" in str(error) else "; see --baud and --text"
             raise NoSchema(f"{error}{hint}") from error
+
+    def _open_file(self) -> Any:
+        from edgesvm.link.files import RowsLink
+
+        column: Any = {"last": None, "first": 0}.get(str(self.label), self.label)
+        if self.url.lower().endswith((".npz", ".rec")):
+            column = None
+        files = FileSettings(label_column=column, **vars(self.columns))
+        return RowsLink(
+            files.open(self.url, regress=bool(self.regress)),
+            self.url,
+            labels=self.label != "none" and self.regress is not None,
+            late_labels=256 if self.late_labels is None else self.late_labels,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -297,35 +297,3 @@ class RowsLink:
 
     def take_logs(self) -> list[str]:
         return []
-
-
-def open_file(
-    path: str,
-    *,
-    label: str | int = "last",
-    targets: bool | None = False,
-    columns: dict[str, Any] | None = None,
-    late_labels: int | None = None,
-) -> RowsLink:
-    """The rows of a file in the place of a port.
-
-    Parameters
-    ----------
-    path : str
-        A .csv, .npz or .rec.
-    label : str or int
-        "none": labels are not used. "last": where the file has them. Else the column of a CSV.
-    targets : bool or None
-        As for `open_link`.
-    columns : dict
-        What else `open_rows` is told; as which it raises.
-    late_labels : int, optional
-    """
-    told = {name: value for name, value in (columns or {}).items() if value or value == 0}
-    if not path.lower().endswith((".npz", ".rec")):
-        told["label_column"] = {"last": None, "first": 0}.get(str(label), label)
-    rows = open_rows(path, targets=bool(targets), **told)
-    used = label != "none" and targets is not None
-    return RowsLink(
-        rows, path, labels=used, late_labels=256 if late_labels is None else late_labels
-    )

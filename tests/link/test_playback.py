@@ -7,10 +7,10 @@ import pytest
 
 from edgesvm import ByteSVM
 from edgesvm.cli import main
+from edgesvm.cli.link_settings import LearningLink
 from edgesvm.errors import LinkDown
 from edgesvm.link import Batch, Recording, RecordingSchema, RecordingWriter
 from edgesvm.link._ring import LateLabel
-from edgesvm.link.files import open_file
 from edgesvm.serve.taught import taught
 
 
@@ -37,7 +37,7 @@ def recorded(path, X, y=None, late=False, first=0):
 
 
 def run_of(path, **options):
-    link = open_file(str(path), **options)
+    link = LearningLink(url=str(path), **options).open()
     runner = taught(link, ByteSVM().allocate(link.schema.n_features), answers=False)
     with pytest.raises(LinkDown, match="end of the file"):
         while True:
@@ -75,7 +75,7 @@ def test_late_labels_of_a_recording(tmp_path):
 def test_a_recording_that_goes_on_after_a_restart_has_growing_numbers(tmp_path):
     recorded(tmp_path / "x.rec", values(50))
     recorded(tmp_path / "x.rec", values(50))
-    link = open_file(str(tmp_path / "x.rec"))
+    link = LearningLink(url=str(tmp_path / "x.rec")).open()
     assert np.array_equal(link.take().sequence, np.arange(100))
     assert link.seconds(99) == pytest.approx(9.9)
     link.close()
