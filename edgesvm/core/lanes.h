@@ -23,17 +23,14 @@
 #define EDGESVM_CLONES
 #endif
 
-/* How many numbers of float64 the processor's vectors have, and targets for functions in such vectors; of two
- * functions, BLOCK_NOT_HALVES is for all processors but those with vectors of four */
+/* How many numbers of float64 the processor's vectors have, and targets for functions in such vectors */
 #ifdef EDGESVM_DISPATCHES
 #define BLOCK_FULL __attribute__((target("avx512f")))
 #define BLOCK_HALVES __attribute__((target("avx2")))
-#define BLOCK_NOT_HALVES __attribute__((target_clones("avx512f", "default")))
 #define BLOCK_LANES (__builtin_cpu_supports("avx512f") ? 8 : __builtin_cpu_supports("avx2") ? 4 : 2)
 #else
 #define BLOCK_FULL EDGESVM_CLONES
 #define BLOCK_HALVES EDGESVM_CLONES
-#define BLOCK_NOT_HALVES EDGESVM_CLONES
 #if defined(__AVX512F__)
 #define BLOCK_LANES 8
 #elif defined(__AVX2__)
@@ -59,25 +56,10 @@
 #define EDGESVM_CHECK(condition) ((void)0)
 #endif
 
-typedef float vec_f32 __attribute__((vector_size(64)));
-typedef float half_f32 __attribute__((vector_size(32)));
-typedef float quarter_f32 __attribute__((vector_size(16)));
-typedef int32_t mask_f32 __attribute__((vector_size(64)));
 typedef double vec_f64 __attribute__((vector_size(64)));
 typedef double half_f64 __attribute__((vector_size(32)));
 typedef double quarter_f64 __attribute__((vector_size(16)));
 typedef int64_t mask_f64 __attribute__((vector_size(64)));
-typedef int32_t half_mask_f32 __attribute__((vector_size(32)));
-typedef int64_t half_mask_f64 __attribute__((vector_size(32)));
-typedef int32_t quarter_mask_f32 __attribute__((vector_size(16)));
-typedef int64_t quarter_mask_f64 __attribute__((vector_size(16)));
-
-/* Ask for n bytes, which need not be anybody's. */
-static inline void lanes_fetch(const void *p, int64_t n)
-{
-    for (int64_t i = 0; i < n; i += 64)
-        __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)i));
-}
 
 #include "sums.h"
 

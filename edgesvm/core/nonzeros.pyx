@@ -18,12 +18,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memmove, memset
 
 from edgesvm.core.kernels cimport RBF
-from edgesvm.core.linalg cimport entry
+from edgesvm.core.linalg cimport entry, item_bytes, put
 from edgesvm.core.tiles cimport BLOCK_ROWS, kernel_of_sums
-
-cdef inline int64_t size_of(const Nonzeros *rows) noexcept nogil:
-    return sizeof(float) if rows.is_float32 else sizeof(double)
-
 
 cnp.import_array()
 
@@ -100,10 +96,7 @@ cdef void put_nonzeros(Nonzeros *rows, int64_t t, const Sample *sample) noexcept
         if v != 0.0:
             at += 1
             rows.column[at] = <int32_t> (d + 1)
-            if rows.is_float32:
-                (<float *> rows.value)[at] = <float> v
-            else:
-                (<double *> rows.value)[at] = v
+            put(rows.is_float32, rows.value, at, v)
 
 
 cdef void drop_nonzeros(Nonzeros *rows, int64_t t) noexcept nogil:
@@ -112,7 +105,7 @@ cdef void drop_nonzeros(Nonzeros *rows, int64_t t) noexcept nogil:
     if at < 0:
         return
     memset(rows.column + at, 0, n * sizeof(int32_t))
-    memset(rows.value + at * size_of(rows), 0, n * size_of(rows))
+    memset(rows.value + at * item_bytes(rows.is_float32), 0, n * item_bytes(rows.is_float32))
     rows.taken[1] -= n
     if rows.taken[0] == at + n:
         rows.taken[0] = at
@@ -120,7 +113,7 @@ cdef void drop_nonzeros(Nonzeros *rows, int64_t t) noexcept nogil:
 
 
 cdef void move_together(Nonzeros *rows) noexcept nogil:
-    cdef int64_t at = 0, to = 0, end = rows.taken[0], n, t, size = size_of(rows)
+    cdef int64_t at = 0, to = 0, end = rows.taken[0], n, t, size = item_bytes(rows.is_float32)
     while at < end:
         if rows.column[at] == 0:
             at += 1
@@ -150,12 +143,9 @@ cdef void swap_nonzeros(Nonzeros *rows, int64_t s, int64_t t) noexcept nogil:
 cdef void get_nonzeros(const Nonzeros *rows, int64_t t, void *x) noexcept nogil:
     """x = row t, dense"""
     cdef int64_t k, first = rows.start[t]
-    memset(x, 0, rows.width * size_of(rows))
+    memset(x, 0, rows.width * item_bytes(rows.is_float32))
     for k in range(first, first + rows.length[t]):
-        if rows.is_float32:
-            (<float *> x)[rows.column[k] - 1] = (<float *> rows.value)[k]
-        else:
-            (<double *> x)[rows.column[k] - 1] = (<double *> rows.value)[k]
+        put(rows.is_float32, x, rows.column[k] - 1, entry(rows.is_float32, rows.value, k))
 
 
 # -- kernel values ---------------------------------------------------------------------------------
@@ -227,7 +217,7 @@ cdef double weighted_nonzeros(
 cdef bint is_sound(const Nonzeros *rows, int64_t n) noexcept nogil:
     """Whether the block holds the first n rows, no other, and nothing else; rows.start has `n` or
     more, and entries are read only if they are within the block."""
-    cdef int64_t at = 0, found = 0, held = 0, t, k, size = size_of(rows)
+    cdef int64_t at = 0, found = 0, held = 0, t, k, size = item_bytes(rows.is_float32)
     cdef double v
     if not 0 <= rows.taken[1] <= rows.taken[0] <= rows.room:
         return False

@@ -9,7 +9,6 @@ from edgesvm.core.kernels cimport Kernel, any_kernel_value, exp_, kernel_of
 from edgesvm.core.linalg cimport (
     BLOCK, lanes_dot, lanes_dot_rows, lanes_dot_square, lanes_dot_square_rows,
     lanes_square_distance, lanes_square_rows)
-from edgesvm.core.rng cimport rng_below, rng_next, rng_seed
 from edgesvm.core.rows cimport (
     ROWS_BLOCK, ROWS_WIDEST, any_kernel_values, block_kernel_values, lanes_block_kernel_values,
     lanes_block_turn, lanes_kernel_values, rows_block_dot, rows_block_turn, rows_block_weigh)
@@ -126,25 +125,6 @@ def weighted_view(cnp.ndarray weight, cnp.ndarray k, bint by_lanes):
     return out
 
 
-# -- random numbers: `state` is an ndarray of shape (4,), uint64, and advances in place ------------
-
-def seed_view(uint64_t seed):
-    """The state after seeding."""
-    cdef cnp.ndarray state = np.zeros(4, np.uint64)
-    rng_seed(<uint64_t *> data(state, 4), seed)
-    return state
-
-
-def next_view(cnp.ndarray state):
-    """The next 64 bits."""
-    return rng_next(<uint64_t *> data(state, 4))
-
-
-def below_view(cnp.ndarray state, int64_t n):
-    """A number below n, n >= 1."""
-    return rng_below(<uint64_t *> data(state, 4), n)
-
-
 # -- tiles -----------------------------------------------------------------------------------------
 
 cdef class TilesView:
@@ -175,19 +155,18 @@ cdef class TilesView:
 
     def put(self, int64_t t, x):
         cdef cnp.ndarray row = self.row(x)
-        put_row(&self.rows, self.place(t), cnp.PyArray_DATA(row))
+        put_row(&self.rows, t, cnp.PyArray_DATA(row))
 
     def get(self, int64_t t):
         cdef cnp.ndarray row = np.empty(self.rows.width, self.dtype)
-        get_row(&self.rows, self.place(t), cnp.PyArray_DATA(row))
+        get_row(&self.rows, t, cnp.PyArray_DATA(row))
         return row
 
     def swap(self, int64_t s, int64_t t):
-        swap_rows(&self.rows, self.place(s), self.place(t))
+        swap_rows(&self.rows, s, t)
 
     def clear(self, int64_t n):
-        if n:
-            clear_rows(&self.rows, self.place(n - 1) + 1)
+        clear_rows(&self.rows, n)
 
     def kernel_row(self, code, x, int64_t first, int64_t last):
         """k(x, row t), float32, for first <= t < last and all other rows of their tiles; else NaN
@@ -195,8 +174,6 @@ cdef class TilesView:
         cdef cnp.ndarray row = self.row(x)
         cdef cnp.ndarray out = np.full(self.memory.size // self.rows.width, np.nan, np.float32)
         cdef Kernel kernel = kernel_of(code)
-        if not 0 <= first <= last <= self.n:
-            raise IndexError(f"rows {first} to {last} of {self.n}")
         kernel_row(&self.rows, &kernel, cnp.PyArray_DATA(row), first, last,
                    <float *> cnp.PyArray_DATA(out))
         return out
@@ -230,8 +207,6 @@ cdef class TilesView:
         cdef float *row[TILES_ROWS]
         cdef int64_t j
         cdef Kernel kernel = kernel_of(code)
-        if points.n > TILES_ROWS:
-            raise ValueError(f"{points.n} points, at most {TILES_ROWS}")
         for j in range(points.n):
             row[j] = <float *> cnp.PyArray_DATA(out) + j * out.shape[1]
         kernel_rows(&self.rows, &kernel, &points.rows, points.n, n, row)
@@ -245,13 +220,5 @@ cdef class TilesView:
         return kernel_noise(&self.rows, &kernel, len(values), <double *> cnp.PyArray_DATA(values),
                             cnp.PyArray_DATA(point))
 
-    cdef int64_t place(self, int64_t t) except -1:
-        if not 0 <= t < self.n:
-            raise IndexError(f"row {t} of {self.n}")
-        return t
-
     cdef cnp.ndarray row(self, x):
-        row = np.ascontiguousarray(x, self.dtype)
-        if row.shape != (self.rows.width,):
-            raise ValueError(f"a row of shape {row.shape}")
-        return row
+        return np.ascontiguousarray(x, self.dtype)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.core.views import below_view, seed_view
 from edgesvm.errors import refusal, too_long
 from edgesvm.learners.papers.enclosing.constants import (
     FAR,
@@ -18,6 +17,7 @@ from edgesvm.learners.papers.enclosing.constants import (
 )
 from reference.kernel_core import KernelCoreRef
 from reference.nonzeros import NonzerosRef
+from reference.rng import below, seeded
 from reference.smo import SMORef
 
 
@@ -307,7 +307,7 @@ class EnclosingCoreRef(KernelCoreRef):
 
     def begin(self, seed):
         self.budget, self.streaming, self.is_full = self.max_iter, False, False
-        self.draws = seed_view(seed)
+        self.draws = seeded(seed)
 
     def end(self):
         self.clear_block()
@@ -317,7 +317,7 @@ class EnclosingCoreRef(KernelCoreRef):
 
     def draw(self, n, numbers):
         for i in range(len(numbers)):
-            numbers[i] = below_view(self.draws, n)
+            numbers[i] = below(self.draws, n)
 
     @property
     def n_moves(self):

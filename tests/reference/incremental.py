@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.core.views import below_view, seed_view
+from reference.rng import below, seeded
 from reference.smo import SMORef
 from reference.smo_core import SmoCoreRef
 
@@ -107,13 +107,13 @@ class IncrementalSVMCoreRef(RetrainedSVMCoreRef):
         super().__init__(*common, scheme=scheme, **params)
         self.errors_kept, self.correct_kept = errors_kept, correct_kept
         if scheme == "active" and not self.views["rng"].any():
-            self.views["rng"][:] = seed_view(seed)
+            self.views["rng"][:] = seeded(seed)
 
     def wants(self, yf):
         if self.scheme != "active":
             return super().wants(yf)
         share = self.errors_kept if yf <= 0 else self.correct_kept
-        return below_view(self.views["rng"], 1 << 53) < share * (1 << 53)
+        return below(self.views["rng"], 1 << 53) < share * (1 << 53)
 
     @property
     def n_trained(self):

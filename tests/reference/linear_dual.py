@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.views import below_view, seed_view
 from edgesvm.learners.batch.constants import SUM_SQUARE
+from reference.rng import below, seeded
 from reference.smo import SMORef
 
 
@@ -26,7 +26,7 @@ class LinearDualRef:
         self.recompute()
         self.rho = SUM_SQUARE * self.square.mean() if self.square.any() else 1.0
         self.b, self.total = self.intercept, self.beta.sum()
-        self.order, self.draws = np.arange(n), seed_view(0)
+        self.order, self.draws = np.arange(n), seeded(0)
         self.at = self.n_active = n
         self.pass_tol, self.pass_most, self.pass_least = tol, self.most, self.least
         if self.most - self.least >= tol:
@@ -45,7 +45,7 @@ class LinearDualRef:
 
     def visit(self):
         order, n = self.order, self.n_active
-        j = self.at + below_view(self.draws, n - self.at)
+        j = self.at + below(self.draws, n - self.at)
         t = order[j]
         g, beta = self.y[t] - self.X[t] @ self.w, self.beta[t]
         grows, falls = beta < self.high[t], beta > self.low[t]

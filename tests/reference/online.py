@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.core.views import below_view, seed_view
 from edgesvm.learners.papers.online.constants import (
     AT_BOUND,
     FORGETRON_SHARE,
@@ -16,6 +15,7 @@ from edgesvm.learners.papers.online.constants import (
 )
 from reference.core import ReferenceCore
 from reference.kernel_core import KernelCoreRef
+from reference.rng import below, seeded
 
 
 class LinearCoreRef(ReferenceCore):
@@ -141,7 +141,7 @@ class KernelPerceptronCoreRef(ExpansionCoreRef):
         super().__init__(*common, kernel=kernel)
         self.when_full = when_full
         if not self.views["rng"].any():
-            self.views["rng"][:] = seed_view(seed)
+            self.views["rng"][:] = seeded(seed)
 
     def step(self, x, y, weight):
         status = self.refuses(x, weight)
@@ -157,7 +157,7 @@ class KernelPerceptronCoreRef(ExpansionCoreRef):
             v["n_ignored"] += 1
             return Status.UNCHANGED
         elif self.when_full == "random":
-            i = below_view(v["rng"], M)
+            i = below(v["rng"], M)
         else:
             i = int(v["oldest"])
             v["oldest"][...] = (i + 1) % M

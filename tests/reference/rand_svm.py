@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.views import below_view, seed_view
 from reference.nonzeros import NonzerosRef
+from reference.rng import below, seeded
 
 
 class WorkingSetRef:
@@ -16,7 +16,7 @@ class WorkingSetRef:
         self.slots, self.weights, self.numbers = (views[f"drawn_{n}"] for n in names)
         self.views, self.rows = views, views.get("drawn_rows")
         self.draws = views["draws"]
-        self.draws[:] = seed_view(seed)
+        self.draws[:] = seeded(seed)
         self.n_kept = self.n_drawn = self.n_offered = self.room = 0
 
     @property
@@ -46,7 +46,7 @@ class WorkingSetRef:
         place = self.n_drawn
         self.n_offered += 1
         if self.n_drawn == self.room:
-            place = below_view(self.draws, self.n_offered)
+            place = below(self.draws, self.n_offered)
             if place >= self.room:
                 return
         else:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.core.views import below_view, seed_view
 from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET, most_iterations
 from reference.linear_dual import LinearDualRef
 from reference.nonzeros import NonzerosRef
+from reference.rng import below, seeded
 from reference.smo import SMORef
 from reference.smo_core import SmoCoreRef
 
@@ -42,7 +42,7 @@ class StoreSVMCoreRef(SmoCoreRef):
         self.max_samples, self.when_full = max_samples, when_full
         self.smo: Any = None  # while solving
         if when_full == "random" and not self.views["rng"].any():
-            self.views["rng"][:] = seed_view(seed)
+            self.views["rng"][:] = seeded(seed)
 
     def rows(self, n):
         if self.nonzeros is not None:
@@ -75,7 +75,7 @@ class StoreSVMCoreRef(SmoCoreRef):
         if self.when_full == "oldest":
             return n % self.max_samples
         if self.when_full == "random":
-            draw = below_view(self.views["rng"], n + 1)
+            draw = below(self.views["rng"], n + 1)
             return draw if draw < self.max_samples else -1
         return -2
 

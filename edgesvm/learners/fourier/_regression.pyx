@@ -1,28 +1,13 @@
 """Regressors of a stream, compiled: what is learned of the target y, and three kinds of weights.
+Steps, forecast and interval are as `FourierSVR` says.
 
-The weights answer f(x) in deviations s from the mean m of the targets, which are running ones, so
-the prediction is m + s f(x), limited to the range of the targets. A step moves the weights by the
-slope g of the loss at the innovation
-
-    e = r - rho r_before,     r = (y - m) / s - f(x),
-
-rho being the correlation of residuals that follow each other. The sample that follows the last one
-learned has a second answer, c.(f, (y_before - m) / s, f_before), by recursive least squares from
-(1, 0, 0). Each answer has an interval, as the public classes say.
-
-AdaGradSVR has the features x and 1, FourierSVR those of `_fourier.pyx`, W of them:
-
-    G_d += (g f_d)^2      w_d += rate g f_d / sqrt(G_d)
-
-and what the features of width k had in the value times the slope, c_k = g w_k.f_k, moves the
-amplitudes.
+The features of FourierSVR are those of `_fourier.pyx`; what the features of width k had in the
+value times the slope, c_k = g w_k.f_k, moves the amplitudes.
 
 FourierRLS keeps the covariance P of the weights as U D U', U with a unit diagonal; its columns lie
 one behind the other (Bierman 1976):
 
     v = U'f,   P <- (P - P f f'P / a) / forgetting,   w += P f g / a,   a = noise + f'P f
-
-No variance D_c rises above that before the first sample.
 """
 
 cimport cython

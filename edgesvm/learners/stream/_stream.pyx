@@ -28,8 +28,8 @@ from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.error_rate cimport LAST, MEAN, mean_decides, note_error
 from edgesvm.core.kernels cimport RBF
 from edgesvm.core.linalg cimport (
-    BLOCK, add_scaled, approach, axpby, dot, dot_rows, dot_square, dot_square_rows, item_bytes,
-    real)
+    BLOCK, add_scaled, any_dot, approach, axpby, dot, dot_rows, dot_square, dot_square_rows,
+    item_bytes, real)
 from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST, rows_block_weigh
 from edgesvm.core.status cimport BAD_WEIGHT, CHANGED, NOT_FINITE, UNCHANGED, Status
 from edgesvm.learners._forgetting cimport Forgetting, weight_left
@@ -898,9 +898,7 @@ cdef class StreamSVMCore(LearnerCore):
         return sqrt(self.balls.square[i]) + (0.0 if self.lower else self.balls.radius[i])
 
     cdef double row_square(self, const char *row) noexcept nogil:
-        if self.is_float32:
-            return dot(<const float *> row, <const float *> row, self.width)
-        return dot(<const double *> row, <const double *> row, self.width)
+        return any_dot(self.is_float32, row, row, self.width)
 
     cdef bint row_out_of_range(self, const char *row) noexcept nogil:
         return out_of_range(self.row_square(row))
@@ -913,13 +911,7 @@ cdef class KernelStreamSVMCore(KernelCore):
     """The ball in a kernel's feature space, with a fixed number of vectors.
 
     The centre is w = sum_i a_i y_i phi(x_i) over at most `max_vectors` vectors, a >= 0, sum a = 1.
-
-    When there is no room, with when_full="share", the older vector of the smallest share a_i is
-    removed and that share goes to the vector z_j nearest to it. With bound="upper" R grows by a_i
-    |z_j - z_i|, as the centre moves; with "lower" V is recomputed.
-
-    With when_full="newton" the ball ends there and the vectors stay. f = sum_j a_j y_j k(z_j, .)
-    goes on towards the minimum of the same l2-SVM over their span,
+    After the ball f = sum_j a_j y_j k(z_j, .) goes on towards the minimum over their span of
 
         |f|^2 / 2 + C / 2 sum_t max(0, 1 - y_t f(x_t))^2,
 

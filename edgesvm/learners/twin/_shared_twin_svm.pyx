@@ -1,21 +1,13 @@
 """SharedTwinSVM, compiled: one dictionary of twins, and a coefficient of each twin for each class.
 
-At first the twins move. A twin is a mean of samples of one class, s of them by weight. Of M twins
-and a new sample, the two of one class with the least distortion
+While twins move, the two of one class with the least s_i s_j / (s_i + s_j) |q_i - q_j|^2 become one
+(Wang & Vucetic 2009, 4.2.1), s being weights. The block of the factor L holds these distortions.
 
-    s_i s_j / (s_i + s_j) |q_i - q_j|^2        (Wang & Vucetic 2009, 4.2.1)
-
-become one. Until `settle_after` samples are learned, the nearest twin's class is the answer.
-
-Then the twins stand still, and f_k(x) = c_k.v with v_i(x) = k(q_i, x) + lift; the lift stands for
-the intercept. c is learned by AROW (Crammer, Kulesza & Dredze 2009), one
-class against the rest, with y_k = 1 for the sample's class and -1 for others. All classes share one
-precision of c_k, P = K + lift + RIDGE at first. Where the sample's class is ahead of another by
-less than 1, each k with y_k f_k(x) < 1 leads to
+Then f_k(x) = c_k.v with v_i(x) = k(q_i, x) + lift; the lift stands for the intercept. All classes
+share one precision P = L L', K + lift + RIDGE at first. Where the sample's class is not ahead of
+another by 1, each k with y_k f_k(x) < 1 leads to (AROW; Crammer, Kulesza & Dredze 2009)
 
     c_k += y_k (1 - y_k f_k(x)) / (v.P^-1 v + r) P^-1 v,    and then P += v v^T / r
-
-While the twins move, the block of the factor L of P holds their distortions. Time: O(M D + M^2).
 """
 
 cimport cython

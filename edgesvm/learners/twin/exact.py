@@ -51,6 +51,8 @@ divisor = between(1e-100, 1e100)  # what it divides stays finite
 class MarginSetLearner(KernelLearner):
     """Base of the learners that keep a margin set with its factor."""
 
+    _unit: ClassVar[str] = "mu"  # what the solver's numbers are measured in
+
     n_path_events_ = Counter("Events: times a twin reached or left a step.")
     n_exchanges_ = Counter("Times two twins were exchanged along a null direction.")
     n_refactored_ = Counter("Times the factor of the margin set was recomputed.")
@@ -94,15 +96,15 @@ class MarginSetLearner(KernelLearner):
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """Coefficients of the decision value, ndarray of shape (1, n), float64; they sum to 0."""
+        """Coefficients of what is decided, ndarray of shape (1, n), float64; they sum to 0."""
         core = self._fitted
-        return core.labels.sign * (self._held("coef") / core.views["mu"])[None, :]
+        return core.labels.sign * (self._held("coef") / core.views[self._unit])[None, :]
 
     @property
     def intercept_(self) -> np.ndarray:
         """The intercept b, ndarray of shape (1,), float64."""
         core = self._fitted
-        return core.labels.sign * np.array([float(core.views["b"] / core.views["mu"])])
+        return core.labels.sign * np.array([float(core.views["b"] / core.views[self._unit])])
 
     @property
     def margin_(self) -> np.ndarray:
@@ -133,13 +135,17 @@ class AdiabaticLearner(MarginSetLearner):
         return most * slots + packed_length(most)
 
 
-class SampleVectors(MarginSetLearner):
-    """The vectors of a learner whose twins are samples, with weight on one side only."""
+class StoredSamples(MarginSetLearner):
+    """A learner whose twins are samples."""
 
     @property
     def vectors_(self) -> np.ndarray:
         """Stored samples, in the order learned, ndarray of shape (n, n_features), a copy."""
         return self._held("vectors").copy()
+
+
+class SampleVectors(StoredSamples):
+    """A learner whose twins are samples with labels, with weight on one side only."""
 
     @property
     def labels_(self) -> np.ndarray:
@@ -153,7 +159,7 @@ class SampleVectors(MarginSetLearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IncrementalDecrementalLearner(AdiabaticLearner):
+class IncrementalDecrementalLearner(AdiabaticLearner, StoredSamples):
     """Base of `IncrementalDecrementalSVM` and `IncrementalDecrementalSVR`."""
 
     shuffles: ClassVar[bool] = False  # exact, or of the last samples
@@ -326,6 +332,7 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
     array([0.84, 0.14])
     """
 
+    _unit: ClassVar[str] = "nu"
     _compiled = IncrementalDecrementalSVRCore
     _param_order = ("max_vectors", *KERNEL, "C", "epsilon", "when_full", "max_margin", "dtype")
 
@@ -354,11 +361,6 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
     # -- what was learned --------------------------------------------------------------------------
 
     @property
-    def vectors_(self) -> np.ndarray:
-        """Stored samples, in the order learned, ndarray of shape (n, n_features), a copy."""
-        return self._held("vectors").copy()
-
-    @property
     def targets_(self) -> np.ndarray:
         """Their targets, ndarray of shape (n,), float64, a copy."""
         return self._held("targets").copy()
@@ -367,18 +369,6 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
     def sample_weights_(self) -> np.ndarray:
         """Their weights, ndarray of shape (n,), float64, a copy."""
         return self._held("s_plus").copy()
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        """Coefficients of the prediction, ndarray of shape (1, n), float64; they sum to 0."""
-        core = self._fitted
-        return (self._held("coef") / core.views["nu"])[None, :]
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """The intercept b, ndarray of shape (1,), float64."""
-        core = self._fitted
-        return np.array([float(core.views["b"] / core.views["nu"])])
 
 
 @registered
