@@ -17,8 +17,6 @@ cdef extern from "<stdint.h>" nogil:
 cdef class SampleRing:
     cdef readonly Py_ssize_t capacity, n_features
     cdef readonly int64_t pushed, entered, released, dropped, high_water
-    cdef readonly str policy
-    cdef bint _drop_oldest
     cdef Py_ssize_t _head, _count, _taken
     cdef object _arrays             # X, y, has_label, weight, sequence: take() returns slices
     cdef float[:, ::1] _X           # (capacity, d)

@@ -16,28 +16,23 @@ with targets 20 more a sample and 4 more a label.
 
     labels  = matched + duplicate + expired + unknown + dropped + handed_on + queued
     samples = matched + expired + unlabelled + waiting + claimed   (that arrived without a label)
-
-An outbox holds bytes for a port that may not accept them yet. A frame that does not fit is dropped
-whole, so a node that does not read costs predictions and nothing else.
 """
 
 cimport cython
 cimport numpy as cnp
 from libc.math cimport NAN, isnan
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy
 
 from typing import NamedTuple
 
 import numpy as np
 
 from edgesvm.link._frames cimport CRC_BYTES, HEADER_BYTES, PROTOCOL_VERSION, cobs_encode, crc32
-from edgesvm.link._frames cimport max_encoded_length, store_u16, store_u32
+from edgesvm.link._frames cimport store_u16, store_u32
 from edgesvm.link._keyed cimport MOST_ADDED, Authenticator
 
 cnp.import_array()
-
-POLICIES = ("drop_oldest", "drop_newest")
 
 cdef Py_ssize_t LABEL_BYTES = 8 + 1 + 4 + 4 + 4
 cdef Py_ssize_t LONGEST = 1 << 20  # a larger step begins a new epoch
@@ -46,6 +41,7 @@ cdef enum:
     PREDICTION = 0x20  # as in wire.py
     PREDICTION_RAW = 24  # header, u32 sequence, i16 label, u16 flags, f32 score, CRC
     ESTIMATE_RAW = 44    # header, u32 sequence, u16 flags, u16 0, f64 value, low and high, CRC
+    LONGEST_ANSWER = ESTIMATE_RAW + MOST_ADDED
 
 
 class Batch(NamedTuple):
@@ -64,7 +60,8 @@ class Batch(NamedTuple):
 
 @cython.final
 cdef class SampleRing:
-    """Fixed-capacity queue of samples.
+    """Fixed-capacity queue of samples. When it is full the oldest is dropped; rows taken but not
+    released are in use and stay: while there are any, the newest is dropped.
 
     Parameters
     ----------
@@ -72,9 +69,6 @@ cdef class SampleRing:
         Rows, at least 1.
     n_features : int
         d, at least 1.
-    policy : {"drop_oldest", "drop_newest"}
-        Which sample is dropped when the ring is full. Rows taken but not released are in use and
-        stay; while there are any, the newest sample is dropped.
     targets : bool
         Whether labels are numbers, float64, and not class indices.
 
@@ -90,16 +84,11 @@ cdef class SampleRing:
         A parameter is out of range.
     """
 
-    def __cinit__(self, Py_ssize_t capacity, Py_ssize_t n_features, policy="drop_oldest",
-                  targets=False):
+    def __cinit__(self, Py_ssize_t capacity, Py_ssize_t n_features, targets=False):
         if capacity < 1 or n_features < 1:
             raise ValueError(f"capacity={capacity} and n_features={n_features} must be at least 1")
-        if policy not in POLICIES:
-            raise ValueError(f"policy={policy!r} must be one of {POLICIES}")
         self.capacity = capacity
         self.n_features = n_features
-        self.policy = policy
-        self._drop_oldest = policy == "drop_oldest"
         X = np.zeros((capacity, n_features), np.float32)
         self._targets = targets
         y = np.zeros(capacity, np.float64 if targets else np.int32)
@@ -183,12 +172,12 @@ cdef class SampleRing:
 
     cdef bint push(self, const float *x, uint32_t sequence, double label, bint has_label,
                    float weight) noexcept nogil:
-        """Copy a sample into the ring, or drop one by the policy; False if it was this one."""
+        """Copy a sample into the ring, or drop one; False if it was this one."""
         cdef Py_ssize_t at
         self.pushed += 1
         if self._count == self.capacity:
             self.dropped += 1
-            if self._taken or not self._drop_oldest:
+            if self._taken:
                 return False
             self._head = 0 if self._head + 1 == self.capacity else self._head + 1
             self._count -= 1
@@ -569,99 +558,47 @@ cdef class LateLabels:
         return self._slot(behind)
 
 
-@cython.final
-cdef class Outbox:
-    """Fixed buffer of bytes to be written.
+# Answers.
 
-    Parameters
-    ----------
-    capacity : int
-        Bytes, at least 64.
-    """
+def encode_prediction(uint16_t schema_id, uint32_t frame_sequence, uint32_t sequence, int16_t label,
+                      uint16_t flags, float score, Authenticator guard=None):
+    """The bytes of a PREDICTION frame, with a tag of the guard's."""
+    cdef uint8_t[LONGEST_ANSWER] raw
+    begin(raw, schema_id, frame_sequence, sequence)
+    store_u16(raw + HEADER_BYTES + 4, <uint16_t> label)
+    store_u16(raw + HEADER_BYTES + 6, flags)
+    memcpy(raw + HEADER_BYTES + 8, &score, sizeof(score))
+    return ended(raw, PREDICTION_RAW - CRC_BYTES, guard)
 
-    cdef readonly Py_ssize_t capacity
-    cdef Py_ssize_t _count
-    cdef uint8_t[::1] _bytes
 
-    def __cinit__(self, Py_ssize_t capacity=4096):
-        if capacity < 64:
-            raise ValueError(f"outbox capacity={capacity} must be at least 64 bytes")
-        self.capacity = capacity
-        self._bytes = np.zeros(capacity, np.uint8)
+def encode_estimate(uint16_t schema_id, uint32_t frame_sequence, uint32_t sequence, uint16_t flags,
+                    double value, double low, double high, Authenticator guard=None):
+    """The bytes of a PREDICTION frame of a target, with a tag of the guard's."""
+    cdef uint8_t[LONGEST_ANSWER] raw
+    cdef double[3] numbers = [value, low, high]
+    begin(raw, schema_id, frame_sequence, sequence)
+    store_u16(raw + HEADER_BYTES + 4, flags)
+    store_u16(raw + HEADER_BYTES + 6, 0)
+    memcpy(raw + HEADER_BYTES + 8, numbers, sizeof(numbers))
+    return ended(raw, ESTIMATE_RAW - CRC_BYTES, guard)
 
-    def __len__(self):
-        return self._count
 
-    def append(self, const uint8_t[::1] data):
-        """Queue `data`; False, with nothing queued, if it does not fit."""
-        cdef Py_ssize_t n = data.shape[0]
-        if n > self.capacity - self._count:
-            return False
-        if n:
-            memcpy(&self._bytes[self._count], &data[0], n)
-            self._count += n
-        return True
+cdef void begin(uint8_t *raw, uint16_t schema_id, uint32_t frame_sequence,
+                uint32_t sequence) noexcept:
+    """The header of a PREDICTION, and the number of its sample."""
+    raw[0] = PREDICTION
+    raw[1] = PROTOCOL_VERSION << 4
+    store_u16(raw + 2, schema_id)
+    store_u32(raw + 4, frame_sequence)
+    store_u32(raw + HEADER_BYTES, sequence)
 
-    def prediction(self, uint16_t schema_id, uint32_t frame_sequence,
-                   uint32_t sequence, int16_t label, uint16_t flags, float score,
-                   Authenticator guard=None):
-        """Queue a PREDICTION frame; False, with nothing queued, if it does not fit."""
-        cdef uint8_t[PREDICTION_RAW + MOST_ADDED] raw
-        if not self._has_room(PREDICTION_RAW, guard):
-            return False
-        self._begin(raw, schema_id, frame_sequence, sequence)
-        store_u16(raw + HEADER_BYTES + 4, <uint16_t> label)
-        store_u16(raw + HEADER_BYTES + 6, flags)
-        memcpy(raw + HEADER_BYTES + 8, &score, sizeof(score))
-        self._end(raw, PREDICTION_RAW - CRC_BYTES, guard)
-        return True
 
-    def estimate(self, uint16_t schema_id, uint32_t frame_sequence, uint32_t sequence,
-                 uint16_t flags, double value, double low, double high, Authenticator guard=None):
-        """Queue a PREDICTION frame of a target; False, with nothing queued, if it does not fit."""
-        cdef uint8_t[ESTIMATE_RAW + MOST_ADDED] raw
-        cdef double[3] numbers = [value, low, high]
-        if not self._has_room(ESTIMATE_RAW, guard):
-            return False
-        self._begin(raw, schema_id, frame_sequence, sequence)
-        store_u16(raw + HEADER_BYTES + 4, flags)
-        store_u16(raw + HEADER_BYTES + 6, 0)
-        memcpy(raw + HEADER_BYTES + 8, numbers, sizeof(numbers))
-        self._end(raw, ESTIMATE_RAW - CRC_BYTES, guard)
-        return True
-
-    cdef bint _has_room(self, Py_ssize_t raw_length, Authenticator guard):
-        raw_length += 0 if guard is None else MOST_ADDED
-        return max_encoded_length(raw_length) + 1 <= self.capacity - self._count
-
-    cdef void _begin(self, uint8_t *raw, uint16_t schema_id, uint32_t frame_sequence,
-                     uint32_t sequence) noexcept:
-        """The header of a PREDICTION, and the number of its sample."""
-        raw[0] = PREDICTION
-        raw[1] = PROTOCOL_VERSION << 4
-        store_u16(raw + 2, schema_id)
-        store_u32(raw + 4, frame_sequence)
-        store_u32(raw + HEADER_BYTES, sequence)
-
-    cdef int _end(self, uint8_t *raw, Py_ssize_t end, Authenticator guard) except -1:
-        """Close the frame in raw[:end], and queue it."""
-        if guard is not None:
-            end = guard.seal(raw, end)
-        store_u32(raw + end, crc32(raw, end))
-        self._count += cobs_encode(raw, end + CRC_BYTES, &self._bytes[self._count])
-        self._bytes[self._count] = 0
-        self._count += 1
-        return 0
-
-    def pending(self):
-        """A copy of the queued bytes."""
-        return bytes(self._bytes[:self._count])
-
-    def consume(self, Py_ssize_t n):
-        """Remove the first `n` bytes, which have been written."""
-        if not 0 <= n <= self._count:
-            raise ValueError(f"consume({n}): n must be 0 to {self._count}, the bytes queued")
-        if n == 0:
-            return
-        self._count -= n
-        memmove(&self._bytes[0], &self._bytes[0] + n, self._count)
+cdef bytes ended(uint8_t *raw, Py_ssize_t end, Authenticator guard):
+    """The frame in raw[:end], closed and encoded."""
+    cdef uint8_t[LONGEST_ANSWER + 2] run  # one byte of COBS, and the delimiter
+    if guard is not None:
+        end = guard.seal(raw, end)
+    store_u32(raw + end, crc32(raw, end))
+    end = cobs_encode(raw, end + CRC_BYTES, run)
+    run[end] = 0
+    return (<const char *> run)[:end + 1]

@@ -10,6 +10,7 @@ from edgesvm.errors import LinkDown, NoSchema, VersionMismatch
 from edgesvm.link import wire
 from edgesvm.link._frames import FrameDecoder, ValueGate
 from edgesvm.link._keyed import Authenticator
+from edgesvm.link._ring import encode_estimate, encode_prediction
 from edgesvm.link._samples import SampleReceiver
 from edgesvm.link.control import ScaleTable
 from edgesvm.link.link import AWAY, HEARTBEAT_EVERY, Link, SampleSchema
@@ -392,20 +393,15 @@ class BinaryLink(Link):
         # A frame that does not fit may be lost: all of these are sent again.
         encode = wire.encode_frame if self.guard is None else self.guard.encode_frame
         frame = encode(kind, body, sequence=self._control_sequence)
-        if self._outbox.append(frame):
+        if self._put(frame):
             self._control_sequence += 1
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         if self._wire_schema is not None and self._wire_schema.targets:  # of a watch
             return self._queue_estimate(sequence, flags, label, 0.0, 0.0)
-        queued = self._outbox.prediction(
-            self._schema_id,
-            self._prediction_sequence & 0xFFFFFFFF,
-            sequence,
-            label,
-            flags,
-            score,
-            self.guard,
+        number = self._prediction_sequence & 0xFFFFFFFF
+        queued = self._put(
+            encode_prediction(self._schema_id, number, sequence, label, flags, score, self.guard)
         )
         self._prediction_sequence += queued
         return queued
@@ -414,14 +410,14 @@ class BinaryLink(Link):
         self, sequence: int, flags: int, value: float, low: float, high: float
     ) -> bool:
         number = self._prediction_sequence & 0xFFFFFFFF
-        queued = self._outbox.estimate(
-            self._schema_id, number, sequence, flags, value, low, high, self.guard
+        queued = self._put(
+            encode_estimate(self._schema_id, number, sequence, flags, value, low, high, self.guard)
         )
         self._prediction_sequence += queued
         return queued
 
     def _write_out(self, port: Port) -> None:
-        if not len(self._outbox):
+        if not self._outbox:
             return
         now = self._clock()
         if self._at_frame_end and now - self._last_write >= IDLE and port.write(b"\0") == 0:
@@ -429,7 +425,7 @@ class BinaryLink(Link):
         self._last_write = now
         super()._write_out(port)
         # A delimiter must not split a frame that a full port accepted only in part.
-        self._at_frame_end = len(self._outbox) == 0
+        self._at_frame_end = not self._outbox
 
     def _uptime_ms(self, now: float) -> int:
         return int(1000 * (now - self._born)) & 0xFFFFFFFF

@@ -15,12 +15,11 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 from edgesvm.errors import LinkDown, NoSchema, SchemaChanged
-from edgesvm.link._ring import Batch, LateLabel, LateLabels, LateSample, Outbox, SampleRing
+from edgesvm.link._ring import Batch, LateLabel, LateLabels, LateSample, SampleRing
 from edgesvm.link.freshness import Freshness
 from edgesvm.link.ports import READ_BYTES, Port
 from edgesvm.link.wire import REJECTED
 
-POLICIES = ("drop_oldest", "drop_newest")
 BACK_OFF_FIRST = 0.1  # seconds
 BACK_OFF_LAST = 5.0
 HEARTBEAT_EVERY = 1.0
@@ -29,8 +28,9 @@ SILENT_AFTER = max(3 * HEARTBEAT_EVERY, 5.0)
 # Of the time between two reads, beyond the wait of the second, so much counts, in seconds. Who does
 # not read cannot know what has arrived: a stopped or busy host must not blame the node.
 AWAY = 1.0
-# Bytes read at a time while the ring is full; the policy decides which samples are dropped.
+# Bytes read at a time while the ring is full, and samples are dropped.
 FULL_RING_BYTES = 4096
+LEAST_OUTBOX = 64  # bytes: one prediction
 # Log lines of the node kept for the reader; the oldest are dropped.
 LOGS = 16
 
@@ -83,7 +83,6 @@ class Link(ABC):
         label: str = "last",
         targets: bool | None = False,
         ring: int = 256,
-        policy: str = "drop_oldest",
         handshake_timeout: float = 10.0,
         outbox_bytes: int = 4096,
         late_labels: int = 0,
@@ -92,14 +91,14 @@ class Link(ABC):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        if policy not in POLICIES:
-            raise ValueError(f"policy={policy!r} must be one of {POLICIES}")
         if n_features is not None and n_features < 1:
             raise ValueError(f"n_features={n_features} must be at least 1")
         if ring < 1:
             raise ValueError(f"ring={ring} must be at least 1 sample")
         if not silent_after >= SILENT_AFTER:
             raise ValueError(f"silent_after={silent_after} must be at least {SILENT_AFTER} s")
+        if outbox_bytes < LEAST_OUTBOX:
+            raise ValueError(f"outbox_bytes={outbox_bytes} must be at least {LEAST_OUTBOX}")
         if late_labels < 0:
             raise ValueError(f"late_labels={late_labels} must be at least 0")
         self.name = name
@@ -119,13 +118,14 @@ class Link(ABC):
         self._parser = parser
         self._ring: SampleRing | None = None
         self._ring_rows = ring
-        self._policy = policy
         self._n_features = n_features
         # Who takes either reads labels as numbers: classes are some too.
         self._label, self._targets = label, targets is not False
         self._takes_either = targets is None
         self._handshake_timeout = handshake_timeout
-        self._outbox = Outbox(outbox_bytes)
+        # Bytes for a port that may not accept them yet. A frame that does not fit is dropped whole,
+        # so a node that does not read costs predictions and nothing else.
+        self._outbox, self._outbox_bytes = bytearray(), outbox_bytes
         self._late_rows = late_labels if label != "none" else 0
         self._logs: deque[str] = deque(maxlen=LOGS)
         self._silent_after = silent_after
@@ -207,7 +207,7 @@ class Link(ABC):
         self._port = self._opener()
         try:
             self._parser.resync()
-            self._outbox.consume(len(self._outbox))
+            self._outbox.clear()
             self._handshake()
         except LinkDown:
             self._port_lost()
@@ -306,7 +306,7 @@ class Link(ABC):
         """Write queued bytes, read once, and decode.
 
         While the ring has room, no more is read than fits, so a reader that takes all rows after
-        each poll loses none. If the ring is full, the policy decides what is dropped.
+        each poll loses none. If the ring is full, the oldest rows are dropped.
 
         Parameters
         ----------
@@ -440,7 +440,7 @@ class Link(ABC):
 
     def _make_ring(self, n_features: int) -> SampleRing:
         if self._ring is None:
-            self._ring = SampleRing(self._ring_rows, n_features, self._policy, self._targets)
+            self._ring = SampleRing(self._ring_rows, n_features, self._targets)
         return self._ring
 
     def _make_late(self, n_features: int) -> LateLabels | None:
@@ -507,6 +507,12 @@ class Link(ABC):
         self.predictions_dropped += not queued
         return queued
 
+    def _put(self, data: bytes) -> bool:
+        fits = len(self._outbox) + len(data) <= self._outbox_bytes
+        if fits:
+            self._outbox += data
+        return fits
+
     def flush(self) -> None:
         """Write what the port accepts at once; the rest stays queued. Raises LinkDown if the link
         is not open.
@@ -524,8 +530,8 @@ class Link(ABC):
         return None
 
     def _write_out(self, port: Port) -> None:
-        if len(self._outbox):
-            self._outbox.consume(port.write(self._outbox.pending()))
+        if self._outbox:
+            del self._outbox[: port.write(bytes(self._outbox))]
 
     def _answer_refused(self) -> None:
         for sequence in self._parser.gate.take_refused():
@@ -557,7 +563,7 @@ class Link(ABC):
 
     def memory(self) -> list[tuple[str, int]]:
         """The buffers of the link: a list of (name, bytes)."""
-        return [*self._parser.memory(), ("outbox", self._outbox.capacity)]
+        return [*self._parser.memory(), ("outbox", self._outbox_bytes)]
 
     @property
     def nbytes(self) -> int:

@@ -27,7 +27,6 @@ def open_link(
     label: str | int = "last",
     targets: bool | None = False,
     ring: int = 256,
-    policy: str = "drop_oldest",
     max_raw: int | None = None,
     handshake_timeout: float = 10.0,
     outbox_bytes: int = 4096,
@@ -64,9 +63,7 @@ def open_link(
         too. A feature may be missing, which is NaN. Predictions go back by `Link.send_estimate`.
         None: either, for who uses no labels.
     ring : int
-        Samples held for the reader.
-    policy : {"drop_oldest", "drop_newest"}
-        Which sample is dropped when the ring is full.
+        Samples held for the reader; if it is full the oldest are dropped.
     max_raw : int, optional
         Longest binary frame accepted, in bytes before COBS. By default what `n_features` needs, at
         least 254; 4100 (1,020 features) if `n_features` is not given.
@@ -148,7 +145,6 @@ def open_link(
         label=label,
         targets=targets,
         ring=ring,
-        policy=policy,
         handshake_timeout=handshake_timeout,
         outbox_bytes=outbox_bytes,
         late_labels=late_labels,

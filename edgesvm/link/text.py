@@ -265,13 +265,13 @@ class TextLink(Link):
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
         named = self.class_names[label] if self.class_names else str(label)
-        return self._outbox.append(b"!%d %s %d %.6g\n" % (sequence, named.encode(), flags, score))
+        return self._put(b"!%d %s %d %.6g\n" % (sequence, named.encode(), flags, score))
 
     def _queue_estimate(
         self, sequence: int, flags: int, value: float, low: float, high: float
     ) -> bool:
         line = b"!%d %.9g %d %.9g %.9g\n" % (sequence, value, flags, low, high)
-        return self._outbox.append(line)
+        return self._put(line)
 
     def _least_row_bytes(self) -> int:
         d = self._n_features or 1 if self._ring is None else self._ring.n_features

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from edgesvm.link import FrameDecoder, wire
 from edgesvm.link._frames import cobs_decode_view, cobs_encode_view, crc32_view
-from edgesvm.link._ring import Outbox
+from edgesvm.link._ring import encode_prediction
 
 HAND_WORKED = [
     (b"", b"\x01"),
@@ -223,26 +223,6 @@ def test_any_division_gives_the_same_frames_and_identities_hold(pieces, cuts, re
 
 
 def test_compiled_prediction_equals_the_plain_one():
-    outbox = Outbox()
-    assert outbox.prediction(513, 6, 70000, -3, wire.TRAINED | wire.REJECTED, 0.75)
+    frame = encode_prediction(513, 6, 70000, -3, wire.TRAINED | wire.REJECTED, 0.75)
     body = wire.Prediction(70000, -3, wire.TRAINED | wire.REJECTED, 0.75).pack()
-    assert outbox.pending() == wire.encode_frame(wire.PREDICTION, body, schema_id=513, sequence=6)
-
-
-def test_outbox_drops_whole_frames_and_keeps_order():
-    outbox = Outbox(64)
-    assert outbox.prediction(0, 0, 0, 0, 0, 0.0)
-    assert outbox.prediction(0, 1, 1, 0, 0, 0.0)
-    before = outbox.pending()
-    assert not outbox.prediction(0, 2, 2, 0, 0, 0.0)
-    assert not outbox.append(b"x" * 13)
-    assert outbox.pending() == before
-    outbox.consume(26)
-    assert outbox.pending() == before[26:]
-    assert outbox.append(b"x" * 38)
-    assert len(outbox) == 64
-    for n in (-1, 65):
-        with pytest.raises(ValueError, match="consume"):
-            outbox.consume(n)
-    with pytest.raises(ValueError, match="capacity"):
-        Outbox(63)
+    assert frame == wire.encode_frame(wire.PREDICTION, body, schema_id=513, sequence=6)

@@ -133,7 +133,6 @@ def test_a_schema_that_cannot_be_used(clock, node, options, error, message):
         {"value_range": (0, float("inf"))},
         {"clip": True},
         {"label": "first"},
-        {"policy": "x"},
         {"ring": 0},
         {"n_features": 0},
         {"max_raw": 3},
@@ -334,6 +333,18 @@ def test_a_partial_write_is_finished_before_anything_else(clock):
         clock.now += 0.2  # longer than the silence after which a delimiter is sent first
     assert len(node.kinds(wire.PREDICTION)) == 1
     assert node.decoder.frames == node.decoder.ok
+
+
+def test_a_node_that_does_not_read_costs_whole_predictions_and_nothing_else(clock):
+    node = Node()
+    link, port = connect(clock, node, outbox_bytes=64)
+    port.deaf = True
+    assert [link.send_prediction(n, 1) for n in range(4)] == [True, True, False, False]
+    port.deaf = False
+    link.flush()
+    told = [wire.Prediction.unpack(frame.body).sequence for frame in node.kinds(wire.PREDICTION)]
+    assert told == [0, 1] and node.decoder.frames == node.decoder.ok
+    assert sound(link)["predictions_dropped"] == 2
 
 
 def test_the_rest_of_a_frame_does_not_go_to_the_next_port(clock):
@@ -611,9 +622,8 @@ def test_a_jump_of_the_numbers_drops_waiting_samples(clock):
     assert (sound(link)["seq_jump"], link.counters["late_unlabelled"]) == (2, 2)
 
 
-@pytest.mark.parametrize("policy", ["drop_oldest", "drop_newest"])
-def test_a_slow_reader_loses_labels_too_and_nothing_is_mixed_up(clock, policy):
-    link, port, node = late_link(clock, ring=4, policy=policy)
+def test_a_slow_reader_loses_labels_too_and_nothing_is_mixed_up(clock):
+    link, port, node = late_link(clock, ring=4)
     for n in range(50):
         port.inbox += node.sample(n) + label_frame(node, n, n % 3)
     while port.inbox:

@@ -14,9 +14,9 @@ from edgesvm.link._frames import SequenceWindow
 ID = 42
 
 
-def receiver(n_features=2, capacity=16, policy="drop_oldest", **options):
+def receiver(n_features=2, capacity=16, **options):
     made = SampleReceiver(FrameDecoder(), **options)
-    made.expect(ID, SampleRing(capacity, n_features, policy))
+    made.expect(ID, SampleRing(capacity, n_features))
     return made
 
 
@@ -170,23 +170,20 @@ def test_control_frames_are_yielded_in_order():
     assert len(into.ring) == 3
 
 
-@pytest.mark.parametrize(
-    ("policy", "kept"), [("drop_oldest", [6, 7, 8, 9]), ("drop_newest", [0, 1, 2, 3])]
-)
-def test_a_full_ring_drops_by_its_policy(policy, kept):
-    into = receiver(capacity=4, policy=policy)
+def test_a_full_ring_drops_the_oldest():
+    into = receiver(capacity=4)
     feed(into, *(sample(i) for i in range(10)))
     got = []
     while len(into.ring):
         rows = into.ring.take().sequence.tolist()
         got += rows
         into.ring.release(len(rows))
-    assert got == kept
+    assert got == [6, 7, 8, 9]
     assert (into.ring.dropped, into.ring.high_water, into.ring.pushed) == (6, 4, 10)
 
 
 def test_rows_in_use_are_not_overwritten():
-    ring = SampleRing(4, 1, "drop_oldest")
+    ring = SampleRing(4, 1)
     for i in range(4):
         ring.push_row(np.array([i], np.float32), i)
     batch = ring.take(2)
@@ -198,18 +195,15 @@ def test_rows_in_use_are_not_overwritten():
     assert ring.broken_identities() == []
 
 
-@given(st.lists(st.integers(0, 30), max_size=60), st.sampled_from(["drop_oldest", "drop_newest"]))
-def test_ring_equals_a_deque(steps, policy):
+@given(st.lists(st.integers(0, 30), max_size=60))
+def test_ring_equals_a_deque(steps):
     """Even steps push that many rows, odd steps take and release that many."""
-    ring, model, n = SampleRing(7, 1, policy), [], 0
+    ring, model, n = SampleRing(7, 1), [], 0
     for turn, amount in enumerate(steps):
         if turn % 2 == 0:
             for _ in range(amount):
                 ring.push_row(np.array([n], np.float32), n)
-                if len(model) == 7 and policy == "drop_oldest":
-                    model.pop(0)
-                if len(model) < 7:
-                    model.append(n)
+                model = [*model[-6:], n]
                 n += 1
         else:
             rows = ring.take(amount)

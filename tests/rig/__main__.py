@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from firmware_sim.options import CLEAR_LINE
+from edgesvm.serve.process import CLEAR
 from rig.simulation.plan import plan
 from rig.simulation.run import simulate
 
@@ -71,7 +71,7 @@ def many(seeds: Sequence[int], *, go_on: bool) -> int:
             if not go_on:
                 break
         if sys.stderr.isatty():
-            sys.stderr.write(f"{CLEAR_LINE}{summed(total)}; go on with --from {seed + 1}")
+            sys.stderr.write(f"{CLEAR}{summed(total)}; go on with --from {seed + 1}")
             sys.stderr.flush()
         elif (seed + 1) % TOLD_EVERY == 0:
             print(f"{summed(total)}; go on with --from {seed + 1}", flush=True)

@@ -282,7 +282,7 @@ def test_after_a_reconnect_it_goes_on_and_learns_nothing_twice(node):
 
 
 def test_a_row_whose_answer_meets_a_dead_port_is_learned_once(node, monkeypatch):
-    """The outbox is full, and writing it fails: what was learned is not there again."""
+    """The outbox is full, and writing it fails: rows that have come are learned all the same."""
     X, y = rows(60)
     runner = taught(open_link("fake", opener=lambda: node, outbox_bytes=64), StreamSVM())
     node.send_all(X, y)
@@ -294,6 +294,9 @@ def test_a_row_whose_answer_meets_a_dead_port_is_learned_once(node, monkeypatch)
     monkeypatch.setattr(node, "write", broken)
     while runner.handle_waiting():
         pass
+    node.dead = True
+    with pytest.raises(LinkDown):
+        runner.step(0.0)
     assert (runner.taken, runner.pupil.learned) == (60, 60) and runner.check_identities() == []
     assert bytes(runner.pupil.learner.arena) == bytes(StreamSVM().partial_fit(X, y).arena)
 
