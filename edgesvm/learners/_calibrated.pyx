@@ -34,8 +34,6 @@ from edgesvm.learners.constants import (
     FARTHEST, FIRST_SLOPE, MOST_RELATIVE, MOST_WEIGHT, PRIOR, QUANTILE_GAIN, QUANTILE_RECENT,
     RECENT, SET_STEP, SIZED_BY)
 
-cdef double MOST_INFORMATION = RECENT * MOST_WEIGHT * MOST_RELATIVE * MOST_RELATIVE
-
 
 cdef inline double within(double value, double most) noexcept nogil:
     return fmin(fmax(value, -most), most)
@@ -301,22 +299,11 @@ cdef class CalibratedCore(LearnerCore):
     cdef const char *fault(self) noexcept nogil:    # the counters are the inner learner's
         cdef const double *A
         cdef int k
-        if self.score_size[0] < 0.0:
-            return b"the snapshot has a mean size below zero"
         for k in range(self.n_sigmoids):
             A = self.information + 3 * k
-            if self.slope[k] < 0.0:
-                return b"the snapshot has a slope below zero"
-            if not fmax(fabs(A[0]), fmax(fabs(A[1]), fabs(A[2]))) <= MOST_INFORMATION:
-                return b"the snapshot's information is of more samples than it can be"
             if A[0] < 0.0 or A[2] < 0.0 or (
                     A[1] * A[1] > A[0] * A[2] * (1.0 + 1e-9) + 1e-290):
                 return b"the snapshot's information is not positive"
-        if self.quantile != NULL and (
-                fabs(self.quantile[0]) > 2.0 * FARTHEST or self.quantile[1] < 0.0):
-            return b"the snapshot's threshold is out of range"
-        if self.limit != NULL and not 0.0 <= self.limit[0] <= 1.0:
-            return b"the limit of the sets is out of range"
         if self.n_sets != NULL and not (self.n_sets[1] <= self.n_sets[0] <= self.n_sets[2]):
             return b"the snapshot's counters are inconsistent"
         return NULL

@@ -9,8 +9,7 @@ from libc.string cimport memset
 from edgesvm.core.arena cimport Arena
 from edgesvm.core.page_hinkley cimport PageHinkley, errors_rose
 
-import numpy as np
-
+from edgesvm.budget import check_numbers
 from edgesvm.errors import CorruptModelError
 
 cnp.import_array()
@@ -28,6 +27,7 @@ cdef struct Found:          # the first arrays of the arena
 cdef class PageHinkleyCore:
     """State and step, on `arena` as laid out by `plan`."""
     cdef readonly Arena arena
+    cdef object plan
     cdef readonly dict views
     cdef Found *found
     cdef PageHinkley *state
@@ -35,7 +35,7 @@ cdef class PageHinkleyCore:
     cdef int64_t min_samples
 
     def __init__(self, plan, Arena arena, *, delta, threshold, min_samples):
-        self.arena = arena
+        self.arena, self.plan = arena, plan
         self.views = plan.cut(arena.memory)
         self.found = <Found *> arena.at(0, sizeof(Found))
         self.state = <PageHinkley *> arena.at(sizeof(Found), sizeof(PageHinkley))
@@ -78,15 +78,9 @@ cdef class PageHinkleyCore:
 
     def check(self):
         """CorruptModelError if no stream of errors can have left these bytes."""
-        cdef Found of = self.found[0]
-        if not 0 <= of.n_drifts <= of.n_added <= 1 << 62:
+        check_numbers(self.plan.arrays, self.views)
+        if self.found.n_drifts > self.found.n_added:
             raise CorruptModelError("the detector's counts are not those of a stream")
-        for name in ("before", "now", "state"):
-            array = self.views[name]
-            if not (np.isfinite(array).all() and (array >= 0.0).all()):
-                raise CorruptModelError(f"the detector's {name} cannot be")
-        if max(of.before, of.now, self.state.mean, self.state.mean_low) > 1.0:
-            raise CorruptModelError("the detector's mean error is above 1")
 
 
 def not_an_error(error, where=""):

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from edgesvm.budget import Table
+from edgesvm.budget import NOT_NEGATIVE, SHARE, Table, up_to
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import is_label
 from edgesvm.contract.params import Check, optional, param, positive, share
 from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
 from edgesvm.learners._calibrated import CalibratedCore
+from edgesvm.learners.constants import FARTHEST, MOST_RELATIVE, MOST_WEIGHT, RECENT
 from edgesvm.learners.kinds import Probable
 from edgesvm.learners.wrapper import Shell
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Calibrated"]
 
+MOST_INFORMATION = RECENT * MOST_WEIGHT * MOST_RELATIVE**2
+QUANTILE = (up_to(2.0 * FARTHEST), NOT_NEGATIVE)
+SETS: Table = [("set_limit", "f8", (), SHARE), ("n_sets", "i8", (3,))]
 PLAIN = (bool, int, float, str)  # what a label must be to have a price; no code of others' runs
 
 
@@ -126,12 +130,12 @@ class Calibrated(Probable, Shell):
         several = any(name == "scores" for name, *_ in inner)
         n = self.n_classes_planned if several else 1
         return [
-            ("score_size", "f8", ()),
-            ("slope", "f8", (n,)),
+            ("score_size", "f8", (), NOT_NEGATIVE),
+            ("slope", "f8", (n,), NOT_NEGATIVE),
             ("offset", "f8", (n,)),
-            ("information", "f8", (n, 3)),
-            *([] if self.min_recall is None else [("quantile", "f8", (2,))]),
-            *([] if self.coverage is None else [("set_limit", "f8", ()), ("n_sets", "i8", (3,))]),
+            ("information", "f8", (n, 3), up_to(MOST_INFORMATION)),
+            *([] if self.min_recall is None else [("quantile", "f8", (2,), QUANTILE)]),
+            *([] if self.coverage is None else SETS),
             *inner,
         ]
 

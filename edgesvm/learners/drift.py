@@ -10,12 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryPlan
+from edgesvm.budget import SHARE, MemoryPlan
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.params import checked, not_negative, param, positive, within
 from edgesvm.core.arena import Arena
 from edgesvm.learner import Learner
 from edgesvm.learners._drift import PageHinkleyCore
+from edgesvm.learners.kernel_learner import OF_ERRORS
 
 __all__ = ["DriftWatch", "PageHinkley"]
 
@@ -23,9 +24,9 @@ MOST_KEPT = 10
 ARRAYS = [
     ("n_added", "i8", ()),
     ("n_drifts", "i8", ()),
-    ("before", "f8", ()),
-    ("now", "f8", ()),
-    ("state", "f8", (6,)),
+    ("before", "f8", (), SHARE),
+    ("now", "f8", (), SHARE),
+    ("state", "f8", (6,), OF_ERRORS),
 ]
 
 

@@ -1,11 +1,17 @@
-"""Decisions of many rows, by blocks: to the byte what they are one by one."""
+"""Decisions of many rows, by blocks, and features found ahead: to the byte what they are one by
+one. The parts of a multiclass learner take kernel values with equal vectors once."""
 
 import numpy as np
 from each import each
 
 from edgesvm import (
+    LASVM,
     AdaGradSVM,
+    Forgetron,
     FourierSVM,
+    IncrementalDecrementalSVM,
+    KernelPerceptron,
+    KernelStreamSVM,
     OneVsOne,
     OneVsRest,
     PassiveAggressive,
@@ -13,10 +19,11 @@ from edgesvm import (
     Perceptron,
     Standardized,
     StreamSVM,
+    TwinVectorMachine,
 )
 
-WIDTHS = (1, 3, 8, 16, 20, 37)
-TWO = {
+N = 75
+PLANES = {
     "stream": StreamSVM(),
     "as they are": StreamSVM(normalize=False, fit_intercept=False),
     "perceptron": Perceptron(),
@@ -25,8 +32,6 @@ TWO = {
     "adagrad": AdaGradSVM(),
     "fourier": FourierSVM(n_directions=70),
     "fourier, one width": FourierSVM(n_directions=70, weigh_widths=False),
-}
-MANY = {
     "rest of stream": OneVsRest(learner=StreamSVM(), n_classes=5),
     "pairs of stream": OneVsOne(learner=StreamSVM(average=False), n_classes=5),
     "rest of perceptrons": OneVsRest(learner=Perceptron(), n_classes=4),
@@ -36,7 +41,29 @@ MANY = {
     "fourier of five": FourierSVM(n_classes=5, n_directions=70),
     "one of many pairs": OneVsOne(learner=Perceptron(), n_classes=13),
 }
-N = 75
+KERNELS = {
+    "kernels": KernelStreamSVM(max_vectors=9),
+    "stream of many": KernelStreamSVM(max_vectors=70),
+    "share": KernelStreamSVM(max_vectors=9, when_full="share"),
+    "share, linear": KernelStreamSVM(max_vectors=9, when_full="share", kernel="linear"),
+    "not full": KernelStreamSVM(max_vectors=200, C=0.1),
+    "kernel perceptron": KernelPerceptron(max_vectors=67),
+    "linear kernel": KernelPerceptron(max_vectors=9, kernel="linear"),
+    "poly": Forgetron(max_vectors=9, kernel="poly"),
+    "lasvm": LASVM(max_vectors=30),
+    "twins": TwinVectorMachine(max_twins=20),
+    "decremental": IncrementalDecrementalSVM(max_vectors=40),
+    "pairs of kernels": OneVsOne(learner=KernelStreamSVM(max_vectors=6), n_classes=5),
+    "rest of kernels": OneVsRest(learner=KernelStreamSVM(max_vectors=6), n_classes=5),
+    "pairs of perceptrons": OneVsOne(learner=KernelPerceptron(max_vectors=12), n_classes=4),
+    "rest of twins": OneVsRest(learner=TwinVectorMachine(max_twins=6), n_classes=4),
+    "pairs not full": OneVsOne(learner=KernelStreamSVM(max_vectors=40), n_classes=4),
+    "pairs, some full": OneVsOne(learner=KernelStreamSVM(max_vectors=22), n_classes=4),
+    "pairs that share": OneVsOne(
+        learner=KernelStreamSVM(max_vectors=30, when_full="share"), n_classes=5
+    ),
+}
+LEARNERS = PLANES | KERNELS
 
 
 def rows(width, dtype, n_classes):
@@ -54,22 +81,45 @@ def of_dtype(learner, dtype):
     return type(learner)(**learner.get_params(deep=False) | {"learner": of_dtype(inner, dtype)})
 
 
-def decided_alike(learner, X):
-    one = np.array([learner.decision_one(row) for row in X])
-    assert learner.decision_function(X).tobytes() == one.tobytes()
-    assert learner.predict(X).tolist() == [learner.predict_one(row) for row in X]
+def taught(name, width, dtype, n_classes):
+    learner = of_dtype(LEARNERS[name], dtype)
+    most = n_classes if learner.n_classes_planned > 2 else min(n_classes, 2)
+    X, y = rows(width, dtype, most)
+    return learner.partial_fit(X, y), X
 
 
-@each("learner", [*TWO.values(), *MANY.values()], ids=[*TWO, *MANY])
+@each("name", LEARNERS)
 @each("dtype", ["float32", "float64"])
 @each("n_classes", [1, 2, 4])
-def test_each_row_has_the_value_that_it_has_alone(learner, dtype, n_classes):
-    for width in WIDTHS:
-        X, y = rows(width, dtype, n_classes if learner in MANY.values() else min(n_classes, 2))
-        decided_alike(of_dtype(learner, dtype).partial_fit(X, y), X)
+def test_each_row_has_the_value_that_it_has_alone(name, dtype, n_classes):
+    for width in (1, 3, 8, 16, 20, 37) if name in PLANES else (1, 2, 8, 13, 100):
+        learner, X = taught(name, width, dtype, n_classes)
+        before = bytes(learner.arena)
+        alone = np.array([learner.decision_one(row) for row in X])
+        for n in (N, 32, 31, 9, 8, 7):
+            assert learner.decision_function(X[:n]).tobytes() == alone[:n].tobytes()
+        assert learner.decision_function(X, n_jobs=2).tobytes() == alone.tobytes()
+        assert learner.predict(X).tolist() == [learner.predict_one(row) for row in X]
+        assert bytes(learner.arena) == before
 
 
-@each("learner", [TWO["fourier"], MANY["fourier of five"]], ids=["fourier", "five"])
+def test_what_is_learned_between_two_calls_is_in_the_second():
+    learner, X = taught("pairs of kernels", 8, "float32", 4)
+    learner.decision_function(X)
+    y = np.arange(N) % 4
+    learner.partial_fit(X[::-1], y)
+    alone = np.array([learner.decision_one(row) for row in X])
+    assert learner.decision_function(X).tobytes() == alone.tobytes()
+
+
+def test_rows_too_wide_for_a_block_are_decided_one_by_one():
+    for name in ("kernels", "pairs of kernels"):
+        learner, X = taught(name, 1025, "float32", 3)
+        alone = np.array([learner.decision_one(row) for row in X])
+        assert learner.decision_function(X).tobytes() == alone.tobytes()
+
+
+@each("learner", [PLANES["fourier"], PLANES["fourier of five"]], ids=["fourier", "five"])
 @each("width", [3, 20])
 @each("size", [3, 9, N])
 def test_features_found_ahead_are_those_of_the_row_that_is_learned(learner, width, size):

@@ -49,7 +49,6 @@ from edgesvm.core.tiles cimport (
 
 import numpy as np
 
-from edgesvm.contract.kernel_core import CACHE
 from edgesvm.errors import CorruptModelError
 
 cnp.import_array()
@@ -650,9 +649,6 @@ cdef void smo_wipe(Smo *s, int64_t n_known=0) noexcept nogil:
 
 # -- learners --------------------------------------------------------------------------------------
 
-SCRATCH = (*CACHE, "gradient", "diagonal", "state", "spare", "point")
-
-
 cdef int map_solver(KernelCore core, Smo *s, str diagonal) except -1:
     """Set the solver's kernel and its arrays; `diagonal` names the plan's array for K_tt."""
     s.kernel = core.kernel
@@ -716,11 +712,6 @@ cdef class SmoCore(KernelCore):
         return weighted_kernel(rows, &self.kernel, x, n, beta)
 
     # -- checks of a loaded arena ------------------------------------------------------------------
-
-    def check_scratch(self, *others, kept=()):
-        """Refuse scratch, or any of the arrays `others`, that is not zero; but those in `kept`."""
-        if any(self.views[name].any() for name in (*SCRATCH, *others) if name not in kept):
-            raise CorruptModelError("the solver's scratch is not zero")
 
     def check_held(self, rows, bound, beta, held):
         """Refuse rows, bounds and coefficients unless exactly the first `held` are set."""

@@ -504,19 +504,14 @@ cdef class StoreSVMCore(SmoCore):
             raise CorruptModelError(
                 f"{held} of {self.n_learned()} samples learned are stored, there is room for"
                 f" {self.max_samples}")
-        self.check_scratch()
-        if self.targets != NULL:
-            targets = self.views["targets"]
-            if targets[held:].any() or (np.abs(targets) > LARGEST_TARGET).any():
-                raise CorruptModelError("a target is too large, or an unused row has one")
+        if self.targets != NULL and self.views["targets"][held:].any():
+            raise CorruptModelError("an unused row has a target")
         beta, order = self.views["beta"], self.views["order"]
         self.check_held(self.views.get("rows"), self.views["bound"], beta, held)
         if self.is_sparse:
             self.check_nonzeros(held)
-        if self.solved[0] not in (0, 1) or self.converged[0] not in (0, 1) or self.n_iter[0] < 0:
-            raise CorruptModelError("a flag or a counter of the solver is out of range")
         support = self.n_support[0]
-        if not 0 <= support <= held * self.solved[0]:
+        if support > held * self.solved[0]:
             raise CorruptModelError(f"{support} support vectors among {held} samples")
         if not beta[:support].all() or beta[support:].any():
             raise CorruptModelError(f"the first {support} samples are not the support vectors")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import SCRATCH, WORK, Table, parse_bytes
+from edgesvm.budget import SCRATCH, WORK, Table, parse_bytes, up_to
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import Matrix, is_sparse, sparse_rows
 from edgesvm.contract.labels import Labels
@@ -64,19 +64,25 @@ class SmoLearner(KernelLearner):
 
 
 def smo_arrays(
-    n: int, n_features: int, dtype: str, cache: int | str, nonzeros: int | None = None
+    n: int,
+    n_features: int,
+    dtype: str,
+    cache: int | str,
+    nonzeros: int | None = None,
+    *,
+    kept: bool = False,
 ) -> Arrays:
     """The arrays of a solver of at most `n` rows, or of so many with as many `nonzeros`; the cache
-    of `cache` bytes comes last."""
+    of `cache` bytes comes last. `kept`: between solutions there is a gradient, and no order."""
     wide, lanes = padded(n), LANES[dtype]
     rows: Arrays = [("rows", dtype, (wide // lanes, n_features, lanes))]
     return [
         *(rows if nonzeros is None else nonzero_arrays(n, dtype, nonzeros)),
         ("bound", "f8", (n,)),
         ("beta", "f8", (wide,)),
-        ("order", "i4", (n,)),
-        ("gradient", "f8", (n,)),
-        *((name, "f4", (wide,)) for name in ("diagonal", "state", "spare")),
+        ("order", "i4", (n,), *([WORK] if kept else [])),
+        ("gradient", "f8", (n,), *([] if kept else [WORK])),
+        *((name, "f4", (wide,), WORK) for name in ("diagonal", "state", "spare")),
         *((name, "i4", (n,), WORK) for name in ("slot", "owner", "filled")),
         ("used", "i8", (n,), WORK),
         ("point", dtype, (n_features,), SCRATCH),
@@ -165,8 +171,10 @@ class StoreSVM(SmoLearner):
         cache = 0 if self._keeps_w else self.cache
         return [
             *((name, "f8", ()) for name in ("intercept", "objective", "gap")),
-            *((name, "i8", ()) for name in ("n_held", "solved", "n_support", "n_iter")),
-            ("converged", "i8", ()),
+            ("n_held", "i8", ()),
+            ("solved", "i8", (), (0, 1)),
+            *((name, "i8", ()) for name in ("n_support", "n_iter")),
+            ("converged", "i8", (), (0, 1)),
             *w,
             *smo_arrays(int(self.max_samples), n_features, self.dtype, cache, self._nonzeros),
         ]
@@ -550,7 +558,10 @@ class BatchSVR(Regressor, StoreSVM):
         return self.when_full
 
     def _arrays(self, n_features: int) -> Arrays:
-        return [("targets", "f8", (int(self.max_samples),)), *super()._arrays(n_features)]
+        return [
+            ("targets", "f8", (int(self.max_samples),), up_to(LARGEST_TARGET)),
+            *super()._arrays(n_features),
+        ]
 
 
 @registered

@@ -80,7 +80,6 @@ cdef double Z_ABOVE = 1.2815515655446004    # that quantile of the standard norm
 cdef double DENSITY = 0.17549833193248682   # and its density there
 cdef double FIRST_EXCESS = 0.5  # mean excess above the level, in deviations, before any is seen
 cdef double LEVEL_AFTER = 20.0, EXCESS_AFTER = 4.0  # samples that the first guesses count for
-cdef double MOST_LEVEL = 1e3    # deviations; the steps of 2^63 samples add up to 420
 
 # What stops a feature that used to change with nearly every sample from being learned.
 cdef int64_t STUCK_AFTER = 50   # samples of the same value; there are seven such places in NAB's 58
@@ -139,10 +138,6 @@ cdef double kth_largest(const double *x, int64_t n, int64_t k) noexcept nogil:
         if before == k - 1:
             found = x[i]
     return found
-
-
-cdef bint is_count(double number, int64_t most) noexcept nogil:
-    return 0.0 <= number <= most and number == <double> <int64_t> number
 
 
 cdef class NoveltyCore(LearnerCore):
@@ -542,17 +537,11 @@ cdef class NoveltyCore(LearnerCore):
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = LearnerCore.fault(self)
-        cdef const Alarm *a = self.alarm
         cdef int64_t n = self.n_learned(), j
         if found != NULL:
             return found
         if self.n_per_class[0] or self.n_strange[0] > n or self.n_alarms[0] > n:
             return b"the snapshot's counts of alarms are inconsistent"
-        if not (-MOST_LEVEL <= a.integral <= n and 0.0 <= a.share <= 1.0
-                and is_count(a.on, 1) and is_count(a.lost, 1) and is_count(a.owed, 1)
-                and is_count(a.calm, n) and is_count(a.since, n) and is_count(a.back, n)
-                and is_count(a.n_lost, n) and is_count(a.n_stuck, n)):
-            return b"the snapshot's alarm is not one of any samples"
         for j in range(self.n_features + 1 if self.looks_back else 0):
             if not 0 <= self.repeats[j] <= STUCK_AFTER:
                 return b"the snapshot's counts of repeated values are inconsistent"
@@ -565,21 +554,9 @@ cdef class NoveltyCore(LearnerCore):
 
     cdef const char *fault_of_model(self, int64_t n) noexcept nogil:
         """Of the model in use, or of the former one in its place."""
-        cdef const Tail *t = self.tail
-        cdef int64_t j
         if self.kept[0] > (min(n, self.until) if self.until else n) or self.n_scored[0] > n:
             return b"the snapshot's counts of scores are inconsistent"
-        for j in range(self.n_features):
-            if self.spread[j] < 0.0:
-                return b"the snapshot has a negative sum of squared deviations"
-        for j in range(self.n):
-            if fabs(self.recent[j]) > FARTHEST:
-                return b"the snapshot's recent scores are not those of any samples"
-        if not (fabs(t.mean) <= FARTHEST and 0.0 <= t.variance <= 4.0 * FARTHEST * FARTHEST
-                and fabs(t.level) <= MOST_LEVEL and 0.0 <= t.n_above <= self.n_scored[0]
-                and -MOST_LEVEL <= t.shift <= self.n_scored[0]):
-            return b"the snapshot's tail of the scores is inconsistent"
-        if not (-FIRST_EXCESS <= t.excess <= FARTHEST and isfinite(self.threshold_now())):
+        if not isfinite(self.threshold_now()):
             return b"the snapshot's threshold is not one of any scores"
         return NULL
 
@@ -962,8 +939,6 @@ cdef class KernelNoveltyCore(NoveltyCore):
             total += self.counts[i]
             if not self.has_partner(i):
                 return b"the snapshot has a centre without a partner"
-            if self.cost[i] < 0.0:
-                return b"the snapshot has a centre of negative cost"
             square = 0.0
             for j in range(i + 1):
                 far = entry(self.compact, self.L, packed(i) + j)

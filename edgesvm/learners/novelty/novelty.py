@@ -11,7 +11,16 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import SCRATCH, SIGNED, WORK, Line, Table
+from edgesvm.budget import (
+    NOT_NEGATIVE,
+    SCRATCH,
+    SHARE,
+    SIGNED,
+    WORK,
+    Line,
+    Table,
+    up_to,
+)
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.params import among, between, optional, param, positive, within
 from edgesvm.contract.registry import registered
@@ -38,9 +47,18 @@ LEAST_UNTIL, MOST_WARM_UP = 20, 1 << 30
 UNTIL = re.compile(r"until ([0-9]{1,10})")
 K_OF_N = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
 MOST_RECENT = 64
-ALARM = (  # what the core keeps of alarms, in its order
-    *("integral", "share", "on", "owed", "calm"),
-    *("since", "lost", "back", "n_lost", "n_stuck"),
+MOST_SHIFT = 1e3  # deviations; the steps of 2^63 samples add up to 420
+FARTHEST = 1e100  # largest score: its square is a number
+ALARM = {  # what the core keeps of alarms, in its order, and the bounds
+    "integral": (-MOST_SHIFT, 1e15),
+    **dict.fromkeys(("share", "on", "owed"), SHARE),
+    **dict.fromkeys(("calm", "since"), NOT_NEGATIVE),
+    "lost": SHARE,
+    **dict.fromkeys(("back", "n_lost", "n_stuck"), NOT_NEGATIVE),
+}
+TAIL = (  # of the scores: mean, variance, level, excess, number above, shift
+    *(up_to(FARTHEST), (0.0, 4.0 * FARTHEST**2), up_to(MOST_SHIFT)),
+    *((-0.5, FARTHEST), NOT_NEGATIVE, (-MOST_SHIFT, 1e15)),
 )
 WIDTH = 3.0  # gamma of the kernel, times 1 / n_features
 # Far above the rounding of the matrix.
@@ -106,16 +124,16 @@ class NoveltyLearner(Unlabelled):
         whole_model = [
             ("n_kept", "i8", ()),
             ("n_scored", "i8", ()),
-            ("recent", "f8", (k_of_n("alarm", self.alarm)[1],)),
-            ("tail", "f8", (6,)),
+            ("recent", "f8", (k_of_n("alarm", self.alarm)[1],), up_to(FARTHEST)),
+            ("tail", "f8", (6,), TAIL),
             ("mean", "f8", (n_features,)),
-            ("spread", "f8", (n_features,)),
+            ("spread", "f8", (n_features,), NOT_NEGATIVE),
             *model,
         ]
         return [
             ("n_strange", "i8", ()),
             ("n_alarms", "i8", ()),
-            ("alarm", "f8", (len(ALARM),)),
+            ("alarm", "f8", (len(ALARM),), tuple(ALARM.values())),
             *(sensors if self.stuck == "skip" else []),
             *whole_model,
             *((f"former_{name}", *rest) for name, *rest in whole_model),
@@ -183,7 +201,7 @@ class NoveltyLearner(Unlabelled):
         self._forget(rows.shape[1])
         self.partial_fit(rows)
         with self._guard:  # of rows in any order: the last alarms say nothing of the next
-            self.core.views["alarm"][ALARM.index("integral")] = 0.0
+            self.core.views["alarm"][list(ALARM).index("integral")] = 0.0
         return self
 
     # -- scores ------------------------------------------------------------------------------------
@@ -255,7 +273,7 @@ class NoveltyLearner(Unlabelled):
         return self.is_fitted and int(self.core.views["former_n_kept"]) > 0
 
     def _of_alarm(self, name: str) -> float:
-        return float(self.core.views["alarm"][ALARM.index(name)])
+        return float(self.core.views["alarm"][list(ALARM).index(name)])
 
     @property
     def mean_(self) -> np.ndarray:
@@ -429,7 +447,7 @@ class KernelNovelty(NoveltyLearner):
             ("n_held", "i8", ()),
             ("centres", stored, (m, n_features)),
             ("counts", "f8", (m,)),
-            ("cost", "f8", (m,)),
+            ("cost", "f8", (m,), NOT_NEGATIVE),
             ("partner", "i8", (m,), SIGNED),
             ("factor", "f4" if self._is_compact else "f8", (packed_length(m),)),
         ]
@@ -472,7 +490,7 @@ class KernelNovelty(NoveltyLearner):
 
 # -- the rate of alarms ---------------------------------------------------------------------------
 
-TAIL = 0.025  # of the alarms by chance, on either side
+BEYOND = 0.025  # of the alarms by chance, on either side
 Z_95 = 1.959964
 MANY = 500  # alarms, from which the Poisson distribution is a normal one
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
@@ -521,9 +539,9 @@ def by_chance(expected: float) -> tuple[int, int]:
         return math.ceil(expected - half), math.floor(expected + half)
     n, below, least = 0, 0.0, None
     chance = math.exp(-expected)
-    while below + chance < 1 - TAIL:
+    while below + chance < 1 - BEYOND:
         below += chance
-        if least is None and below > TAIL:
+        if least is None and below > BEYOND:
             least = n
         n += 1
         chance *= expected / n

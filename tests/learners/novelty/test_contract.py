@@ -10,7 +10,15 @@ from allocations import hook_calls
 from each import each
 
 import edgesvm
-from edgesvm import CorruptModelError, GaussianNovelty, KernelNovelty, NotFittedError
+from edgesvm import (
+    RBF,
+    CorruptModelError,
+    GaussianNovelty,
+    KernelNovelty,
+    NotFittedError,
+    OneClassBallVectorMachine,
+    OneClassCoreVectorMachine,
+)
 from edgesvm.persist.store import restore
 
 N, D = 240, 5
@@ -22,6 +30,14 @@ FORMS = {
     "kernel-all": (KernelNovelty, {"max_vectors": 40, "learn": "all", "gamma": 0.2}),
     "until": (GaussianNovelty, {"alarm_rate": 0.05, "learn": "until 100"}),
 }
+SMALL = {"kernel": RBF(0.3), "max_core": 30}
+BALLS = {  # which are learners without labels too
+    "core": (OneClassCoreVectorMachine, SMALL),
+    "core-nu-none": (OneClassCoreVectorMachine, SMALL | {"nu": None}),
+    "ball": (OneClassBallVectorMachine, SMALL),
+    "ball-nu-none": (OneClassBallVectorMachine, SMALL | {"nu": None}),
+}
+ALL = FORMS | BALLS
 COUNTS = ("n_seen_", "n_updates_", "n_alarms_", "n_strange_")
 
 
@@ -37,9 +53,10 @@ def stream(n=N, dtype="float32", seed=1):
 
 
 def make(form, dtype="float32", engine="compiled", **changes):
-    kind, params = FORMS[form]
+    kind, params = ALL[form]
     kind = kind if engine == "compiled" else type(kind.__name__, (kind,), {"_engine": engine})
-    return kind(**{"dtype": dtype, "warm_up": 50, **params, **changes})
+    warm = {"warm_up": 50} if form in FORMS else {}
+    return kind(**{"dtype": dtype, **warm, **params, **changes})
 
 
 @each("form", FORMS)
@@ -116,7 +133,7 @@ def test_what_is_said_to_be_normal_is_learned_whatever_it_scores(form, dtype):
     assert bytes(fast.arena) == state and not fast.core.takes_as_normal
 
 
-@each("form", FORMS)
+@each("form", ALL)
 def test_planned_is_allocated_and_a_buffer_will_do(form):
     learner = make(form)
     total = learner.plan(D).total
@@ -126,8 +143,8 @@ def test_planned_is_allocated_and_a_buffer_will_do(form):
     inside = make(form).allocate(D, buffer=memory).partial_fit(stream())
     assert bytes(memory) == bytes(make(form).partial_fit(stream()).arena) == bytes(inside.arena)
     assert bytes(inside.reset().arena) == bytes(total)
-    within = make(form).fitted_into("2KiB", D)
-    assert within.plan(D).total <= 2048
+    within = make(form).fitted_into("16KiB", D)
+    assert within.plan(D).total <= 1 << 14
     with pytest.raises(edgesvm.MemoryBudgetError):
         make(form).fitted_into(100, D)
 
@@ -160,12 +177,15 @@ def test_no_allocator_call_per_sample():
     assert {case: calls.excess for case, calls in measured.items() if any(calls.excess)} == {}
 
 
-@each("form", FORMS)
+@each("form", ALL)
 @each("k", [0, 1, 30, 120])
 def test_saved_and_continued_equals_never_stopped(form, k, tmp_path):
     X = stream()
-    whole = make(form).partial_fit(X)
+    whole, single = make(form).partial_fit(X), make(form)
+    assert sum(single.learn_one(x) for x in X[:k]) <= k
     learner = make(form).allocate(D).partial_fit(X[:k])
+    assert k == 0 or bytes(single.arena) == bytes(learner.arena)
+    learner.predict(X) if k else None
     learner.save(tmp_path / "model.esvm")
     for again in (
         edgesvm.load(tmp_path / "model.esvm"),
@@ -218,7 +238,7 @@ def test_counters_that_no_stream_reaches_are_refused(form):
         until.core.check()
 
 
-@each("form", FORMS)
+@each("form", ALL)
 def test_a_refused_sample_leaves_no_trace(form):
     X = stream()
     new = make(form)
@@ -232,7 +252,8 @@ def test_a_refused_sample_leaves_no_trace(form):
     for bad in (np.nan, np.inf, 1e30):
         x = X[0].copy()
         x[2] = bad
-        for use in (learner.learn_one, learner.predict_one, learner.score_one, learner.shares_one):
+        uses = [learner.learn_one, learner.predict_one, learner.score_one]
+        for use in uses if form in BALLS else [*uses, learner.shares_one]:
             with pytest.raises(ValueError, match="NaN or infinite, or too large"):
                 use(x)
         with pytest.raises(ValueError, match="row 1"):
@@ -247,7 +268,7 @@ def test_a_refused_sample_leaves_no_trace(form):
     assert learner.n_seen_ == N + 2
 
 
-@each("form", FORMS)
+@each("form", ALL)
 def test_a_hostile_snapshot_is_refused_or_works(form, tmp_path):
     X = stream()
     make(form).partial_fit(X[:90]).save(tmp_path / "model.esvm")
@@ -310,11 +331,16 @@ def test_parameters_out_of_range(params, word):
 
 
 @pytest.mark.filterwarnings("ignore:.*does not inherit from `sklearn.base:UserWarning")
-@each("kind", [GaussianNovelty, KernelNovelty])
-def test_scikit_learns_own_checks(kind):
+@each(
+    "learner",
+    [  # some of its checks expect an alarm among 300 normal rows
+        *(kind(alarm_rate=0.05) for kind in (GaussianNovelty, KernelNovelty)),
+        *(OneClassCoreVectorMachine(), OneClassBallVectorMachine()),
+    ],
+)
+def test_scikit_learns_own_checks(learner):
     checks = pytest.importorskip("sklearn.utils.estimator_checks")
-    # Some of its checks expect an alarm among 300 normal rows.
-    found = checks.check_estimator(kind(alarm_rate=0.05), on_skip=None, on_fail=None)
+    found = checks.check_estimator(learner, on_skip=None, on_fail=None)
     failed = {c["check_name"]: c["exception"] for c in found if c["status"] == "failed"}
     assert failed == {}
     assert sum(c["status"] == "passed" for c in found) > 40

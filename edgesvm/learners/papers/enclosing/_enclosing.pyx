@@ -62,7 +62,6 @@ cdef int64_t IDLE, ITERATIONS, SHARE, WIDE
 cdef double FAR, FINEST, LARGEST, LOOSE
 from edgesvm.learners.papers.enclosing.constants import (
     FAR, FINEST, IDLE, ITERATIONS, LARGEST, LOOSE, SHARE, WIDE)
-SOLVER = ("bound", "gradient", "curvature", "state", "spare", "order")
 
 cdef struct Block:      # rows examined together
     int64_t n
@@ -761,22 +760,19 @@ cdef class EnclosingCore(KernelCore):
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = KernelCore.fault(self)
-        cdef int64_t p, n = min(self.max_core, self.n_learned())
+        cdef int64_t p, n = self.n_core[0]
         cdef double total = 0.0, sum_ = 0.0
         if found != NULL:
             return found
-        if self.n_core[0] > n or (self.n_core[0] == 0) != (n == 0):
-            return b"there are more core vectors than room or samples, or none"
-        if self.converged[0] > 1 or not 0.0 <= self.square[0] <= 2.0 * LARGEST:
-            return b"a flag or a squared length is out of range"
-        n = self.n_core[0]
+        if n > self.n_learned() or (n == 0) != (self.n_learned() == 0):
+            return b"there are more core vectors than samples, or none"
         for p in range(n):
             if fabs(self.sign[p]) != 1.0:
                 return b"a core vector's label is neither -1 nor +1"
             if self.beta[p] * self.sign[p] < 0.0:
                 return b"the coefficients are not a convex combination"
-            if not 0.0 < self.own[p] <= LARGEST:
-                return b"a squared length is out of range"
+            if self.own[p] == 0.0:
+                return b"a core vector's weight is infinite"
             if not self.is_new(p):
                 return b"a core vector's number is out of range"
             total += fabs(self.beta[p])
@@ -1046,12 +1042,12 @@ cdef class BallVectorMachineCore(EnclosingCore):
             if self.f[p] != 0.0:
                 return b"a product with the centre is of no core vector"
         # The radius gets smaller between two rounds only; a stream has none.
-        if self.n_rounds[0] > self.max_rounds or (self.shrunk[0] > self.not_shrunk() and not (
-                self.lifted and self.n_rounds[0] >= 1 and self.max_rounds > 1)):
+        if self.shrunk[0] > self.not_shrunk() and not (
+                self.lifted and self.n_rounds[0] >= 1 and self.max_rounds > 1):
             return b"the ball's radius is out of range"
         # A first sample of small weight has a larger K_ii than kappa.
-        if not 0.0 <= self.shrunk[0] <= self.kappa or self.too_small() or (
-                not 0.0 <= self.lift[0] <= self.kappa + self.largest_own()):
+        if not self.shrunk[0] <= self.kappa or self.too_small() or (
+                not self.lift[0] <= self.kappa + self.largest_own()):
             return b"the ball's radius is out of range"
         return NULL
 
@@ -1322,10 +1318,7 @@ cdef class CoreVectorMachineCore(EnclosingCore):
 
     def check(self):
         super().check()
-        alpha = self.views["alpha"]
-        if any(self.views[name].any() for name in SOLVER):
-            raise CorruptModelError("the solver's scratch is not zero")
-        if not (alpha == np.abs(self.views["beta"])).all():
+        if not (self.views["alpha"] == np.abs(self.views["beta"])).all():
             raise CorruptModelError("the coefficients contradict one another")
 
 
@@ -1387,8 +1380,6 @@ cdef class OneClassCoreVectorMachineCore(CoreVectorMachineCore):
         cdef int64_t p
         if found != NULL:
             return found
-        if not 0.0 <= self.most[0] <= 1.0 or not 0.0 <= self.surface[0] <= 2.0 * LARGEST:
-            return b"the largest coefficient or the surface is out of range"
         for p in range(self.n_core[0]):
             if self.beta[p] > self.largest() + WITHIN or self.sign[p] != 1.0:
                 return b"a coefficient is not of one class"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import SCRATCH, WORK, parse_bytes
+from edgesvm.budget import NOT_NEGATIVE, SCRATCH, SHARE, WORK, parse_bytes
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.params import flag, optional, param, positive, share, size, within
@@ -39,7 +39,7 @@ from edgesvm.learners.papers.enclosing._enclosing import (
     OneClassBallVectorMachineCore,
     OneClassCoreVectorMachineCore,
 )
-from edgesvm.learners.papers.enclosing.constants import MATRIX
+from edgesvm.learners.papers.enclosing.constants import LARGEST, MATRIX
 
 __all__ = [
     "BallVectorMachine",
@@ -146,12 +146,16 @@ class EnclosingMachine(KernelLearner):
             if isinstance(self.kernel_for(1), Linear):
                 rows = [("w", "f8", (n_features,)), *rows]
         return [
-            *((name, "i8", ()) for name in ("n_core", "n_iter", "n_given_up", "converged")),
-            *((name, "f8", ()) for name in ("square", "intercept")),
+            ("n_core", "i8", (), (0, n)),
+            *((name, "i8", ()) for name in ("n_iter", "n_given_up")),
+            ("converged", "i8", (), (0, 1)),
+            ("square", "f8", (), (0.0, 2.0 * LARGEST)),
+            ("intercept", "f8", ()),
             *self._own_arrays(n),
             *rows,
             ("beta", "f8", (wide,)),
-            *((name, "f8", (n,)) for name in ("sign", "own")),
+            ("sign", "f8", (n,)),
+            ("own", "f8", (n,), (0.0, LARGEST)),
             ("number", "i8", (n,)),
             *block,
             *((f"block_{name}", "f8", (n_probes,), WORK) for name in ("f", "sign", "own")),
@@ -586,8 +590,8 @@ class BallVectorMachine(EnclosingMachine):
 
     def _own_arrays(self, n: int) -> Arrays:
         return [
-            *((name, "f8", ()) for name in ("lift", "shrunk")),
-            ("n_rounds", "i8", ()),
+            *((name, "f8", (), NOT_NEGATIVE) for name in ("lift", "shrunk")),
+            ("n_rounds", "i8", (), (0, int(self.max_rounds))),
             ("f", "f8", (n,)),
         ]
 
@@ -666,9 +670,9 @@ class CoreVectorMachine(EnclosingMachine):
         wide = padded(n)
         return [
             ("alpha", "f8", (wide,)),
-            *((name, "f8", (n,)) for name in ("bound", "gradient")),
-            *((name, "f4", (wide,)) for name in ("curvature", "state", "spare")),
-            ("order", "i4", (n,)),
+            *((name, "f8", (n,), WORK) for name in ("bound", "gradient")),
+            *((name, "f4", (wide,), WORK) for name in ("curvature", "state", "spare")),
+            ("order", "i4", (n,), WORK),
         ]
 
     def _begins_with_all(self, found: Surveyed) -> bool:
@@ -766,7 +770,11 @@ class OneClassCoreVectorMachine(OneClassMachine, CoreVectorMachine):
     _compiled = OneClassCoreVectorMachineCore
 
     def _own_arrays(self, n: int) -> Arrays:
-        return [*super()._own_arrays(n), ("surface", "f8", ()), ("most", "f8", ())]
+        return [
+            *super()._own_arrays(n),
+            ("surface", "f8", (), (0.0, 2.0 * LARGEST)),
+            ("most", "f8", (), SHARE),
+        ]
 
     @property
     def _penalty(self) -> float:

@@ -175,15 +175,6 @@ cdef class RetrainedSVMCore(SmoCore):
         memset(s.beta, 0, n * sizeof(double))
         return n_kept
 
-    # -- checks of a loaded arena ------------------------------------------------------------------
-
-    def check(self):
-        super().check()
-        self.check_scratch("order", kept=("gradient",))
-        if self.converged[0] not in (0, 1) or min(
-                self.n_cycles[0], self.n_given_up[0], self.n_iter[0]) < 0:
-            raise CorruptModelError("a flag or a counter of the solver is out of range")
-
 
 @cython.final
 cdef class IncrementalSVMCore(RetrainedSVMCore):
@@ -276,8 +267,7 @@ cdef class IncrementalSVMCore(RetrainedSVMCore):
         if self.scheme == ACTIVE and not self.views["rng"].any():
             raise CorruptModelError("the generator's state is zero")
         held, support = self.n_held[0], self.n_support[0]
-        if not (0 <= support <= self.max_vectors and 0 <= held - support < self.batch_size
-                and held <= self.n_learned()):
+        if not (0 <= held - support < self.batch_size and held <= self.n_learned()):
             raise CorruptModelError(
                 f"{held} samples are stored, {support} of them support vectors; there is room"
                 f" for {self.max_vectors} and a batch of {self.batch_size}")
@@ -448,17 +438,15 @@ cdef class WindowedSVMCore(RetrainedSVMCore):
         if any(views[name].any() for name in WORKSPACE):
             raise CorruptModelError("the workspace is not zero")
         waiting, n_batches = self.n_waiting[0], self.n_batches[0]
-        if not (0 <= waiting < self.batch_size and 0 <= n_batches <= self.n_learned()
-                and n_batches * self.batch_size + waiting == self.n_learned()):
+        if n_batches * self.batch_size + waiting != self.n_learned():
             raise CorruptModelError(
                 f"{n_batches} batches of {self.batch_size} and {waiting} waiting samples are not"
                 f" the {self.n_learned()} samples learned")
         self.check_held(views["batch"], views["batch_bound"], np.zeros(self.batch_size), waiting)
         for m in range(self.window):
             support = self.n_support[m]
-            if not 0 <= support <= (self.max_vectors if m < max(n_batches, 1) else 0):
-                raise CorruptModelError(
-                    f"{support} support vectors, there is room for {self.max_vectors}")
+            if support and m >= max(n_batches, 1):
+                raise CorruptModelError("a model of no batch has support vectors")
             self.check_held(
                 views["model_rows"][m], views["model_bound"][m], views["model_beta"][m], support)
         self.note_noise()

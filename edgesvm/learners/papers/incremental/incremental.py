@@ -90,9 +90,10 @@ class RetrainedSVM(SmoLearner):
         n = self._n_rows
         cache = 4 * CACHED_ROWS * padded(n) if self.cache is None else self.cache
         return [
-            *((name, "i8", ()) for name in ("n_cycles", "n_given_up", "n_iter", "converged")),
+            *((name, "i8", ()) for name in ("n_cycles", "n_given_up", "n_iter")),
+            ("converged", "i8", (), (0, 1)),
             *self._own_arrays(n_features),
-            *smo_arrays(n, n_features, self.dtype, cache),
+            *smo_arrays(n, n_features, self.dtype, cache, kept=True),
         ]
 
     def _own_arrays(self, n_features: int) -> Arrays:
@@ -229,7 +230,11 @@ class IncrementalSVM(RetrainedSVM):
             raise ValueError("errors_kept and correct_kept are zero: no sample would be learned")
 
     def _own_arrays(self, n_features: int) -> Arrays:
-        own: Arrays = [("n_support", "i8", ()), ("n_held", "i8", ()), ("intercept", "f8", ())]
+        own: Arrays = [
+            ("n_support", "i8", (), (0, int(self.max_vectors))),
+            ("n_held", "i8", ()),
+            ("intercept", "f8", ()),
+        ]
         return [*own, ("rng", "u8", (4,))] if self.scheme == "active" else own
 
     @exclusive
@@ -314,8 +319,8 @@ class WindowedSVM(RetrainedSVM):
         wide = -(-int(self.max_vectors) // lanes) * lanes
         return [
             ("n_batches", "i8", ()),
-            ("n_waiting", "i8", ()),
-            ("n_support", "i8", (w,)),
+            ("n_waiting", "i8", (), (0, b - 1)),
+            ("n_support", "i8", (w,), (0, int(self.max_vectors))),
             ("intercept", "f8", (w,)),
             ("model_rows", self.dtype, (w, wide // lanes, n_features, lanes)),
             ("model_bound", "f8", (w, wide)),

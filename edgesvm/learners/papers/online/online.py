@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from edgesvm.budget import Table, up_to
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.params import among, between, flag, param, positive, size, whole, within
 from edgesvm.contract.registry import registered
@@ -29,7 +30,6 @@ from edgesvm.learners.papers.online.constants import LEAST_TAU, LEAST_WEIGHT, MO
 __all__ = ["LASVM", "Forgetron", "KernelPerceptron", "PassiveAggressive", "Pegasos", "Perceptron"]
 
 BLOCK = 1000  # steps of `finish` between two checks for Ctrl-C
-Arrays = list[tuple[str, str, tuple[int, ...]]]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -48,7 +48,7 @@ class LinearLearner(Learner):
     def _width(self, n_features: int) -> int:
         return n_features + bool(self.fit_intercept)
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         return [("ww", "f8", ()), ("w", self.dtype, (self._width(n_features),))]
 
     @property
@@ -176,10 +176,10 @@ class Pegasos(LinearLearner):
 
     n_steps_ = Counter("Steps taken: full batches.")
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         return [
             ("n_steps", "i8", ()),
-            ("n_waiting", "i8", ()),
+            ("n_waiting", "i8", (), (0, int(self.batch_size) - 1)),
             *super()._arrays(n_features),
             ("gradient", self.dtype, (self._width(n_features),)),
         ]
@@ -198,10 +198,10 @@ class ExpansionLearner(KernelMethod):
     def _slots(self) -> int:
         return int(self.max_vectors)
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         return [
-            ("n_held", "i8", ()),
-            ("coef", "f8", (self._slots,)),
+            ("n_held", "i8", (), (0, self._slots)),
+            ("coef", "f8", (self._slots,), up_to(MOST * MOST**0.5)),
             ("vectors", self.dtype, (self._slots, n_features)),
         ]
 
@@ -267,10 +267,10 @@ class KernelPerceptron(ExpansionLearner):
 
     n_ignored_ = Counter("Samples on the wrong side not learned for want of room.")
 
-    def _arrays(self, n_features: int) -> Arrays:
+    def _arrays(self, n_features: int) -> Table:
         return [
             ("n_ignored", "i8", ()),
-            ("oldest", "i8", ()),
+            ("oldest", "i8", (), (0, self._slots - 1)),
             ("rng", "u8", (4,)),
             *super()._arrays(n_features),
         ]
@@ -307,8 +307,12 @@ class Forgetron(ExpansionLearner):
     _compiled = ForgetronCore
     _param_order = ("max_vectors", *KERNEL, "dtype")
 
-    def _arrays(self, n_features: int) -> Arrays:
-        return [("Q", "f8", ()), ("oldest", "i8", ()), *super()._arrays(n_features)]
+    def _arrays(self, n_features: int) -> Table:
+        return [
+            ("Q", "f8", ()),
+            ("oldest", "i8", (), (0, self._slots - 1)),
+            *super()._arrays(n_features),
+        ]
 
 
 @registered
@@ -378,14 +382,16 @@ class LASVM(ExpansionLearner):
     def _slots(self) -> int:
         return int(self.max_vectors) + 1
 
-    def _arrays(self, n_features: int) -> Arrays:
-        per_slot = "bound", "gradient", "row", "other_row"
+    def _arrays(self, n_features: int) -> Table:
+        slots, bounds = (self._slots,), up_to(MOST * MOST)
         return [
-            ("intercept", "f8", ()),
-            ("gap", "f8", ()),
+            ("intercept", "f8", (), bounds),
+            ("gap", "f8", (), bounds),
             ("n_given_up", "i8", ()),
             *super()._arrays(n_features),
-            *((name, "f8", (self._slots,)) for name in per_slot),
+            ("bound", "f8", slots, up_to(MOST)),
+            ("gradient", "f8", slots, bounds),
+            *((name, "f8", slots) for name in ("row", "other_row")),
         ]
 
     @exclusive

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgesvm.budget import WORK
 from edgesvm.contract.core import COMMON_ARRAYS
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.engine import of_engine
@@ -21,7 +22,7 @@ from edgesvm.contract.sparse import SparseRows
 from edgesvm.core.status import Status
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.data.survey import unknown_label
-from edgesvm.errors import CorruptModelError, refusal
+from edgesvm.errors import refusal
 from edgesvm.learner import MAX_CAPACITY, Learner, Place, exclusive, fits
 from edgesvm.learners.batch.batch import Arrays, BatchSVM, nonzero_arrays, stored_rows
 from edgesvm.learners.kernel_learner import surveyed
@@ -40,7 +41,7 @@ STOP_REASONS = (
     "unsolved",
 )  # by index
 SCRATCH = ("before", "best_numbers", "best_alpha", "decisions", "draws")  # and what is drawn
-COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted", "stop")
+COUNTS = ("k", "sample_size", "n_passes", "n_violators", "n_fitted")
 SOLVER_INTERFACE = (
     *("C", "tol", "kernel", "gamma", "degree", "coef0"),
     *("solve", "support_", "alpha_", "objective_", "converged_"),
@@ -183,9 +184,7 @@ class RandSVM(Wrapper):
         rows: Arrays = [("drawn_rows", self.dtype, (room, n_features))]
         if nonzeros is not None:
             rows = nonzero_arrays(room, self.dtype, nonzeros, "drawn_")
-        return [
-            *((name, "i8", ()) for name in COUNTS),
-            ("primal", "f8", ()),
+        of_fit: Arrays = [
             ("draws", "u8", (4,)),
             *rows,
             ("drawn_slots", "i1", (room,)),
@@ -195,6 +194,12 @@ class RandSVM(Wrapper):
             ("best_numbers", "i8", (room,)),
             ("best_alpha", "f8", (room,)),
             ("decisions", "f8", (self._chunk_rows,)),
+        ]
+        return [
+            *((name, "i8", ()) for name in COUNTS),
+            ("stop", "i8", (), (0, len(STOP_REASONS) - 1)),
+            ("primal", "f8", ()),
+            *((*line, WORK) for line in of_fit),
             *self.inner._arrays(n_features),
         ]
 
@@ -486,16 +491,6 @@ class RandSVM(Wrapper):
     def primal_objective_(self) -> float:
         """1/2 |w|^2 + C loss over all the data, of the solution of `fit`."""
         return float(self.core.views["primal"])
-
-    # -- checks of a loaded arena ------------------------------------------------------------------
-
-    def _check(self, core: Any) -> None:
-        super()._check(core)
-        views = core.views
-        if any(array.any() for array in _scratch(views)):
-            raise CorruptModelError("the working set's scratch is not zero")
-        if min(int(views[name]) for name in COUNTS) < 0 or int(views["stop"]) >= len(STOP_REASONS):
-            raise CorruptModelError("a counter of RandSVM is out of range")
 
 
 def _scratch(views: dict[str, np.ndarray]) -> list[np.ndarray]:
