@@ -74,7 +74,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:] if argv is None else argv)
     finally:
-        _unblock_stderr()
+        try:  # drop what stderr does not accept; at exit it would turn any exit code into 120
+            sys.stderr.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -153,16 +156,12 @@ def _add(commands: argparse._SubParsersAction, name: str) -> None:
 
 def _columns() -> int:
     """Of the terminal, as `shutil.get_terminal_size` finds them, which brings all compressors."""
+    if (given := os.environ.get("COLUMNS", "")).isdecimal() and int(given):
+        return int(given)
     try:
-        columns = int(os.environ["COLUMNS"])
-    except (KeyError, ValueError):
-        columns = 0
-    if columns <= 0:
-        try:
-            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
-        except (AttributeError, ValueError, OSError):
-            columns = 0
-    return columns or 80
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80
 
 
 def _overview() -> str:
@@ -206,11 +205,3 @@ def _fail(message: str, code: int) -> int:
     with contextlib.suppress(OSError):  # the code says it too
         print(f"edgesvm: {message}", file=sys.stderr)
     return code
-
-
-def _unblock_stderr() -> None:
-    """Drop what stderr does not accept; at exit it would turn any exit code into 120."""
-    try:
-        sys.stderr.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

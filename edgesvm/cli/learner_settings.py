@@ -192,8 +192,9 @@ class LearnerSettings:
     def of_two(self) -> Learner:
         """The learner of two classes, or of targets, alone, not allocated. Raises ValueError for a
         parameter that it does not have, or that is out of range."""
-        given = parameters.all_parsed(self.kind, self.parameters)
-        learner = self.kind(**given) if self.regress else of_kind(self.chosen, given)
+        kind, texts = self.kind, self.parameters
+        given = {name: parameters.parsed(kind, name, text) for name, text in texts.items()}
+        learner = kind(**given) if self.regress else of_kind(self.chosen, given)
         learner.plan(1)  # checks the parameters
         return learner
 
@@ -274,7 +275,7 @@ class LearnerSettings:
             "min_recall": decided.get("min_recall"),
             "classes": learner.n_classes_planned,
             "multiclass": _many_kind(scaled),
-            "scale": _scale(scaled),
+            "scale": next((name for name, of in SCALERS.items() if is_a(scaled, of)), None),
         }
         for name, held in has.items():
             asked = getattr(self, name)
@@ -369,11 +370,6 @@ def _many_kind(learner: Learner) -> str | None:
     while isinstance(learner, Scaler):
         learner = learner.inner
     return next((name for name, of in OF_MANY.items() if is_a(learner, of)), None)
-
-
-def _scale(learner: Learner) -> str | None:
-    """The name of ``--scale`` that stands for this learner's class, if there is one."""
-    return next((name for name, kind in SCALERS.items() if is_a(learner, kind)), None)
 
 
 def check_labels(learner: Learner) -> bool:

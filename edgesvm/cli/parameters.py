@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -34,11 +33,6 @@ def types_of(kind: type) -> dict[str, list[str]]:
         field.name: [of.strip() for of in str(field.type).split("|")] for field in fields(kind)
     }
     return {name: of for name, of in types.items() if "Learner" not in of}
-
-
-def all_parsed(kind: type, given: Mapping[str, str]) -> dict[str, Any]:
-    """`parsed` of each of these."""
-    return {name: parsed(kind, name, text) for name, text in given.items()}
 
 
 def parsed(kind: type, name: str, text: str) -> Any:

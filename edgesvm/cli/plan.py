@@ -71,19 +71,23 @@ def table(asked: LearnerSettings, n_features: int, *, as_json: bool = False) -> 
         print(json.dumps({"budget": budget, "features": n_features, "learners": rows}))
         return 0
     dtype = asked.parameters.get("dtype", DTYPES[0])
-    print(f"{format_bytes(budget)}, {n_features} features per sample, {dtype}{_parts(asked)}")
-    width = max(len(row["learner"]) for row in rows)
-    print(f"\n  {'learner':<{width}} {'capacity':<20} {'bytes':>10}  {'left':>10}  standardized")
-    for row in rows:
-        print(
-            f"  {row['learner']:<{width}} {_capacity(row, 'raw'):<20} "
-            f"{_bytes(row, 'raw'):>10}  {_left(row, budget):>10}  "
-            f"{_capacity(row, 'standardized')}, {_bytes(row, 'standardized')} B"
-        )
-    if any("*" in _capacity(row, how) for row in rows for how in ("raw", "standardized")):
+    print(f"{format_bytes(budget)}, {n_features} features per sample, {dtype}{_parts(asked)}\n")
+    told = [(row["learner"], _cell(row["raw"]), _cell(row["standardized"])) for row in rows]
+    for name, raw, scaled in [("learner", "as it is", "standardized"), *told]:
+        print(f"  {name:<20} {raw:<34}  {scaled}")
+    if any("*" in cell for row in told for cell in row):
         print(f"\n  {TOO_SMALL}")
     print("\n  To list a learner's arrays: edgesvm plan BYTES --features D --learner NAME")
     return 0
+
+
+def _cell(cell: dict) -> str:
+    """Capacity and bytes of a learner."""
+    if "needs" in cell:
+        return f"does not fit: needs {cell['needs']:,} B"
+    mark = " *" if cell["caution"] else ""
+    capacity = "".join(f"{name}={n}{mark}, " for name, n in cell["capacity"].items())
+    return f"{capacity}{cell['bytes']:,} B"
 
 
 def _one(asked: LearnerSettings, n_features: int, *, as_json: bool) -> int:
@@ -143,20 +147,3 @@ def _parts(asked: LearnerSettings) -> str:
     if not isinstance(whole, Multiclass):
         return ""
     return f", {whole._n_parts} parts for {whole.n_classes} classes, capacity per part"
-
-
-def _capacity(row: dict, how: str) -> str:
-    if "needs" in row[how]:
-        return "does not fit"
-    mark = " *" if row[how]["caution"] else ""
-    return ", ".join(f"{name}={n}{mark}" for name, n in row[how]["capacity"].items()) or "-"
-
-
-def _bytes(row: dict, how: str) -> str:
-    cell = row[how]
-    return f"needs {cell['needs']:,}" if "needs" in cell else f"{cell['bytes']:,}"
-
-
-def _left(row: dict, budget: int) -> str:
-    cell = row["raw"]
-    return "-" if "needs" in cell else f"{budget - cell['bytes']:,}"

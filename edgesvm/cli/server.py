@@ -162,7 +162,8 @@ class Served:
             return 0
         try:
             try:
-                n = self.job.step(timeout, _least(at_most, self.left))
+                limits = [n for n in (at_most, self.left) if n is not None]
+                n = self.job.step(timeout, min(limits, default=None))
             finally:
                 self._after()
             if self.saver is not None:
@@ -239,10 +240,6 @@ def samples_told(link: Link, say: Callable[[str], object]) -> Callable[[], None]
         quiet = fresh.quiet if was_stale else 0.0
 
     return look
-
-
-def _least(*numbers: int | None) -> int | None:
-    return min((n for n in numbers if n is not None), default=None)
 
 
 def serve(

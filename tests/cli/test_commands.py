@@ -164,13 +164,13 @@ def test_plan_of_one_learner_lists_its_arrays(capsys):
 def test_parts_too_small_to_be_of_use_are_marked(capsys):
     argv = ["plan", "64KiB", "--features", 64, "--classes", 10]
     text = said(capsys, *argv)
-    assert "max_twins=1 * " in text
+    assert "max_twins=1 *, " in text
     assert text.count("*: little better than chance; take --multiclass one-vs-rest") == 1
     rows = {row["learner"]: row for row in said_json(capsys, *argv)["learners"]}
     assert "little better than chance" in rows["twin"]["raw"]["caution"]
     assert rows["fourier"]["raw"]["caution"] is None
     shared = SharedTwinSVM.within("64KiB", n_features=64, n_classes=10).max_twins
-    assert f"max_twins={shared} " in text  # not in parts
+    assert f"max_twins={shared}, " in text  # not in parts
     assert "*" not in said(capsys, "plan", "64KiB", "--features", 64)
     assert main([*map(str, argv), "--learner", "twin"]) == 0
     errors = capsys.readouterr().err.splitlines()
