@@ -164,6 +164,15 @@ def names_in(package: str) -> dict[str, str]:
     return {entry.name: MODULE_OF[entry.name] for entry in below}
 
 
+def names_of(package: str, modules: Mapping[str, str]) -> dict[str, str]:
+    """Modules by the names in them, of a package's modules, or others by their whole names."""
+    return {
+        name: module if module.startswith("edgesvm.") else f"{package}.{module}"
+        for module, names in modules.items()
+        for name in names.split()
+    }
+
+
 def commands(*families: str) -> dict[str, str]:
     """Class by its name on the command line, of these families."""
     return {e.command: e.name for e in CATALOGUE if e.family in families and e.command}

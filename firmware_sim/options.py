@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from edgesvm.cli import arguments
 from edgesvm.cli.options import option
-from edgesvm.data import SampleSource
-from edgesvm.link import open_rows
+from edgesvm.data.rows import SampleSource
+from edgesvm.link.files import open_rows
 from edgesvm.link.keyed import read_key
 from edgesvm.serve.process import StatusLine
 from firmware_sim.limits.profiles import PROFILES, profile

@@ -27,12 +27,13 @@ from edgesvm.cli.show_settings import TeachingSettings
 from edgesvm.cli.window_settings import WindowSettings
 from edgesvm.contract.names import word_of
 from edgesvm.contract.sparse import stacked
-from edgesvm.data import CsvRows, Source
+from edgesvm.data.csv_rows import CsvRows
+from edgesvm.data.sources import Source
 from edgesvm.errors import SampleRefused
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import innermost
-from edgesvm.link import Recording
 from edgesvm.link.files import READ_ROWS, RowsLink
+from edgesvm.link.recording import Recording
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.serve import remarks
 from edgesvm.serve.job import Job
@@ -40,7 +41,7 @@ from edgesvm.serve.process import Signals
 from edgesvm.serve.taught import HeldOut
 
 if TYPE_CHECKING:
-    from edgesvm.persist import Checkpoint
+    from edgesvm.persist.checkpoint import Checkpoint
 
 HELP = """\
 Read a CSV, npz or recorded file once and predict each row before learning it. The accuracy of these

@@ -14,8 +14,7 @@ from edgesvm.export.boards import BOARDS
 from edgesvm.export.folder import decides_only, export
 from edgesvm.export.report import Need, details, needs, overview
 from edgesvm.learner import Learner
-from edgesvm.persist import restore
-from edgesvm.persist.store import read_file
+from edgesvm.persist.store import read_file, restore
 from edgesvm.preprocessing.chain import Chain
 
 HELP = """\

@@ -13,10 +13,10 @@ import numpy as np
 from edgesvm.cli import reports
 from edgesvm.cli.options import AS_JSON, argument, option
 from edgesvm.cli.saved_model import Model, newest, of_file, snapshot
-from edgesvm.link import Batch, Recording
-from edgesvm.link.recording import is_recording
-from edgesvm.persist import Slot, inspect_slots, is_checkpoint, unpack
-from edgesvm.persist.format import MAGIC
+from edgesvm.link._ring import Batch
+from edgesvm.link.recording import Recording, is_recording
+from edgesvm.persist.checkpoint import Slot, inspect_slots, is_checkpoint
+from edgesvm.persist.format import MAGIC, unpack
 from edgesvm.persist.saved import Saved
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.window_features import RawFeatures

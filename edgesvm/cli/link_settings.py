@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from edgesvm.cli import arguments, ports
 from edgesvm.cli.options import option, section
 from edgesvm.errors import LinkDown, NoSchema
-from edgesvm.link import Link, open_link
 from edgesvm.link.keyed import read_key
-from edgesvm.link.link import SILENT_AFTER
+from edgesvm.link.link import SILENT_AFTER, Link
+from edgesvm.link.opening import open_link
 
 if TYPE_CHECKING:
-    from edgesvm.data import CsvRows, NpzRows
-    from edgesvm.link import Recording
+    from edgesvm.data.csv_rows import CsvRows
+    from edgesvm.data.npz import NpzRows
+    from edgesvm.link.recording import Recording
 
 FileRows: TypeAlias = "CsvRows | NpzRows | Recording"
 SUFFIXES = (".csv", ".npz", ".rec")
@@ -74,7 +75,7 @@ class FileSettings(ColumnSettings):
 
     def open(self, path: str, *, regress: bool = False, **more: Any) -> FileRows:
         """The rows of a file, with what was found out about it said on stderr."""
-        from edgesvm.link import open_rows  # and all readers of files, for those who have one
+        from edgesvm.link.files import open_rows  # and all readers of files, for those who have one
 
         rows = open_rows(
             path,

@@ -19,10 +19,11 @@ from edgesvm.cli.options import argument, option, parsed, section
 from edgesvm.cli.show_settings import PageSettings
 from edgesvm.cli.window_settings import UnlabelledWindows
 from edgesvm.contract.sparse import SparseRows
-from edgesvm.data import CsvRows
+from edgesvm.data.csv_rows import CsvRows
 from edgesvm.errors import RowsError
-from edgesvm.link import Batch, Link
+from edgesvm.link._ring import Batch
 from edgesvm.link.files import RowsLink
+from edgesvm.link.link import Link
 from edgesvm.preprocessing.first_look import figures
 from edgesvm.serve.job import Job
 from edgesvm.serve.page import words

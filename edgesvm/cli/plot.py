@@ -14,7 +14,7 @@ from edgesvm.cli.saved_model import read_learner
 from edgesvm.contract.names import word_of
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.learner import Learner
-from edgesvm.link import open_rows
+from edgesvm.link.files import open_rows
 from edgesvm.plot import Box, Panel, Rows, draw_panel, panel_of
 
 HELP = """\

@@ -13,8 +13,9 @@ from edgesvm.cli.learner_settings import REGRESS
 from edgesvm.cli.link_settings import PORT, LinkSettings
 from edgesvm.cli.options import argument, option, section
 from edgesvm.cli.show_settings import ReportSettings
-from edgesvm.link import Batch, LateLabel, Link, RecordingSchema, RecordingWriter
-from edgesvm.link.recording import SUFFIX, claim_recording
+from edgesvm.link._ring import Batch, LateLabel
+from edgesvm.link.link import Link
+from edgesvm.link.recording import SUFFIX, RecordingSchema, RecordingWriter, claim_recording
 from edgesvm.persist.files import Claim
 from edgesvm.serve.job import Job
 from edgesvm.serve.process import Signals

@@ -28,14 +28,14 @@ from edgesvm.cli.show_settings import TeachingSettings
 from edgesvm.cli.window_settings import WindowSettings
 from edgesvm.errors import SchemaChanged
 from edgesvm.learner import Learner, learner_in
-from edgesvm.link import Link
+from edgesvm.link.link import Link
 from edgesvm.serve.job import Job
 from edgesvm.serve.outputs.sink import port_name
 from edgesvm.serve.process import Signals
 from edgesvm.serve.taught import taught
 
 if TYPE_CHECKING:
-    from edgesvm.persist import Checkpoint
+    from edgesvm.persist.checkpoint import Checkpoint
     from edgesvm.preprocessing.chain import Chain
     from edgesvm.serve.page.view import RunView
     from edgesvm.serve.teaching import Before

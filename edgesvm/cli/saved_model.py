@@ -21,7 +21,7 @@ from edgesvm.persist.files import Claim, followed
 from edgesvm.persist.store import read_file, restore
 
 if TYPE_CHECKING:
-    from edgesvm.persist import Checkpoint, Slot
+    from edgesvm.persist.checkpoint import Checkpoint, Slot
     from edgesvm.persist.checkpointing import Checkpointer, Interval, LearningModel
     from edgesvm.preprocessing.chain import Chain
     from edgesvm.preprocessing.window_features import WindowFeatures
@@ -109,7 +109,7 @@ class SavingSettings:
         with contextlib.ExitStack() as held:
             checkpoint = None
             if self.checkpoint is not None:
-                from edgesvm.persist import Checkpoint
+                from edgesvm.persist.checkpoint import Checkpoint
 
                 checkpoint = Checkpoint(
                     self.checkpoint, second=self.checkpoint_second, fresh=self.fresh

@@ -21,14 +21,14 @@ from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.show_settings import ReportSettings
 from edgesvm.contract.threads import start_thread
 from edgesvm.errors import LinkDown, SchemaChanged
-from edgesvm.link import Link
+from edgesvm.link.link import Link
 from edgesvm.serve import process
 from edgesvm.serve.job import Job
 from edgesvm.serve.outputs.sink import port_name
 from edgesvm.serve.process import Service, Signals, StatusLine, Stop, stop_signals
 
 if TYPE_CHECKING:
-    from edgesvm.persist import Checkpoint
+    from edgesvm.persist.checkpoint import Checkpoint
     from edgesvm.persist.checkpointing import Checkpointer
     from edgesvm.serve.page.view import Shown
 

@@ -20,9 +20,9 @@ from edgesvm.cli.server import Served
 from edgesvm.cli.show_settings import TeachingSettings
 from edgesvm.cli.window_settings import UnlabelledWindows, WindowSettings
 from edgesvm.learners.novelty.novelty import NoveltyLearner, by_chance
-from edgesvm.link import Link
 from edgesvm.link.files import RowsLink
-from edgesvm.persist import Checkpoint
+from edgesvm.link.link import Link
+from edgesvm.persist.checkpoint import Checkpoint
 from edgesvm.preprocessing.chain import Chain
 from edgesvm.preprocessing.clock_features import ClockFeatures
 from edgesvm.preprocessing.virtual_sensor import VirtualSensor

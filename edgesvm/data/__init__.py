@@ -8,26 +8,7 @@ A `RowSource` has ``n_features`` and ``chunks(rows)``. Npz files, recordings and
 file) is read once.
 """
 
-from typing import TYPE_CHECKING
-
-from edgesvm.catalogue import on_first_use
-
-if TYPE_CHECKING:
-    from edgesvm.contract.sparse import SparseRows
-    from edgesvm.data.csv_rows import CsvRows
-    from edgesvm.data.datasets import (
-        SETS,
-        Checkerboard,
-        Gauss,
-        NoisyCrossedNorm,
-        RingNorm,
-        TwoNorm,
-        Waveform,
-    )
-    from edgesvm.data.npz import NpzRows
-    from edgesvm.data.rows import Rows, RowSource, SampleSource, Stream
-    from edgesvm.data.sources import Source
-    from edgesvm.errors import RowsError
+from edgesvm.catalogue import names_of, on_first_use
 
 _NAMES = {
     "datasets": "SETS Checkerboard Gauss NoisyCrossedNorm RingNorm TwoNorm Waveform",
@@ -35,28 +16,10 @@ _NAMES = {
     "npz": "NpzRows",
     "rows": "RowSource Rows SampleSource Stream",
     "sources": "Source",
+    "edgesvm.contract.sparse": "SparseRows",
+    "edgesvm.errors": "RowsError",
 }
-_MODULE_OF = {name: f"edgesvm.data.{m}" for m, names in _NAMES.items() for name in names.split()}
-_MODULE_OF |= {"RowsError": "edgesvm.errors", "SparseRows": "edgesvm.contract.sparse"}
+_MODULE_OF = names_of(__name__, _NAMES)
 
-__all__ = [
-    "SETS",
-    "Checkerboard",
-    "CsvRows",
-    "Gauss",
-    "NoisyCrossedNorm",
-    "NpzRows",
-    "RingNorm",
-    "RowSource",
-    "Rows",
-    "RowsError",
-    "SampleSource",
-    "Source",
-    "SparseRows",
-    "Stream",
-    "TwoNorm",
-    "Waveform",
-]
-
-
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 __getattr__ = on_first_use(__name__, _MODULE_OF)

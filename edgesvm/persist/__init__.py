@@ -2,48 +2,15 @@
 file.
 """
 
-from typing import TYPE_CHECKING
+from edgesvm.catalogue import names_of, on_first_use
 
-from edgesvm.catalogue import on_first_use
-
-if TYPE_CHECKING:
-    from edgesvm.persist.checkpoint import (
-        Checkpoint,
-        Slot,
-        inspect_slots,
-        is_checkpoint,
-        read_slot,
-        slot_bytes,
-    )
-    from edgesvm.persist.files import Disk
-    from edgesvm.persist.format import Snapshot, pack, unpack
-    from edgesvm.persist.store import Model, inspect, restore, save
-
-_MODULES = {
-    "checkpoint": (
-        *("Checkpoint", "Slot", "inspect_slots", "is_checkpoint", "read_slot", "slot_bytes"),
-    ),
-    "files": ("Disk",),
-    "format": ("Snapshot", "pack", "unpack"),
-    "store": ("Model", "inspect", "restore", "save"),
+_NAMES = {
+    "checkpoint": "Checkpoint Slot inspect_slots is_checkpoint read_slot slot_bytes",
+    "files": "Disk",
+    "format": "Snapshot pack unpack",
+    "store": "Model inspect restore save",
 }
-_MODULE_OF = {name: f"edgesvm.persist.{m}" for m, names in _MODULES.items() for name in names}
+_MODULE_OF = names_of(__name__, _NAMES)
 
-__all__ = [
-    "Checkpoint",
-    "Disk",
-    "Model",
-    "Slot",
-    "Snapshot",
-    "inspect",
-    "inspect_slots",
-    "is_checkpoint",
-    "pack",
-    "read_slot",
-    "restore",
-    "save",
-    "slot_bytes",
-    "unpack",
-]
-
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 __getattr__ = on_first_use(__name__, _MODULE_OF)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.data import SampleSource
+from edgesvm.data.rows import SampleSource
 from edgesvm.link import wire
 from edgesvm.link._frames import FrameDecoder
 from edgesvm.link._keyed import Authenticator

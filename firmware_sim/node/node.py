@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.data import Rows, SampleSource
+from edgesvm.data.rows import Rows, SampleSource
 from edgesvm.link import wire
 from firmware_sim.line import Ledger
 from firmware_sim.node._codec import NO_LABEL

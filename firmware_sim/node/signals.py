@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.data import Rows, Stream
+from edgesvm.data.rows import Rows, Stream
 
 Arrays = tuple[NDArray[np.float32], NDArray]
 

@@ -9,7 +9,7 @@ from operator import xor
 import numpy as np
 from numpy.typing import NDArray
 
-from edgesvm.data import SampleSource
+from edgesvm.data.rows import SampleSource
 from firmware_sim.node.node import Node
 
 MAX_LINE = 512

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm import __version__
-from edgesvm.link import Link
+from edgesvm.link.link import Link
 from edgesvm.link.wire import REJECTED
 from edgesvm.persist.format import pack
 from edgesvm.serve.job import Job
