@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import command
 import numpy as np
 import pytest
 from each import each
@@ -52,9 +53,8 @@ def digits(tmp_path):
 FLOATS = ["--learner", "fourier"]
 
 
-def said(capsys, *argv, code=0):
-    assert main([str(word) for word in argv]) == code
-    return capsys.readouterr().out
+def said(capsys, *argv):
+    return command.said(capsys, *argv)[0]
 
 
 def said_json(capsys, *argv):

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from command import complaint
 from each import each
 
 from edgesvm import StreamSVM
@@ -33,22 +34,6 @@ def rows(tmp_path):
     X = np.random.default_rng(0).standard_normal((200, 3)).astype(np.float32)
     np.savez(path, X=X, y=(X[:, 0] > 0).astype(int))
     return path
-
-
-def complaint(capsys, code, *argv):
-    """The one line on stderr."""
-    try:
-        got = main([str(word) for word in argv])
-    except SystemExit as done:  # argparse: its usage, then the line
-        got = done.code
-    captured = capsys.readouterr()
-    assert got == code, captured.err
-    assert captured.out == "" and "Traceback" not in captured.err
-    lines = [
-        line for line in captured.err.splitlines() if "error:" in line or line[:9] == "edgesvm: "
-    ]
-    assert len(lines) == 1, captured.err
-    return lines[0]
 
 
 @pytest.mark.parametrize("command", ["eval", "inspect"])

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from command import complaint
 
 from edgesvm import (
     RBF,
@@ -61,17 +62,6 @@ def drawn(tmp_path, *argv):
     png = tmp_path / "out.png"
     assert main(["plot", *map(str, argv), "-o", str(png)]) == 0
     return png.read_bytes()
-
-
-def complaint(capsys, code, *argv):
-    """The last line on stderr."""
-    try:
-        got = main(["plot", *map(str, argv)])
-    except SystemExit as done:  # argparse
-        got = done.code
-    captured = capsys.readouterr()
-    assert got == code and captured.out == "" and "Traceback" not in captured.err
-    return captured.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -202,16 +192,20 @@ def test_the_picture_is_of_the_decision_function(models):
     ],
 )
 def test_wrong_use(argv, word, models, tmp_path, capsys):
-    assert word in complaint(capsys, 2, *argv, "-o", "a.png")
+    assert word in complaint(capsys, 2, "plot", *argv, "-o", "a.png")
     assert not (tmp_path / "a.png").exists()
 
 
 def test_a_file_that_is_no_model_and_a_picture_that_is_no_picture(models, tmp_path, capsys):
     (tmp_path / "junk.esvm").write_bytes(b"junk")
-    assert "junk.esvm" in complaint(capsys, 1, tmp_path / "junk.esvm", "-o", tmp_path / "a.png")
+    assert "junk.esvm" in complaint(
+        capsys, 1, "plot", tmp_path / "junk.esvm", "-o", tmp_path / "a.png"
+    )
     argv = [tmp_path / "kernel.esvm", "-o", tmp_path / "a.xyz"]
-    assert "'xyz' is not supported" in complaint(capsys, 2, *argv)
-    assert "does not exist" in complaint(capsys, 2, argv[0], "-o", tmp_path / "no" / "a.png")
+    assert "'xyz' is not supported" in complaint(capsys, 2, "plot", *argv)
+    assert "does not exist" in complaint(
+        capsys, 2, "plot", argv[0], "-o", tmp_path / "no" / "a.png"
+    )
 
 
 def test_without_matplotlib(models, tmp_path, monkeypatch, capsys):
@@ -219,7 +213,7 @@ def test_without_matplotlib(models, tmp_path, monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "edgesvm.cli.figures", raising=False)
     monkeypatch.delattr("edgesvm.cli.figures", raising=False)
     argv = [tmp_path / "kernel.esvm", "-o", tmp_path / "a.png"]
-    assert "edgesvm[plot]" in complaint(capsys, 1, *argv)
+    assert "edgesvm[plot]" in complaint(capsys, 1, "plot", *argv)
 
 
 def test_a_picture_has_the_names_of_classes_and_features(models):
@@ -256,8 +250,8 @@ def test_features_are_chosen_by_name_or_number(models, tmp_path, capsys):
     assert by_name == drawn(tmp_path, "named.esvm", "--features", "3,1", "--at", "2=0.5")
     assert by_name != drawn(tmp_path, "named.esvm", "--features", "3,1", "--at", "2=9")
     capsys.readouterr()
-    told = complaint(capsys, 2, "named.esvm", "-o", "x.png", "--features", "ch3,light")
+    told = complaint(capsys, 2, "plot", "named.esvm", "-o", "x.png", "--features", "ch3,light")
     assert "no feature 'light': the model has ch0, ch1" in told
     assert "one feature, twice" in complaint(
-        capsys, 2, "named.esvm", "-o", "x.png", "--features", "ch3,3"
+        capsys, 2, "plot", "named.esvm", "-o", "x.png", "--features", "ch3,3"
     )

@@ -16,8 +16,9 @@ from contextlib import ExitStack, closing
 import numpy as np
 import pytest
 from fake_port import Clock, Node, connect
+from table import Table
 
-from edgesvm import ByteSVM, StreamSVM, data, load
+from edgesvm import ByteSVM, StreamSVM, load
 from edgesvm.cli import main
 from edgesvm.cli.link_settings import LinkSettings
 from edgesvm.cli.server import TURN, Opening, Served
@@ -31,21 +32,6 @@ from firmware_sim.node import FrameNode
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 PATIENCE_S = 60.0
 N, D = 1000, 4
-
-
-class Table(data.Stream):
-    """Rows as the source of a node."""
-
-    n_classes = period_us = 0
-
-    def __init__(self, X, y):
-        self.X, self.y, self.at = X, y, 0
-        self.n_features = X.shape[1]
-
-    def read(self, n):
-        at = slice(self.at, self.at + n)
-        self.at += n
-        return data.Rows(self.X[at], self.y[at])
 
 
 def rows(seed, n=N, d=D):

@@ -8,23 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import said
 from each import each
 
 import edgesvm
-from edgesvm.cli import COMMANDS, GROUPS, main, ports
+from edgesvm.cli import COMMANDS, GROUPS, ports
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def said(capsys, *argv, code=0):
-    """stdout and stderr of a command."""
-    try:
-        got = main([str(word) for word in argv])
-    except SystemExit as done:
-        got = done.code or 0
-    out, err = capsys.readouterr()
-    assert got == code, err
-    return out, err
 
 
 @pytest.mark.parametrize("module", ["edgesvm", "edgesvm.cli"])

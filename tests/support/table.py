@@ -1,4 +1,4 @@
-"""An array as the source of a simulated node, without labels."""
+"""An array as the source of a simulated node."""
 
 import numpy as np
 
@@ -8,20 +8,22 @@ from edgesvm.data import Rows, Stream
 class Table(Stream):
     n_classes, period_us = 0, 0
 
-    def __init__(self, X):
+    def __init__(self, X, y=None):
         self.X, self.at = X, 0
+        self.y = np.zeros(len(X), np.int32) if y is None else y
         self.n_features = X.shape[1]
 
     def read(self, n):
-        return self.taken(self.X[self.at : self.at + n])
+        return self.taken(slice(self.at, self.at + n))
 
-    def taken(self, rows):
-        self.at += len(rows)
-        return Rows(rows, np.zeros(len(rows), np.int32))
+    def taken(self, at):
+        rows = Rows(self.X[at], self.y[at])
+        self.at += len(rows.X)
+        return rows
 
 
 class Endless(Table):
     """It begins again where it ends."""
 
     def read(self, n):
-        return self.taken(self.X[np.arange(self.at, self.at + n) % len(self.X)])
+        return self.taken(np.arange(self.at, self.at + n) % len(self.X))
