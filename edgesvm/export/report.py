@@ -25,28 +25,18 @@ from edgesvm.preprocessing.chain import Chain
 
 @dataclass(frozen=True)
 class Need:
-    """What a model needs on a board; None where nothing is known.
-
-    flash : of all its functions and tables, and of the compiler's library for them
-    model : RAM of the model: the arena and what is behind it
-    stack : RAM of a call, at most
-    source : whose figures flash and stack are, or why nothing is known
-    decide, learn : instructions a sample; of a Chain, a window
-    within : by what factor a count may differ from them
-    windows : whether instructions are those of a window of raw samples
-    possible : whether its arithmetic is to be had there
-    """
+    """What a model needs on a board; None where nothing is known."""
 
     board: Board
-    flash: int | None
-    model: int
-    stack: int | None
-    source: str
-    decide: float | None
-    learn: float | None
-    within: tuple[float, float] | None
-    windows: bool = False
-    possible: bool = True
+    model: int  # RAM of the model: the arena and what is behind it
+    windows: bool  # whether instructions are those of a window of raw samples
+    source: str  # whose figures flash and stack are, or why nothing is known
+    flash: int | None = None  # of its functions and tables, and of the compiler's library for them
+    stack: int | None = None  # RAM of a call, at most
+    decide: float | None = None  # instructions a sample; of a Chain, a window
+    learn: float | None = None
+    within: tuple[float, float] | None = None  # by what factor a count may differ from them
+    possible: bool = True  # whether its arithmetic is to be had there
 
     @property
     def ram(self) -> int:
@@ -106,26 +96,21 @@ def needs(model: Learner | Chain, names: list[str], *, inference: bool | None = 
 def need_on(
     board: Board, made: Fixed | Model, model: Learner | Chain, ram: int, inference: bool
 ) -> Need:
-    core, chained = CORES[board.core], isinstance(model, Chain)
-    if not core.has_double and not is_of_integers(made):
+    core, known = CORES[board.core], (board, ram, isinstance(model, Chain))
+    of_integers = isinstance(made, Model) and [u.name for u in made.all_units] == ["ByteSVM"]
+    if not core.has_double and not of_integers:
         why = "not to be had: a double has 32 bits there, and only ByteSVM needs none"
-        return Need(board, None, ram, None, why, None, None, None, chained, possible=False)
+        return Need(*known, why, possible=False)
     cost = estimated(made, model, board.core)
     if cost is None:
-        return Need(board, None, ram, None, "not known: not measured", None, None, None, chained)
+        return Need(*known, "not known: not measured")
     if isinstance(made, Fixed):
         data = table_bytes(made)
     else:
         data = made.ram if inference else made.ram + len(made.head)
     source = f"estimated from figures of a {CORES[core.counted_as].title}"
     learn = None if inference else cost.learn
-    counted = cost.decide, learn, cost.within
-    return Need(board, cost.code + data, ram, cost.stack, source, *counted, chained)
-
-
-def is_of_integers(made: Fixed | Model) -> bool:
-    """Whether it learns without a double."""
-    return isinstance(made, Model) and [unit.name for unit in made.all_units] == ["ByteSVM"]
+    return Need(*known, source, cost.code + data, cost.stack, cost.decide, learn, cost.within)
 
 
 def estimated(made: Fixed | Model, learner: Learner | Chain, key: str) -> Cost | None:

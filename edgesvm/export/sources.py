@@ -556,7 +556,7 @@ def checks(model: Model) -> str:
     found: list[list[Any]] = []  # kind, bytes of a number, least, most, where, how many
     for array, begin in arrays:
         for kind, size, least, most, at, n in bounds(array):
-            last = found[-1] if found else [None] * 6
+            last: list[Any] = found[-1] if found else [None] * 6
             if last[:4] == [kind, size, least, most] and last[4] + size * last[5] == begin + at:
                 last[5] += n
             elif n:

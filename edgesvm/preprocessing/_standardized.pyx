@@ -248,10 +248,6 @@ cdef class StandardizedCore(ScalerCore):
             self.n_features)
 
     cdef const char *fault(self) noexcept nogil:
-        cdef int64_t j
-        for j in range(self.n_features):
-            if self.spread[j] < 0.0:
-                return b"the snapshot has a negative sum of squared deviations"
         if self.n_scaled != NULL and not (
                 min(self.n_learned(), self.until) <= self.n_scaled[0] <= self.until):
             return b"the statistics are of more or fewer samples than they can be"

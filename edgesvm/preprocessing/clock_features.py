@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from edgesvm.budget import MemoryPlan
+from edgesvm.budget import NOT_NEGATIVE, MemoryPlan
 from edgesvm.contract.params import among, checked, param, whole
 from edgesvm.contract.registry import also_loaded
 from edgesvm.learner import DTYPES, MAX_FEATURES
@@ -18,6 +18,8 @@ __all__ = ["ClockFeatures"]
 OF_A_CHANNEL = ("value", "level", "difference", "residual")
 LEAST = 2  # numbers in a sample: a channel and the time
 HOURS = 168  # of a week
+# The time, the seconds of the slow mean, at most twelve hours, the hour, and two counts.
+CLOCK = ((0, HOURS * 3600), (0, 43_200), (0, HOURS - 1), NOT_NEGATIVE, NOT_NEGATIVE)
 
 
 @also_loaded
@@ -100,7 +102,7 @@ class ClockFeatures(RawFeatures):
         return MemoryPlan.of(
             [
                 *COUNTS,
-                ("clock", "f8", (5,)),
+                ("clock", "f8", (5,), CLOCK),
                 ("channels", "f8", (c, 7)),
                 ("codes", "i2", (c, HOURS, 2)),
                 ("visits", "u1", (HOURS,)),

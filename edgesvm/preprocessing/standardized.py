@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from edgesvm.budget import SCRATCH, Table
+from edgesvm.budget import NOT_NEGATIVE, SCRATCH, Table
 from edgesvm.contract.params import among, optional, param, positive, within
 from edgesvm.contract.registry import registered
 from edgesvm.learner import Learner
@@ -118,7 +118,7 @@ class Standardized(Scaler):
         counts = {"n_scaled": self.until, "far_out": self.clip}
         table: Table = [
             ("mean", "f8", (n_features,)),
-            ("spread", "f8", (n_features,)),
+            ("spread", "f8", (n_features,), NOT_NEGATIVE),
             *((name, "i8", ()) for name, given in counts.items() if given is not None),
         ]
         if self.missing == "mean":

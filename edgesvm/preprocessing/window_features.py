@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryPlan
+from edgesvm.budget import NOT_NEGATIVE, MemoryPlan
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import as_floats
@@ -33,7 +33,7 @@ from edgesvm.errors import CorruptModelError
 from edgesvm.learner import DTYPES, MAX_FEATURES
 from edgesvm.persist.format import Snapshot, Wrapped
 from edgesvm.persist.saved import Composed
-from edgesvm.preprocessing._windows import Feature, WindowFeaturesCore
+from edgesvm.preprocessing._windows import N_TEACH, Feature, WindowFeaturesCore
 
 __all__ = ["WindowFeatures"]
 
@@ -545,24 +545,25 @@ class WindowFeatures(RawFeatures):
         of_patterns = (len(found := self._patterns), len(found[0]) if found else 0)
         n_patterns = of_patterns[0] * of_patterns[1]
         n_levels = max([*OF_LEVELS.values(), of_patterns[0]]) if n_course or n_patterns else 0
+        n_sums = sum(OF_LEVELS.values()) if n_levels else 0
         n_scaled = n_channels if n_patterns else 0
         return MemoryPlan.of(
             [
                 *COUNTS,
                 ("sample", "f8", (n_streams,)),
-                ("squares", "f8", (n_streams, n_bands)),
+                ("squares", "f8", (n_streams, n_bands), NOT_NEGATIVE),
                 ("delays", "f8", (n_streams, n_bands, N_SECTIONS, 2)),
                 ("moments", "f8", (w, n_streams, N_MOMENTS)),
-                ("power", "f8", (w, n_streams, n_bands)),
+                ("power", "f8", (w, n_streams, n_bands), NOT_NEGATIVE),
                 ("products", "f8", (w, n_pairs)),
                 ("levels", "f8", (n_streams, n_levels, 2)),
-                ("course", "f8", (w, n_streams, sum(OF_LEVELS.values()) if n_levels else 0)),
-                ("n_taught", "i8", (1 if n_patterns else 0,)),
+                ("course", "f8", (w, n_streams, n_sums), NOT_NEGATIVE),
+                ("n_taught", "i8", (1 if n_patterns else 0,), (0, N_TEACH)),
                 ("scales", "f8", (n_scaled, 2)),
                 ("latest", "i4", (n_scaled, of_patterns[0], 9)),
                 ("bias", "i4", of_patterns),
-                ("swing", "f8", of_patterns),
-                ("inverse", "f8", of_patterns),
+                ("swing", "f8", of_patterns, NOT_NEGATIVE),
+                ("inverse", "f8", of_patterns, NOT_NEGATIVE),
                 ("above", "i4", (w, *of_patterns)),
                 ("row", self.dtype, (n_streams * n_each + n_course + n_pairs + n_patterns,)),
             ]

@@ -16,7 +16,7 @@ from edgesvm.contract.registry import is_a
 from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource
 from edgesvm.errors import LinkDown, SampleRefused
-from edgesvm.learner import Learner
+from edgesvm.learner import Learner, learner_in
 from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.serve.job import Job, Pupil, Stage
 from edgesvm.serve.journal import Journal
@@ -330,7 +330,7 @@ def taught(
 ) -> Job:
     """The job of a learner of labels or targets, or of a chain; `options` are those of `Taught`.
     ValueError for a chain, if labels come after their samples."""
-    stage, learner = None, model
+    stage, learner = None, learner_in(model)
     if not isinstance(model, Learner):
         if link.late is not None:
             raise ValueError(
@@ -339,7 +339,7 @@ def taught(
             )
         from edgesvm.serve.windows import Windows
 
-        stage, learner = Windows(model, strict=options.get("strict", False)), model.learner_
+        stage = Windows(model, strict=options.get("strict", False))
     pupil = Taught(link, learner, **options)
     if not isinstance(model, Learner):
         pupil.remarks.facts.names = model.windows_.names()

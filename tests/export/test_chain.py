@@ -24,6 +24,7 @@ from edgesvm import (
 )
 from edgesvm.cli import main
 from edgesvm.errors import SampleRefused
+from edgesvm.persist.format import pack
 from rig.boards import STRICT
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
@@ -74,6 +75,19 @@ def compiled(chain, tmp_path):
     return library, memory
 
 
+def check_arena(chain, library, memory):
+    """It is the host's, and again after a restart from a snapshot of the host."""
+    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+    saved = np.frombuffer(pack(chain.snapshot()), np.uint8).copy()
+    library.restart(at(memory))
+    assert library.restore(at(memory), at(saved), len(saved)) == 0
+    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+
+
+def cut(dtype, bands, features):
+    return WindowFeatures(rate=1000, window=64, hop=24, dtype=dtype, features=features, bands=bands)
+
+
 def raw_samples(dtype):
     """Two sines in noise, with values that are refused and samples without a label."""
     rng = np.random.default_rng(0)
@@ -88,10 +102,7 @@ def raw_samples(dtype):
 
 
 def chain_of(dtype, bands, label, learner):
-    features = "all" if bands is not None and len(bands) > 1 else "rocket"
-    windows = WindowFeatures(
-        rate=1000, window=64, hop=24, dtype=dtype, features=features, bands=bands
-    )
+    windows = cut(dtype, bands, "all" if bands is not None and len(bands) > 1 else "rocket")
     behind, classes = learner(dtype=dtype), None
     if learner is not KernelNovelty:  # which scales itself, and has no labels
         behind, classes = Standardized(learner=behind), [0, 1]
@@ -147,22 +158,14 @@ def test_a_chain_takes_raw_samples_as_the_host(dtype, bands, label, learner, tmp
         else:
             answered += 1
             assert (labels[predicted[0]], score[0]) == answer
-    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
     assert refused > 10
     assert answered > 50
-    chain.save(tmp_path / "end.esvm")
-    saved = np.frombuffer((tmp_path / "end.esvm").read_bytes(), np.uint8).copy()
-    library.restart(at(memory))
-    assert library.restore(at(memory), at(saved), len(saved)) == 0
-    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+    check_arena(chain, library, memory)
 
 
 def learned(dtype, learner, classes, bands):
     """A chain that has learned, and raw samples that follow."""
-    features = "rocket" if bands is None else "all"
-    windows = WindowFeatures(
-        rate=1000, window=64, hop=24, dtype=dtype, features=features, bands=bands
-    )
+    windows = cut(dtype, bands, "rocket" if bands is None else "all")
     chain = Chain(windows=windows, learner=learner).allocate(3, classes)
     X, slots = raw_samples(dtype)
     fine = np.flatnonzero((np.abs(X) < 1e15).all(axis=1))
@@ -244,12 +247,7 @@ def test_a_chain_knows_the_hour_as_the_host(dtype, learner, tmp_path):
         if answer[0] is not None:
             assert (chain.learner_.classes_[predicted[0]], score[0]) == answer
     assert refused > 10 and chain.windows_.visits_.max() > 2
-    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
-    chain.save(tmp_path / "end.esvm")
-    saved = np.frombuffer((tmp_path / "end.esvm").read_bytes(), np.uint8).copy()
-    library.restart(at(memory))
-    assert library.restore(at(memory), at(saved), len(saved)) == 0
-    assert memory.tobytes()[: chain.nbytes] == bytes(chain.arena)
+    check_arena(chain, library, memory)
     (tmp_path / "decides").mkdir()
     library, memory = library_of(chain, tmp_path / "decides", FOR_INFERENCE, "--inference")
     apart = ClockFeatures(dtype=dtype).allocate(3)  # a board begins without any hour
