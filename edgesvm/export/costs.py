@@ -51,7 +51,7 @@ def parts(learner: Learner, n_features: int, scores: int = 0) -> Iterator[Part]:
         V = columns(learner)
         sizes = (1, V, V if V > 1 else 0)  # logarithms of shares, if it decides among several
     yield Part(name, sizes, scores)
-    yield from parts(learner.inner, learner._width(D), scores + isinstance(learner, Calibrated))
+    yield from parts(learner.inner, D, scores + isinstance(learner, Calibrated))
 
 
 def leaf(learner: Any, D: int) -> tuple[str, tuple[int, ...]]:

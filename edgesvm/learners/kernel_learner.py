@@ -130,7 +130,8 @@ def surveyed(
 ) -> tuple[Source, Labels, Surveyed]:
     """What a `fit` in several passes reads, its labels, and what there is; nothing is reset."""
     owner, call = type(learner).__name__, learner._guard.call
-    source = call(Source, learner._closed(X), y, sample_weight, owner=owner)
+    data = learner._closed(X), y, sample_weight
+    source = call(Source, *data, owner=owner, regresses=learner.regresses)
     learner.plan(source.n_features)
     labels = learner._fresh_labels()
     checks |= {"owner": owner, "dtype": learner.dtype, "bounded": not learner._is_part}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import PARTS, SCRATCH, MemoryPlan, Table
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_labels, as_weights, is_sparse, sparse_rows
 from edgesvm.contract.labels import MOST_CLASSES, Labels
@@ -18,9 +19,10 @@ from edgesvm.contract.registry import registered
 from edgesvm.contract.sparse import stacked
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import Source, is_row_source
-from edgesvm.data.survey import Surveyed, survey
+from edgesvm.data.survey import Surveyed
 from edgesvm.learner import Learner, Place, exclusive, fits
 from edgesvm.learners._multiclass import MulticlassCore
+from edgesvm.learners.kernel_learner import surveyed
 from edgesvm.learners.wrapper import Wrapper
 
 __all__ = ["OneVsOne", "OneVsRest"]
@@ -37,6 +39,8 @@ class Multiclass(Wrapper):
     _pairs: ClassVar[bool]
     _compiled = MulticlassCore
     _expected = "a two-class learner, such as StreamSVM()"
+
+    n_left_out_ = Counter("Times that a part refused a sample that others had learned; see Notes.")
 
     learner: Learner | None = None
     n_classes: int = 10
@@ -128,11 +132,6 @@ class Multiclass(Wrapper):
         reading only."""
         return [self._inner_at_work(core) for core in self.core.parts]
 
-    @property
-    def n_left_out_(self) -> int:
-        """Number of times a part refused a sample that other parts had learned; see Notes."""
-        return int(self.core.views["n_left_out"])
-
     # -- learning ----------------------------------------------------------------------------------
 
     @fits
@@ -176,11 +175,7 @@ class Multiclass(Wrapper):
             return self.solve(progress=progress)
         if (shuffle, epochs) != (None, None):
             raise ValueError("shuffle and epochs are for arrays, and parts that learn in one pass")
-        owner = type(self).__name__
-        source = self._guard.call(Source, self._closed(X), y, sample_weight, owner=owner)
-        self.plan(source.n_features)
-        labels = self._fresh_labels()
-        found = self._guard.call(survey, source, labels, owner=owner, dtype=self.dtype)
+        source, labels, found = surveyed(self, X, y, sample_weight)
         per_slot = np.array(found.per_class)
         if not several:
             self._refuse_beyond(per_slot)

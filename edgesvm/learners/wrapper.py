@@ -179,13 +179,6 @@ class Shell(Forecasting, Wrapper):
     def _default() -> Learner:
         return kind_of("ByteSVM")()
 
-    def _width(self, n_features: int) -> int:
-        """Number of features that the inner learner gets."""
-        return n_features
-
-    def _capacity_range(self, n_features: int) -> tuple[int, int]:
-        return super()._capacity_range(self._width(n_features))
-
     n_classes_planned = OfInner()
     _caution = OfInner()
 
@@ -248,7 +241,7 @@ class Shell(Forecasting, Wrapper):
         return params | {self._parameter: self.inner} if self._n_met > 2 else params
 
     def _part(self, n_features: int) -> MemoryPlan | None:
-        return self.inner._part(self._width(n_features))
+        return self.inner._part(n_features)
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -263,9 +256,7 @@ class Shell(Forecasting, Wrapper):
         super()._check(core)
 
     def _build(self, engine: str, place: Place) -> Any:
-        # on the same arena; its arrays have other names
-        behind = place._replace(n_features=self._width(place.n_features))
-        inner = self.inner._build(engine, behind)
+        inner = self.inner._build(engine, place)  # on the same arena; its arrays have other names
         params = self._core_params(place.n_features)
         return of_engine(self._compiled, engine)(*place, inner=inner, **params)
 

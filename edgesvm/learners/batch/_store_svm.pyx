@@ -49,27 +49,19 @@ WHEN_FULL = {"refuse": REFUSE, "oldest": OLDEST, "random": RANDOM}
 
 # -- the linear kernel without kernel rows: dual coordinate descent --------------------------------
 #
-# With w = sum beta_t x_t the gradient of one sample, g_t = y_t - w.x_t, costs its non-zeros, and so
-# does the change of w by a step: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008, Algorithm 3, with
-# their shrinking. Theirs is a machine without an intercept, or with one that is penalised as a
-# weight is. Here the intercept is free, as everywhere in this package, so that the sum of beta must
-# be zero, which no step of one coefficient keeps. The method of multipliers (Hestenes 1969, Powell
-# 1969) keeps it in the limit: b is the multiplier, and each pass over the active samples minimizes
+# With w = sum beta_t x_t the gradient of one sample, g_t = y_t - w.x_t, costs its non-zeros: Hsieh,
+# Chang, Lin, Keerthi & Sundararajan 2008, Algorithm 3, with their shrinking. Here the intercept is
+# free, so that sum beta must be zero, by the method of multipliers (Hestenes 1969, Powell 1969): b
+# is the multiplier, and each pass over the active samples, in an order that is drawn, minimizes
 #
 #     1/2 |w|^2 - sum |beta_t| + b sum beta + rho / 2 (sum beta)^2
 #
 # one coefficient at a time, beta_t <- beta_t + (g_t - b - rho sum beta) / (x_t.x_t + rho), clipped;
-# after it b <- b + rho sum beta. A large rho brings the sum to zero in few passes, each step of
-# which is short; a tenth of the mean of x_t.x_t needed the fewest visits on four sets of five.
+# after it b <- b + rho sum beta. A large rho brings the sum to zero in few passes of short steps.
 #
-# The gradients of a pass are each of its moment. Once the gap among them (see _smo.pyx; b does not
-# change it) is below `tol`, what is left of the sum is taken off coefficients between their bounds,
-# w and all gradients are computed anew, and the gap of these decides. If it is not below `tol`, all
-# samples but those it sets aside are active again, and the passes have half the tolerance. The
-# solution is the one that SMO finds, to `tol`.
-#
-# An iteration is one coefficient. Bytes: 8 for each feature; the order of a pass is in the scratch
-# of the solver. The order is drawn, always from the same seed.
+# The gradients of a pass are each of its moment. Once the gap among them is below `tol`, the rest
+# of the sum is taken off coefficients between their bounds, and the gap of gradients computed anew
+# decides. If it is not below `tol`, all samples are active again, and a pass has half of it.
 
 cdef struct LinearDual:
     double b                # the multiplier of sum beta = 0

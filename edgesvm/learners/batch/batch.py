@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from edgesvm.budget import SCRATCH, WORK, Table, parse_bytes, up_to
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import Matrix, is_sparse, sparse_rows
-from edgesvm.contract.labels import Labels
 from edgesvm.contract.params import (
     among,
     flag,
@@ -26,13 +25,12 @@ from edgesvm.contract.params import (
 )
 from edgesvm.contract.registry import registered
 from edgesvm.contract.sparse import SparseRows
-from edgesvm.data.sources import Source, is_row_source
-from edgesvm.data.survey import survey
+from edgesvm.data.sources import is_row_source
 from edgesvm.kernels import Linear
 from edgesvm.learner import MAX_CAPACITY, exclusive, fits
 from edgesvm.learners.batch._store_svm import StoreSVMCore
 from edgesvm.learners.batch.constants import LARGEST_TARGET
-from edgesvm.learners.kernel_learner import KERNEL, KernelLearner
+from edgesvm.learners.kernel_learner import KERNEL, KernelLearner, surveyed
 from edgesvm.learners.kinds import Regressor
 
 __all__ = ["BatchSVM", "BatchSVR", "ReservoirSVM"]
@@ -141,6 +139,9 @@ class StoreSVM(SmoLearner):
     _capacity = "max_samples"
     _compiled = StoreSVMCore
 
+    when_full = "refuse"
+    max_nonzeros = cast("int | None", None)  # None: rows are stored dense
+
     max_samples: int = param(1000, within(1, MAX_CAPACITY))
     cache: int | str = "8MiB"
     shrinking: bool = param(True, flag)
@@ -157,14 +158,9 @@ class StoreSVM(SmoLearner):
         return 1, max(1, min(MAX_CAPACITY, most))
 
     @property
-    def _nonzeros(self) -> int | None:
-        """Non-zeros that there is room for; None: rows are stored dense."""
-        return None
-
-    @property
     def _keeps_w(self) -> bool:
         """Whether it solves by w alone, without kernel rows."""
-        return self._nonzeros is not None and isinstance(self.kernel_for(1), Linear)
+        return self.max_nonzeros is not None and isinstance(self.kernel_for(1), Linear)
 
     def _arrays(self, n_features: int) -> Arrays:
         w: Arrays = [("w", "f8", (n_features,))] if self._keeps_w else []
@@ -176,17 +172,12 @@ class StoreSVM(SmoLearner):
             *((name, "i8", ()) for name in ("n_support", "n_iter")),
             ("converged", "i8", (), (0, 1)),
             *w,
-            *smo_arrays(int(self.max_samples), n_features, self.dtype, cache, self._nonzeros),
+            *smo_arrays(int(self.max_samples), n_features, self.dtype, cache, self.max_nonzeros),
         ]
 
     @property
-    def _policy(self) -> str:
-        """What happens to a sample when the store is full."""
-        raise NotImplementedError
-
-    @property
     def _most_samples(self) -> int | None:
-        return int(self.max_samples) if self._policy == "refuse" else None
+        return int(self.max_samples) if self.when_full == "refuse" else None
 
     # -- learning ----------------------------------------------------------------------------------
 
@@ -217,16 +208,7 @@ class StoreSVM(SmoLearner):
             source is refused; nothing is reset.
         """
         if is_row_source(X):
-            self._fit_source(
-                self._guard.call(
-                    Source,
-                    self._closed(X),
-                    y,
-                    sample_weight,
-                    owner=type(self).__name__,
-                    regresses=self.regresses,
-                )
-            )
+            self._fit_source(X, y, sample_weight)
         else:
             self._guard.call(self._check_room, X, sample_weight, empty=True)
             super().fit(X, y, sample_weight)  # type: ignore[arg-type]
@@ -235,25 +217,18 @@ class StoreSVM(SmoLearner):
             self._warn_of_an_early_end()
         return self
 
-    def _fit_source(self, source: Source) -> None:
-        fits = bool(self.nbytes) and self.n_features_in_ == source.n_features
-        known = self.core.labels if fits else Labels()
-        labels = Labels(known.in_slots if known.closed else None)
-        found = self._guard.call(
-            survey,
-            source,
-            labels,
-            owner=type(self).__name__,
-            dtype=self.dtype,
-            kernel=self.kernel_for(source.n_features),
+    def _fit_source(self, X: Any, y: Any, sample_weight: Any) -> None:
+        source, _, found = surveyed(
+            self,
+            X,
+            y,
+            sample_weight,
+            self.kernel_for,
             C=float(self.C),
             largest_target=LARGEST_TARGET if self.regresses else None,
         )
         self._refuse_beyond(found.n_learned)
-        if fits:
-            self.reset()
-        else:
-            self._state = None
+        self._forget(source.n_features)
         for chunk in source.chunks(dtype=self._dtype):
             self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
 
@@ -272,7 +247,7 @@ class StoreSVM(SmoLearner):
 
     def _check_room(self, X: Any, sample_weight: Any, *, empty: bool) -> None:
         """Refuse a batch that does not fit, before its first row is stored."""
-        if self._policy != "refuse":
+        if self.when_full != "refuse":
             return
         array = X if is_sparse(X) else np.asarray(X)
         shape = array.shape
@@ -283,7 +258,7 @@ class StoreSVM(SmoLearner):
             n_rows = int(np.count_nonzero(np.asarray(sample_weight)))
         held = 0 if empty or not self.nbytes else self.n_held_
         self._refuse_beyond(n_rows, held)
-        if self._nonzeros is not None and sample_weight is None:
+        if self.max_nonzeros is not None and sample_weight is None:
             self._refuse_nonzeros(array, empty=empty)
 
     def _refuse_nonzeros(self, X: Any, *, empty: bool) -> None:
@@ -296,7 +271,7 @@ class StoreSVM(SmoLearner):
         new, used = int(np.count_nonzero(values)), 0
         if self.nbytes and not empty:
             used = int(self.core.views["taken"][1]) - self.n_held_
-        room = int(self._nonzeros)  # type: ignore[arg-type]
+        room = int(self.max_nonzeros)  # type: ignore[arg-type]
         if new + used > room:
             beside = f" besides the {used:,} stored" if used else ""
             size = 4 + self._dtype.itemsize
@@ -306,7 +281,7 @@ class StoreSVM(SmoLearner):
             )
 
     def _refuse_beyond(self, n_rows: int, held: int = 0) -> None:
-        if self._policy == "refuse" and n_rows + held > self.max_samples:
+        if self.when_full == "refuse" and n_rows + held > self.max_samples:
             beside = f" besides the {held:,} stored" if held else ""
             raise ValueError(
                 f"{type(self).__name__}: {n_rows:,} rows{beside} are more than"
@@ -382,7 +357,7 @@ class StoreSVM(SmoLearner):
         """Support vectors, ndarray of shape (n_support, n_features), a copy; `SparseRows` of a
         learner with ``max_nonzeros``."""
         n_support = int(self._solution("n_support"))
-        if self._nonzeros is not None:
+        if self.max_nonzeros is not None:
             return stored_rows(self.core.views, slice(n_support), self.n_features_in_)
         rows = self._solution("rows")
         flat = rows.transpose(0, 2, 1).reshape(-1, rows.shape[1])
@@ -503,14 +478,6 @@ class BatchSVM(StoreSVM):
     when_full: str = param("refuse", among("refuse", "oldest"))
     max_nonzeros: int | None = size(None, optional(within(1, MOST_NONZEROS)))
 
-    @property
-    def _policy(self) -> str:
-        return self.when_full
-
-    @property
-    def _nonzeros(self) -> int | None:
-        return self.max_nonzeros
-
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -552,10 +519,6 @@ class BatchSVR(Regressor, StoreSVM):
 
     epsilon: float = param(0.1, not_negative)
     when_full: str = param("refuse", among("refuse", "oldest"))
-
-    @property
-    def _policy(self) -> str:
-        return self.when_full
 
     def _arrays(self, n_features: int) -> Arrays:
         return [
@@ -604,12 +567,10 @@ class ReservoirSVM(StoreSVM):
     max_samples: int = param(100, within(1, MAX_CAPACITY))
     seed: int = param(0, within(0, (1 << 32) - 1))
 
-    @property
-    def _policy(self) -> str:
-        return "random"
+    when_full = "random"
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
-        return super()._core_params(n_features) | {"when_full": self._policy}
+        return super()._core_params(n_features) | {"when_full": self.when_full}
 
     def _arrays(self, n_features: int) -> Arrays:
         return [("rng", "u8", (4,)), *super()._arrays(n_features)]

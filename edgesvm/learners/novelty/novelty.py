@@ -21,6 +21,7 @@ from edgesvm.budget import (
     Table,
     up_to,
 )
+from edgesvm.contract.counter import Counter
 from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.params import among, between, optional, param, positive, within
 from edgesvm.contract.registry import registered
@@ -101,6 +102,9 @@ class NoveltyLearner(Unlabelled):
 
     shuffles: ClassVar[bool] = False  # rows in time order
 
+    n_alarms_ = Counter("Alarms that began.")
+    n_strange_ = Counter("Samples, learned or not, that were above the threshold.")
+
     alarm_rate: float = param(1e-3, between(LEAST_RATE, MOST_RATE))
     learn: str = param("normal", until)
     warm_up: int = param(100, within(1, MOST_WARM_UP))
@@ -155,13 +159,6 @@ class NoveltyLearner(Unlabelled):
         }
 
     # -- learning, without labels ------------------------------------------------------------------
-
-    def learn_one(self, x: ArrayLike) -> bool:  # type: ignore[override]
-        """Learn one sample, after its score has moved the threshold. Returns whether the model
-        changed: with learn="normal" what is above the threshold, or in an alarm, is counted and not
-        learned, with learn="until N" what comes after N samples, and what a stuck sensor sends
-        never. Refuses as `Learner.learn_one`."""
-        return Learner.learn_one(self, x, NORMAL)  # `super()` would allocate
 
     def watch_one(self, x: ArrayLike) -> None:
         """Count one sample as `learn_one` does, and learn nothing of it."""
@@ -226,16 +223,6 @@ class NoveltyLearner(Unlabelled):
         """Minus the threshold of ``score_one``: ``decision_function`` is ``score_samples -
         offset_``."""
         return -float(self._fitted.threshold)
-
-    @property
-    def n_alarms_(self) -> int:
-        """Alarms that began."""
-        return int(self.core.views["n_alarms"])
-
-    @property
-    def n_strange_(self) -> int:
-        """Samples, learned or not, that were above the threshold."""
-        return int(self.core.views["n_strange"])
 
     @property
     def alarm_on_(self) -> bool:

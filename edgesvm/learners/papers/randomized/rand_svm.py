@@ -176,7 +176,7 @@ class RandSVM(Wrapper):
     @property
     def _nonzeros(self) -> int | None:
         """Non-zeros that the solver stores; None: its rows are dense."""
-        nonzeros: int | None = getattr(self.inner, "_nonzeros", None)
+        nonzeros: int | None = getattr(self.inner, "max_nonzeros", None)
         return nonzeros
 
     def _arrays(self, n_features: int) -> Arrays:
