@@ -142,7 +142,7 @@ class Host:
                 open_link, opener=world.open, clock=world.clock
             ),
             "edgesvm.link.binary.SystemRandom": Nonces,
-            "edgesvm.persist.Checkpoint": WatchedCheckpoint,
+            "edgesvm.persist.checkpoint.Checkpoint": WatchedCheckpoint,
             "edgesvm.persist.checkpointing.Checkpointer": functools.partial(SavesLater, self),
             "edgesvm.persist.checkpointing.start_thread": lambda target, name: mock.Mock(),
         }
