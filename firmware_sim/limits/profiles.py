@@ -28,7 +28,6 @@ class Profile:
 
     name: str
     summary: str
-    ram_bytes: int
     arena_bytes: int
     learner_bytes: int
     allowance_bytes: int
@@ -43,7 +42,6 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "pi-zero",
             "Raspberry Pi Zero: one ARMv6 core, 512 MiB shared with everything else",
-            ram_bytes=512 * MiB,
             arena_bytes=1 * MiB,
             learner_bytes=16 * KiB,
             allowance_bytes=8 * MiB,
@@ -54,7 +52,6 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "pi-3",
             "Raspberry Pi 3: four ARMv8 cores, 1 GiB",
-            ram_bytes=1024 * MiB,
             arena_bytes=16 * MiB,
             learner_bytes=64 * KiB,
             allowance_bytes=32 * MiB,
@@ -65,7 +62,6 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "esp32-class",
             "ESP32 or similar: 520 KiB of SRAM, half of it for the radio stack",
-            ram_bytes=520 * KiB,
             arena_bytes=128 * KiB,
             learner_bytes=16 * KiB,
             allowance_bytes=2 * MiB,
@@ -76,7 +72,6 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "pico-class",
             "RP2040 or similar: two Cortex-M0+ cores without an FPU, 264 KiB of SRAM",
-            ram_bytes=264 * KiB,
             arena_bytes=64 * KiB,
             learner_bytes=4 * KiB,
             allowance_bytes=2 * MiB,
