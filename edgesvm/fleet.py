@@ -234,7 +234,7 @@ def _merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
         mine, theirs = Statistics.of(first), Statistics.of(second)
         both = mine.and_of(theirs)
         arrays |= {"mean": both.mean, "spread": both.spread}
-        scales = Scale.of(mine), Scale.of(theirs), Scale.of(both)
+        scales = mine, theirs, both
     if not _has_vectors(inner):
         return pair.holding(arrays | _averaged(pair, scales), None if scales else first)
     views = dict(_union(pair, scales, _inner_of(first if like is None else like)).core.views)
@@ -301,38 +301,14 @@ class Pair:
 STATISTICS = ("mean", "spread", "n_scaled")
 
 
-class Scale(NamedTuple):
-    """z = (x - mean) / deviation, as a `Standardized` learner has it; 0 where the deviation is."""
-
-    mean: np.ndarray
-    deviation: np.ndarray
-
-    @classmethod
-    def of(cls, statistics: Statistics) -> Scale:
-        return cls(statistics.mean, np.sqrt(statistics.spread / statistics.n))
-
-    def plane_in(self, other: Scale, weights: np.ndarray) -> np.ndarray:
-        """The same hyperplanes in another scale; the last of `weights` (n, n_features + 1) is that
-        of the constant.
-
-        w.z + b = sum w (d' / d) z' + b + sum w (m' - m) / d
-        """
-        w = _quotient(weights[:, :-1], self.deviation)
-        constant = weights[:, -1] + w @ (other.mean - self.mean)
-        return np.column_stack([w * other.deviation, constant])
-
-    def points_in(self, other: Scale, points: np.ndarray) -> np.ndarray:
-        """The same points in another scale, float64."""
-        return _quotient(points * self.deviation + self.mean - other.mean, other.deviation)
-
-
 def _quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a / b in float64, 0 where b is not positive."""
     return np.divide(a, b, out=np.zeros(a.shape), where=b > 0)
 
 
 class Statistics(NamedTuple):
-    """Number of samples, mean, and sum of squared deviations from it; (n_features,), float64."""
+    """Number of samples, mean, and sum of squared deviations from it, (n_features,), float64; and
+    the scale z = (x - mean) / deviation of a `Standardized` learner, 0 where the deviation is."""
 
     n: int
     mean: np.ndarray
@@ -342,6 +318,24 @@ class Statistics(NamedTuple):
     def of(cls, learner: Standardized) -> Statistics:
         views = learner.core.views
         return cls(learner.n_scaled_, views["mean"].copy(), views["spread"].copy())
+
+    @property
+    def deviation(self) -> np.ndarray:
+        return np.sqrt(self.spread / self.n)
+
+    def plane_in(self, other: Statistics, weights: np.ndarray) -> np.ndarray:
+        """The same hyperplanes in another scale; the last of `weights` (n, n_features + 1) is that
+        of the constant.
+
+        w.z + b = sum w (d' / d) z' + b + sum w (m' - m) / d
+        """
+        w = _quotient(weights[:, :-1], self.deviation)
+        constant = weights[:, -1] + w @ (other.mean - self.mean)
+        return np.column_stack([w * other.deviation, constant])
+
+    def points_in(self, other: Statistics, points: np.ndarray) -> np.ndarray:
+        """The same points in another scale, float64."""
+        return _quotient(points * self.deviation + self.mean - other.mean, other.deviation)
 
     def and_of(self, other: Statistics) -> Statistics:
         """Of the samples of both (Chan, Golub & LeVeque 1983, eq. 2.1).
@@ -373,7 +367,7 @@ def _is_one_scale(learner: Learner, other: Learner) -> bool:
 # seed has the same directions everywhere, but learns amplitudes of their widths, so it is the
 # product of weight and amplitude that is averaged.
 
-Scales = tuple[Scale, Scale, Scale]  # of the first, the second and the merged
+Scales = tuple[Statistics, Statistics, Statistics]  # of the first, the second and the merged
 
 
 def _averaged(pair: Pair, scales: Scales | None) -> dict[str, Any]:

@@ -52,9 +52,7 @@ class History:
         if self.n == self._points.shape[1]:
             self._halve()
         self._points[0, self.n] = now
-        for row, name in enumerate(self.names, start=1):
-            value = figures[name]
-            self._points[row, self.n] = np.nan if value is None else value
+        self._points[1:, self.n] = [figures[name] for name in self.names]  # None becomes NaN
         self.n += 1
         self._next = now + self.every
 
