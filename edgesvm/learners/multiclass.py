@@ -14,7 +14,7 @@ from edgesvm.contract.counter import Counter
 from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_labels, as_weights, is_sparse, sparse_rows
 from edgesvm.contract.labels import MOST_CLASSES, Labels
-from edgesvm.contract.params import whole
+from edgesvm.contract.params import size, within
 from edgesvm.contract.registry import registered
 from edgesvm.contract.sparse import stacked
 from edgesvm.data.rows import Rows
@@ -43,20 +43,16 @@ class Multiclass(Wrapper):
     n_left_out_ = Counter("Times that a part refused a sample that others had learned; see Notes.")
 
     learner: Learner | None = None
-    n_classes: int = 10
+    n_classes: int = size(10, within(2, MOST_CLASSES))
 
     # -- memory ------------------------------------------------------------------------------------
 
     def _wraps(self, inner: Learner) -> bool:
         return not isinstance(inner, Multiclass) and inner.n_classes_planned == 2
 
-    def _check_params(self) -> None:
-        whole("n_classes", self.n_classes, 2, MOST_CLASSES)
-        self.inner._check_params()
-
     @property
     def n_classes_planned(self) -> int:
-        return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
+        return int(self._checked()["n_classes"])
 
     @property
     def _n_parts(self) -> int:
@@ -210,11 +206,13 @@ class Multiclass(Wrapper):
         bench = core.parts[max(to_fit, default=0)]
         learner = self._inner_at_work(bench)
         in_memory = is_sparse(X) or (isinstance(X, np.ndarray) and not isinstance(X, np.memmap))
-        rows = ArrayRows(X, y, weights, core) if in_memory else SourceRows(source, core)
+        rows_of = ArrayRows(X, y, weights, core).of if in_memory else None
         try:
             for p, part in enumerate(core.parts):
                 if p in to_fit:
-                    learner.fit(*rows.of(to_fit[p]))
+                    sides = to_fit[p]
+                    mine = rows_of(sides) if rows_of else (PartOfSource(source, core, sides),)
+                    learner.fit(*mine)
                     if learner.arena is not bench.arena:
                         raise RuntimeError(
                             f"internal error: {learner!r} moved out of its part of the arena"
@@ -373,16 +371,6 @@ def side_of(sides: Sides, slots: np.ndarray, n_slots: int) -> np.ndarray:
     table = np.full(n_slots, -1, np.int8)
     table[sides[0]], table[sides[1]] = 0, 1
     return table[slots]
-
-
-class SourceRows:
-    """The rows of a source that each part learns, selected while reading."""
-
-    def __init__(self, source: Source, core: Any) -> None:
-        self._source, self._core = source, core
-
-    def of(self, sides: Sides) -> tuple[Any]:
-        return (PartOfSource(self._source, self._core, sides),)
 
 
 class PartOfSource:

@@ -117,6 +117,10 @@ class Wrapper(Learner):
     class_weight = OfInner()
     _most_samples = OfInner()
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        self.inner._check_params()
+
     def with_capacity(self: Self, capacity: int) -> Self:
         params = self.get_params(deep=False)
         return type(self)(**{**params, self._parameter: self.inner.with_capacity(capacity)})
@@ -242,10 +246,6 @@ class Shell(Forecasting, Wrapper):
 
     def _part(self, n_features: int) -> MemoryPlan | None:
         return self.inner._part(n_features)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        self.inner._check_params()
 
     def _used(self, core: Any) -> list[slice]:
         used: list[slice] = self.inner._used(core.inner)  # of the same arena

@@ -161,10 +161,6 @@ class RandSVM(Wrapper):
             hasattr(type(inner), name) or name in inner._param_names() for name in SOLVER_INTERFACE
         )
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        self.inner._check_params()
-
     # -- memory ------------------------------------------------------------------------------------
 
     @property
