@@ -1,8 +1,6 @@
 """OneVsOne and OneVsRest: which part learns what, how they vote, who competes; all or nothing."""
 
 import copy
-import struct
-import zlib
 from dataclasses import replace
 from itertools import combinations
 
@@ -25,8 +23,8 @@ from edgesvm import (
     StreamSVM,
 )
 from edgesvm.data import Rows
-from edgesvm.persist.format import pack, unpack
-from edgesvm.persist.store import describe, restore
+from edgesvm.persist.format import pack
+from edgesvm.persist.store import restore
 
 KINDS = (OneVsOne, OneVsRest)
 LOWER = StreamSVM(bound="lower", dtype="float64")
@@ -360,11 +358,6 @@ def test_the_plan_is_the_sum_of_the_parts(kind, n_classes):
     assert end <= plan.total
 
 
-def packed(model):
-    body = describe(model) + bytes(model.arena)
-    return body + struct.pack("<I", zlib.crc32(body))
-
-
 # -- snapshots -------------------------------------------------------------------------------------
 
 
@@ -375,7 +368,7 @@ def test_scratch_that_a_part_left_behind_is_refused():
     leaves = {leaf.name: leaf for leaf in model.plan(3).leaves()}
     for name in ("part2/best_alpha", "part0/stop", "part1/n_held", "sums", "scores", "n_left_out"):
         at = leaves[name].offset
-        snapshot = unpack(packed(model))
+        snapshot = model.snapshot()
         arena = bytearray(snapshot.arena)
         arena[at : at + 8] = b"\xff" * 7 + b"\x7f" if name == "part0/stop" else b"\xff" * 8
         with pytest.raises(edgesvm.CorruptModelError):

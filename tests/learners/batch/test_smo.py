@@ -1,4 +1,4 @@
-"""The solver against brute force and the plain one, in the learners that it solves for."""
+"""The solver with signs, offset and ridge, as a ball has them; test_batch_svm.py has it without."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm import RBF, BatchSVM, CoreVectorMachine, Linear
+from edgesvm import RBF, CoreVectorMachine, Linear
 from reference.smo import SMORef
 
 TOL = 1e-9
@@ -59,21 +59,6 @@ def ball(X, y, kernel, **params):
 def matrix(X, y, kernel, ridge):
     """K of a ball: y y' (k + 1) + ridge [s = t]"""
     return np.outer(y, y) * (kernel(X, X) + 1.0) + np.diag(ridge * np.ones(len(X)))
-
-
-@each("seed", range(6))
-@each("shrinking", [False, True])
-@each("C", [0.3, 20.0])
-def test_an_svm(seed, C, shrinking):
-    X, y, weight = problem(seed)
-    kernel = RBF(0.7)
-    model = BatchSVM(
-        max_samples=6, C=C, kernel=kernel, tol=TOL, shrinking=shrinking, dtype="float64"
-    ).fit(X, y, weight)
-    beta, objective = brute_force(kernel(X, X), y, C * weight * y, 0.0)
-    assert model.converged_
-    np.testing.assert_allclose(y * model.alpha_, beta, atol=1e-5 * C)
-    assert model.objective_ == pytest.approx(objective, rel=1e-6)
 
 
 @each("seed", range(6))

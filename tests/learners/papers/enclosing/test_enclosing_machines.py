@@ -1,8 +1,7 @@
 """Both machines: what they promise of the ball, where the rows come from, what they refuse."""
 
 import re
-import struct
-import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -34,7 +33,8 @@ from edgesvm import (
 from edgesvm.errors import ConvergenceWarning
 from edgesvm.learners.papers.enclosing import enclosing
 from edgesvm.learners.papers.enclosing.constants import MATRIX, WIDE
-from edgesvm.persist.store import describe, restore
+from edgesvm.persist.format import pack
+from edgesvm.persist.store import restore
 
 
 def assert_enclosed(model, X, y, weight=None):
@@ -484,8 +484,7 @@ def data(model, **changed):
         if (name := array.name.rpartition("/")[2]) in changed:
             value = np.array(changed[name], array.dtype).tobytes()
             arena[array.offset : array.offset + len(value)] = value
-    body = describe(model) + bytes(arena)
-    return body + struct.pack("<I", zlib.crc32(body))
+    return pack(replace(model.snapshot(), arena=bytes(arena)))
 
 
 @each("shrunk", [1e-9, 0.5, 0.75, 1.0])
