@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from edgesvm.cli.options import add, option, read, section
 from edgesvm.serve.process import stop_signals
 from firmware_sim.harness import Pump
-from firmware_sim.harness.pump import STUCK_S, Drain
+from firmware_sim.harness.pump import Drain
 from firmware_sim.harness.report import report
 from firmware_sim.limits.profiles import PROFILES
 from firmware_sim.line import MIXES
@@ -81,9 +81,7 @@ def _serve(options: argparse.Namespace) -> int:
             def is_over(now: float) -> bool:
                 """All is sent, and the host has hung up or there is no traffic."""
                 status(node, line)
-                quiet_s = drain.quiet_s(now)
-                # A host that was not scheduled for some seconds reads the rest yet.
-                quiet = quiet_s > (QUIET_S if drain.all_read else STUCK_S)
+                quiet = drain.is_quiet(now, QUIET_S)
                 return signals.stopping or (pump.done and (quiet or not line.link.connected))
 
             print(json.dumps({"port": link.url}) if as_json else f"port {link.url}", flush=True)

@@ -134,6 +134,12 @@ class Drain:
             self._seen, self._since = seen, now
         return now - self._since
 
+    def is_quiet(self, now: float, seconds: float) -> bool:
+        """Whether there was no traffic for so long. A host that has not read all, and may not have
+        been scheduled, gets `STUCK_S`.
+        """
+        return self.quiet_s(now) > (seconds if self.all_read else STUCK_S)
+
 
 class InMemory:
     """The port of a node that lives on a simulated clock, which goes on only while the host reads,

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from firmware_sim.__main__ import _ServedUntil
 from firmware_sim.harness import EdgeProcess, simulate
 from firmware_sim.harness.pump import STUCK_S, Drain
 from firmware_sim.line import FaultInjector, Line, PtyLink, TcpLink
@@ -138,17 +137,14 @@ def test_reading_and_answers_are_traffic(pump):
     assert drain.quiet_s(6.0) == 2.0
 
 
-def test_serve_waits_for_a_host_that_has_more_to_read(pump):
-    over = _ServedUntil(pump, lambda node, line: None)
-    assert not over(0.0) and not over(6.0) and not over(STUCK_S)
+def test_a_host_that_has_more_to_read_is_waited_for_but_not_for_ever(pump):
+    drain, stuck = Drain(pump), Drain(pump)
+    assert not any(drain.is_quiet(now, 5.0) for now in (0.0, 6.0, STUCK_S))
     pump.line.link.left = 0
-    assert not over(STUCK_S + 1.0) and not over(STUCK_S + 6.0) and over(STUCK_S + 6.5)
-    assert over.ended == "drained"
-
-
-def test_serve_does_not_wait_for_ever(pump):
-    over = _ServedUntil(pump, lambda node, line: None)
-    assert not over(0.0) and over(STUCK_S + 1.0)
+    quiet = [drain.is_quiet(STUCK_S + since, 5.0) for since in (0.5, 1.0, 5.0, 6.0)]
+    assert quiet == [False, False, False, True]
+    pump.line.link.left = 500
+    assert not stuck.is_quiet(0.0, 5.0) and stuck.is_quiet(STUCK_S + 1.0, 5.0)
 
 
 LINES = 20_000
