@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgesvm.cli.options import argument, option
-from edgesvm.cli.saved_model import of_file
+from edgesvm.cli.saved_model import of_file, snapshot
 from edgesvm.export.boards import BOARDS
 from edgesvm.export.folder import decides_only, export
 from edgesvm.export.report import Need, details, needs, overview
 from edgesvm.learner import Learner
-from edgesvm.persist.store import read_file, restore
 from edgesvm.preprocessing.chain import Chain
 
 HELP = """\
@@ -116,9 +115,8 @@ def report(settings: Settings, learner: Learner | Chain) -> int:
 
 def loaded(path: str) -> Learner | Chain:
     """The model of a snapshot, which may be a chain's; ValueError for one that joins learners."""
-    data = read_file(path)
     with of_file(path):
-        model = restore(data)
+        _, model = snapshot(path)
     if not isinstance(model, Learner | Chain):
         raise ValueError(
             f"{path}: a {type(model).__name__} cannot be exported to C; a learner can, or a Chain"

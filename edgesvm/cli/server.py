@@ -292,7 +292,7 @@ class Session(ABC):
         out: OutSettings | None = None,
     ) -> None:
         self._links, self._savings, self._out = links, savings, out or OutSettings()
-        self.show, self.status = show, show.status_line()
+        self.show, self.status = show, StatusLine(quiet=show.quiet)
         self.served: list[Served] = []
         self._started = time.monotonic()
 

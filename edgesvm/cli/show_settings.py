@@ -41,9 +41,6 @@ class ReportSettings:
     http: tuple[str, int] | None = None  # of commands that have a page
     http_token_file: str | None = None
 
-    def status_line(self) -> StatusLine:
-        return StatusLine(quiet=self.quiet)
-
     @contextmanager
     def at(
         self, views: Mapping[str, Callable[[], Shown]], status: StatusLine
