@@ -767,8 +767,8 @@ cdef class EnclosingCore(KernelCore):
         if n > self.n_learned() or (n == 0) != (self.n_learned() == 0):
             return b"there are more core vectors than samples, or none"
         for p in range(n):
-            if fabs(self.sign[p]) != 1.0:
-                return b"a core vector's label is neither -1 nor +1"
+            if fabs(self.sign[p]) != 1.0 or (self.one_class and self.sign[p] < 0.0):
+                return b"a core vector's label is none that there is"
             if self.beta[p] * self.sign[p] < 0.0:
                 return b"the coefficients are not a convex combination"
             if self.own[p] == 0.0:
@@ -1099,15 +1099,9 @@ cdef class OneClassBallVectorMachineCore(BallVectorMachineCore):
 
     cdef const char *fault(self) noexcept nogil:
         cdef const char *found = BallVectorMachineCore.fault(self)
-        cdef int64_t p
-        if found != NULL:
-            return found
-        if self.n_core[0] and self.shrunk[0] < 1.0:
+        if found == NULL and self.n_core[0] and self.shrunk[0] < 1.0:
             return b"the ball's radius is out of range"
-        for p in range(self.n_core[0]):
-            if self.sign[p] != 1.0:
-                return b"a core vector is not of one class"
-        return NULL
+        return found
 
 
 cdef class CoreVectorMachineCore(EnclosingCore):
@@ -1381,6 +1375,6 @@ cdef class OneClassCoreVectorMachineCore(CoreVectorMachineCore):
         if found != NULL:
             return found
         for p in range(self.n_core[0]):
-            if self.beta[p] > self.largest() + WITHIN or self.sign[p] != 1.0:
-                return b"a coefficient is not of one class"
+            if self.beta[p] > self.largest() + WITHIN:
+                return b"a coefficient is larger than any may be"
         return NULL
