@@ -1,4 +1,4 @@
-"""The node's hot loop: samples to frames, a block at a time, in the bytes of `edgesvm.link.wire`."""
+"""The node's hot loop: samples to frames, a block at a time, in the bytes of `link.wire`."""
 
 from libc.math cimport isnan
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
