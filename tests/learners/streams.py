@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from each import each
 
 from edgesvm import StreamSVM
 
 ENGINES = ("compiled", "reference")
+KEPT = (
+    *({}, {"n_balls": 2}, {"n_balls": 5}, {"n_balls": 4, "join": "reach"}),
+    *({"lookahead": 1}, {"lookahead": 6}, {"lookahead": 16}),
+)
+
+engines = pytest.mark.parametrize("engine", ENGINES)
+kept_ones = each("kept", KEPT, ids=str)
+bounds = each("bound", ["upper", "lower"])
 BALL = {"bound": "upper", "average": False}
 
 

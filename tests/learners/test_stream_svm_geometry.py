@@ -3,32 +3,16 @@ is sound).
 """
 
 import numpy as np
-import pytest
 from each import each
 from geometry import gram_of, look, marked, smallest_ball
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streams import ENGINES, STREAMS, gaussian, make
+from streams import KEPT, STREAMS, bounds, engines, gaussian, kept_ones, make
 
 from edgesvm import StreamSVM
 
-KEPT = (
-    {},
-    {"n_balls": 2},
-    {"n_balls": 5},
-    {"n_balls": 4, "join": "reach"},
-    {"lookahead": 1},
-    {"lookahead": 6},
-    {"lookahead": 16},
-)
 WIDTH = 4  # with up to 8 features and the markers behind, no sum of float64 lanes changes its order
 PLAIN = {"normalize": False, "fit_intercept": False}
-
-engines = pytest.mark.parametrize("engine", ENGINES)
-kept_ones = each(
-    "kept", KEPT, ids=lambda kept: "-".join(f"{k}={v}" for k, v in kept.items()) or "one"
-)
-bounds = each("bound", ["upper", "lower"])
 
 
 def learned(X, y, engine="compiled", **params):

@@ -6,23 +6,11 @@ import numpy as np
 import pytest
 from each import each
 from geometry import ExplicitBall, look, marked
-from streams import ENGINES, gaussian, make
+from streams import ENGINES, bounds, engines, gaussian, kept_ones, make
 
 from edgesvm import StreamSVM
 
 PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
-KEPT = (
-    {},
-    {"n_balls": 2},
-    {"n_balls": 5},
-    {"n_balls": 4, "join": "reach"},
-    {"lookahead": 1},
-    {"lookahead": 6},
-)
-
-engines = pytest.mark.parametrize("engine", ENGINES)
-kept_ones = each("kept", KEPT, ids=str)
-bounds = each("bound", ["upper", "lower"])
 
 
 def halves(engine="compiled", n=60, **params):
@@ -137,10 +125,8 @@ def test_into_a_learner_that_knows_nothing(engine):
     np.testing.assert_allclose(empty.coef_, there.coef_, rtol=1e-12)
     np.testing.assert_allclose(empty.radius_, there.radius_, rtol=1e-9)
     np.testing.assert_array_equal(empty.predict(marked(X)), there.predict(marked(X)))
-    allocated = (
-        make(StreamSVM, engine, bound="lower", **PLAIN).allocate(there.n_features_in_).merge(there)
-    )
-    assert allocated.n_seen_ == there.n_seen_
+    allocated = make(StreamSVM, engine, bound="lower", **PLAIN).allocate(there.n_features_in_)
+    assert allocated.merge(there).n_seen_ == there.n_seen_
 
 
 # -- refusals --------------------------------------------------------------------------------------

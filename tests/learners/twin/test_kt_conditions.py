@@ -5,7 +5,7 @@ import pytest
 from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twin_problems import FEATURES, KERNELS, LABELS, stream, violations
+from twin_problems import KERNELS, PROBLEM, by_side, stream, violations
 
 from edgesvm import RBF, IncrementalDecrementalSVM, Linear, Polynomial, TwinVectorMachine
 
@@ -27,10 +27,7 @@ def follow(model, X, y, weights):
 
 @settings(max_examples=60, derandomize=True)
 @given(
-    st.sampled_from(list(FEATURES)),
-    st.sampled_from(list(LABELS)),
-    st.sampled_from(list(KERNELS)),
-    st.sampled_from([1e-3, 1.0, 100.0, 1e4]),
+    *PROBLEM,
     st.sampled_from([1, 2, 5, 12, 40]),
     st.sampled_from([None, 2, 6]),
     st.sampled_from(["float32", "float64"]),
@@ -53,10 +50,7 @@ def test_twin_vector_machine(  # noqa: PLR0917
 
 @settings(max_examples=40, derandomize=True)
 @given(
-    st.sampled_from(list(FEATURES)),
-    st.sampled_from(list(LABELS)),
-    st.sampled_from(list(KERNELS)),
-    st.sampled_from([1e-3, 1.0, 100.0, 1e4]),
+    *PROBLEM,
     st.sampled_from([1, 2, 12, 60]),
     st.sampled_from(["farthest", "oldest", "ignore"]),
     st.integers(0, 2**20),
@@ -74,11 +68,7 @@ def test_incremental_decremental_svm(  # noqa: PLR0917
         model.unlearn(int(rng.integers(len(model.vectors_))))
         assert model.kt_residual() <= RESIDUAL
     if model.is_fitted and len(model.vectors_):
-        one_sided = (
-            np.where((model.labels_ == 1)[:, None], [0.0, 1.0], [1.0, 0.0])
-            * model.sample_weights_[:, None]
-        )
-        assert violations(model, KERNELS[kernel], model.vectors_, one_sided) <= RESIDUAL
+        assert violations(model, KERNELS[kernel], model.vectors_, by_side(model)) <= RESIDUAL
         model.set_C(10.0 * C)
         assert model.kt_residual() <= RESIDUAL
 

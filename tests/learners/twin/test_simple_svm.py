@@ -5,7 +5,7 @@ import pytest
 from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twin_problems import FEATURES, KERNELS, LABELS, broken, stream, violations
+from twin_problems import KERNELS, PROBLEM, broken, by_side, stream, violations
 
 from edgesvm import RBF, CorruptModelError, Linear, Polynomial, SimpleSVM
 
@@ -42,10 +42,7 @@ def residual(model, kernel, X, y, bound):
 
 @settings(max_examples=80, derandomize=True)
 @given(
-    st.sampled_from(list(FEATURES)),
-    st.sampled_from(list(LABELS)),
-    st.sampled_from(list(KERNELS)),
-    st.sampled_from([1e-3, 1.0, 100.0, 1e4]),
+    *PROBLEM,
     st.integers(0, 2**20),
 )
 def test_a_fit_is_the_optimum_of_all_rows(features, labels, kernel, C, seed):
@@ -59,10 +56,7 @@ def test_a_fit_is_the_optimum_of_all_rows(features, labels, kernel, C, seed):
 
 @settings(max_examples=60, derandomize=True)
 @given(
-    st.sampled_from(list(FEATURES)),
-    st.sampled_from(list(LABELS)),
-    st.sampled_from(list(KERNELS)),
-    st.sampled_from([1e-3, 1.0, 100.0, 1e4]),
+    *PROBLEM,
     st.sampled_from([2, 5, 12, 50]),
     st.sampled_from(["oldest", "ignore"]),
     st.integers(0, 2**20),
@@ -77,9 +71,7 @@ def test_a_stream_is_the_optimum_of_what_is_stored(  # noqa: PLR0917
         model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i : i + 1])
         assert not model.is_fitted or model.kt_residual() <= RESIDUAL
     if model.is_fitted:
-        side = np.where((model.labels_ == 1)[:, None], [0.0, 1.0], [1.0, 0.0])
-        held = side * model.sample_weights_[:, None]
-        assert violations(model, KERNELS[kernel], model.vectors_, held) <= RESIDUAL
+        assert violations(model, KERNELS[kernel], model.vectors_, by_side(model)) <= RESIDUAL
         np.testing.assert_array_equal(model.vectors_, X[model.support_])
         np.testing.assert_array_equal(model.sample_weights_, weights[model.support_])
 

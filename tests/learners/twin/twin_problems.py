@@ -1,6 +1,7 @@
 """Streams that are hard on an exact solver, and the KT conditions written out once more."""
 
 import numpy as np
+from hypothesis import strategies as st
 
 from edgesvm import RBF, Linear, Polynomial
 
@@ -31,11 +32,24 @@ LABELS = {
 }
 
 
+# Features, labels, kernel and C of a problem
+PROBLEM = (
+    *(st.sampled_from(list(choices)) for choices in (FEATURES, LABELS, KERNELS)),
+    st.sampled_from([1e-3, 1.0, 100.0, 1e4]),
+)
+
+
 def stream(features, labels, n, seed):
     """X (n, D) float32, y (n,), weights (n,) with zeros among them."""
     rng = np.random.default_rng(seed)
     X = FEATURES[features](rng, n).astype(np.float32)
     return X, LABELS[labels](rng, n), rng.choice([0.0, 0.5, 1.0, 3.0], n)
+
+
+def by_side(model):
+    """The weights of the samples that are stored, (n, 2): s-, s+."""
+    side = np.where((model.labels_ == 1)[:, None], [0.0, 1.0], [1.0, 0.0])
+    return side * model.sample_weights_[:, None]
 
 
 def violations(model, kernel, vectors, weights):
