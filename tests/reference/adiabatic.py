@@ -1,5 +1,5 @@
 """The adiabatic solver and the learners on it in plain NumPy: every linear system is solved from
-scratch, without a factor.
+scratch, without a factor. What the compiled core does where rounding has broken a path is not here.
 
 The names and the order of events are those of _adiabatic.pyx, where the problems are stated.
 """
@@ -18,7 +18,6 @@ from edgesvm.errors import refusal
 from edgesvm.learners.constants import LEAST_SHARE, LEAST_TOTAL, OF_TWINS, OPEN_FOR
 from edgesvm.learners.twin._adiabatic import CANDIDATES
 from edgesvm.learners.twin.constants import (
-    DRIFT,
     EDGE,
     EVENT_TOLERANCE,
     GOLDEN,
@@ -31,7 +30,6 @@ from edgesvm.learners.twin.constants import (
     NOISE,
     NULL_TOLERANCE,
     PLACES,
-    POLISHES,
     REFRESH,
     ROUNDING,
     SECTIONS,
@@ -279,53 +277,6 @@ class AdiabaticCoreRef(KernelCoreRef):
         K = self.k(self.held("vectors"), self.held("vectors")) if self.n else np.zeros((0, 0))
         self.held("g")[:] = K @ self.held("coef") + self.views["b"] - self.target()
 
-    def rebuild(self):
-        """Rebuild the margin set: all twins whose coef is strictly between two plateaus."""
-        v = self.views
-        v["m"][...] = 0
-        v["state"][: self.n] = 2
-        for i in range(self.n):
-            try:
-                self.restore_state(i)
-            except (PathError, MarginFull):  # it stays on a plateau
-                v["state"][i] += v["state"][i] % 2
-
-    def from_scratch(self):
-        """Solve by sequential minimal optimisation from coef = 0, then rebuild the margin set."""
-        self.count("n_from_scratch")
-        v, n, mu = self.views, self.n, self.mu
-        coef, g = self.held("coef"), self.held("g")
-        s_minus, s_plus = self.held("s_minus"), self.held("s_plus")
-        K = self.k(self.held("vectors"), self.held("vectors"))
-        coef[:], g[:] = 0.0, -self.target()
-        middle = s_plus - s_minus
-        for _ in range(10_000 + 2000 * n):
-            up = np.where(coef < middle, mu, -mu) - g
-            down = np.where(coef > middle, -mu, mu) - g
-            up[coef >= s_plus], down[coef <= -s_minus] = -np.inf, np.inf
-            i, j = int(np.argmax(up)), int(np.argmin(down))
-            if not up[i] - down[j] > 1e-3 * EVENT_TOLERANCE * mu:
-                break
-            top = middle[i] if coef[i] < middle[i] else s_plus[i]
-            bottom = middle[j] if coef[j] > middle[j] else -s_minus[j]
-            curve = max(K[i, i] + K[j, j] - 2 * K[i, j], 1e-14 * (K[i, i] + K[j, j]))
-            step = (up[i] - down[j]) / curve
-            to_i, to_j = coef[i] + step, coef[j] - step
-            if step >= top - coef[i] or step >= coef[j] - bottom:
-                if top - coef[i] <= coef[j] - bottom:
-                    step = top - coef[i]
-                    to_i, to_j = top, coef[j] - step
-                else:
-                    step = coef[j] - bottom
-                    to_i, to_j = coef[i] + step, bottom
-            coef[i], coef[j] = to_i, to_j
-            g += step * (K[i] - K[j])
-        high, low = up.max(), down.min()
-        b = (high + low) / 2 if np.isfinite(high + low) else high if np.isfinite(high) else low
-        v["b"][...] = b if np.isfinite(b) else 0.0
-        g[:] = K @ coef + v["b"] - self.target()
-        self.rebuild()
-
     # -- paths -------------------------------------------------------------------------------------
 
     def follow(self, moving, mu):
@@ -341,39 +292,20 @@ class AdiabaticCoreRef(KernelCoreRef):
         released = [(i, float(v["s_minus"][i]), float(v["s_plus"][i])) for i, *_ in moving]
         try:
             self.walk(moving, mu)
-            for polish in range(POLISHES):
-                if self.is_consistent():
-                    break
-                self.refresh()
-                if polish:
-                    self.count("n_refactored")
-                    self.rebuild()
-                self.walk([], mu)
         except MarginFull:
             self.count("n_overflowed")
             self.walk_back(released, before, mu_before)
             return False
-        except (PathError, np.linalg.LinAlgError):
-            self.solve_at(moving, mu)
         return True
-
-    def solve_at(self, weights, mu):
-        for i, s_minus, s_plus in weights:
-            self.views["s_minus"][i], self.views["s_plus"][i] = s_minus, s_plus
-        self.views["mu"][...] = mu
-        self.from_scratch()
 
     def walk_back(self, released, before, mu):
         """Restore the weights; the margin set had room on the way here."""
         v = self.views
-        try:
-            self.walk(released, mu)
-            for i, s_minus, s_plus in before:
-                v["s_minus"][i], v["s_plus"][i] = s_minus, s_plus
-                if v["state"][i] % 2 == 0:
-                    self.restore_state(i)
-        except (PathError, MarginFull, np.linalg.LinAlgError):
-            self.solve_at(before, mu)
+        self.walk(released, mu)
+        for i, s_minus, s_plus in before:
+            v["s_minus"][i], v["s_plus"][i] = s_minus, s_plus
+            if v["state"][i] % 2 == 0:
+                self.restore_state(i)
 
     def release_unused_weight(self, moving):
         """Reduce the weight of a twin that will be removed to what its coefficient uses, and take
@@ -385,16 +317,6 @@ class AdiabaticCoreRef(KernelCoreRef):
                 v["s_minus"][i], v["s_plus"][i] = max(-coef, 0.0), max(coef, 0.0)
                 if v["state"][i] % 2:
                     self.leave(int(np.flatnonzero(i == self.S)[0]), 2)
-
-    def is_consistent(self):
-        """Whether the maintained g agrees with its definition, at two twins on S."""
-        v, n = self.views, self.n
-        for i in self.S[[0, -1]] if len(self.S) else ():
-            aim = self.mu if v["state"][i] == 3 else -self.mu
-            g = self.row(i) @ v["coef"][:n] + v["b"] - self.target()[i]
-            if abs(g - aim) > DRIFT * self.mu:
-                return False
-        return True
 
     def walk(self, moving, mu):
         """Follow one path from event to event."""
@@ -592,9 +514,6 @@ class AdiabaticCoreRef(KernelCoreRef):
         coef, s_minus, s_plus = self.held("coef"), self.held("s_minus"), self.held("s_plus")
         g = self.k(self.held("vectors"), self.held("vectors")) @ coef + v["b"] - self.target()
         return residual(g / mu, coef, s_minus, s_plus)
-
-    def solve_from_scratch(self):
-        self.from_scratch()
 
 
 class TwinVectorMachineCoreRef(AdiabaticCoreRef, ForgettingRef):
@@ -951,10 +870,6 @@ class IncrementalDecrementalSVRCoreRef(IncrementalDecrementalSVMCoreRef):
         v = self.views
         v["nu"][...] = v["nu_to"] if arrived else v["nu"] + length * walk.d_nu
 
-    def solve_at(self, weights, mu):
-        self.views["nu"][...] = self.views["nu_to"]
-        super().solve_at(weights, mu)
-
     def walk_back(self, released, before, mu):
         self.views["nu_to"][...] = 1.0 / self.C
         super().walk_back(released, before, mu)
@@ -1040,17 +955,7 @@ class SimpleSVMCoreRef(AdiabaticCoreRef):
         self.count("paths")
         if int(self.views["paths"]) % REFRESH == 0:
             self.refresh()
-        try:
-            for polish in range(POLISHES):
-                self.improve()
-                if self.is_consistent():
-                    break
-                self.refresh()
-                if polish:
-                    self.count("n_refactored")
-                    self.rebuild()
-        except (PathError, np.linalg.LinAlgError):
-            self.from_scratch()
+        self.improve()
 
     def improve(self):
         """Let the worst violator into the working set until there is none."""
