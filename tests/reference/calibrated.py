@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.contract.inputs import as_floats, as_out
 from edgesvm.core.status import Status
 from edgesvm.learners import constants as c
-from reference.core import ReferenceCore, into
+from reference.core import ReferenceCore
 
 
 class CalibratedCoreRef(ReferenceCore):
@@ -129,14 +128,6 @@ class CalibratedCoreRef(ReferenceCore):
             return self.unseen_last(values + lifts)
         return values[0] + lifts[1] - lifts[0]
 
-    def probabilities(self, x):
-        """ndarray of shape (n_labels,), NaN if the sample is refused"""
-        order = list(self.labels.sorted_slots)
-        scores = np.atleast_1d(self.inner.decide(x))
-        if not np.isfinite(scores).all():
-            return np.full(len(order), np.nan)
-        return self.shares(scores)[order]
-
     def shares(self, scores):
         """Probabilities by slot."""
         values = self.calibrated(scores)
@@ -146,23 +137,6 @@ class CalibratedCoreRef(ReferenceCore):
             p = sigmoid(np.array([-values[0], values[0]]))
             p[len(self.labels.in_slots) :] = 0.0
         return p / p.sum()
-
-    def probabilities_one(self, x, out=None):
-        self.check_fitted()
-        p = self.probabilities(as_floats(x, self.dtype, 1, self.n_features, self.owner))
-        if not np.isfinite(p).all():
-            raise self.not_finite()
-        return into(out, p)
-
-    def probabilities_many(self, X, out=None, team=None):
-        self.check_fitted()
-        shape = len(X), len(self.labels.in_slots)
-        out = np.empty(shape) if out is None else as_out(out, shape)
-        for i, x in enumerate(X):
-            out[i] = self.probabilities(x)
-            if not np.isfinite(out[i]).all():
-                return out, i, Status.NOT_FINITE
-        return out, len(X), Status.UNCHANGED
 
 
 def sigmoid(z):

@@ -50,20 +50,6 @@ class SMORef:
         self.countdown = min(n, SHRINK_EVERY) + 1
         self.find_first()
 
-    def append(self, row, bound, linear=None):
-        """Add a sample with coefficient zero; `row` is its row of K, itself last."""
-        self.activate_all()
-        n, row = len(self.order), row.astype(np.float32).astype(np.float64)
-        self.K = np.block([[self.K, row[:-1, None]], [row]])
-        self.bound = np.append(self.bound, bound)
-        self.linear = np.append(self.linear, np.sign(bound) if linear is None else linear)
-        self.low, self.high = np.minimum(self.bound, 0.0), np.maximum(self.bound, 0.0)
-        self.g = np.append(self.g, self.linear[n] - row[:-1] @ self.beta)
-        self.beta, self.order = np.append(self.beta, 0.0), np.append(self.order, n)
-        self.n_active, self.unshrunk = n + 1, False
-        self.countdown = min(n + 1, SHRINK_EVERY) + 1
-        self.find_first()
-
     @property
     def up(self):
         """g where beta grows; |beta| then grows or, below zero, falls."""

@@ -409,12 +409,6 @@ class ChainCoreRef:
             self.learner.learn_one(row, self.learner.labels.in_slots[self.winner])
         return answer
 
-    def window(self, x, y):
-        if not self.take(x, y):
-            return None
-        has_label = self.winner >= 0 and not self.learner.one_class
-        return self.windows.row, self.learner.labels.in_slots[self.winner] if has_label else None
-
     def take(self, x, y):
         windows, labels = self.windows, self.learner.labels
         one_class = self.learner.one_class
