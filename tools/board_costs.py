@@ -239,7 +239,7 @@ def points(chosen, core, table, folder, dtype):
     return sizes, np.array([run[:2] for run in runs], float), inside, (code, stack)
 
 
-def measure_tables(kind, core, folder):
+def measure_tables(kind, core, _, folder):
     """The entry of a model exported for inference."""
     usual, program.write = program.write, write_tables
     found, counts, sizes, made = {}, {}, {}, []
@@ -261,7 +261,7 @@ def measure_tables(kind, core, folder):
     return found | {"float64": {"decide": wide, "learn": [1.0, 1.0]}, "code": code, "stack": stack}
 
 
-def measure_windows(kind, core, folder):
+def measure_windows(kind, core, _, folder):
     """The entry of `WindowFeatures`: what it adds in code, tables among it, and in stack."""
     bands = [(2, 10), (10, 30)]
     windows = WindowFeatures(window=32, hop=16, rate=100, bands=bands, features=WINDOWS[kind])
@@ -277,14 +277,6 @@ def measure_windows(kind, core, folder):
 
 WINDOWS = {"WindowFeatures": "default", "WindowFeatures, patterns": "rocket"}
 TABLES = ("linear tables", "kernel tables")
-
-
-def entry_of(kind, core, table, folder):
-    if kind in TABLES:
-        return measure_tables(kind, core, folder)
-    if kind in WINDOWS:
-        return measure_windows(kind, core, folder)
-    return measure(kind, core, table, folder)
 
 
 def as_text(content):
@@ -306,10 +298,11 @@ def main(words):
     for kind in [*settings("float32"), *TABLES, *WINDOWS]:
         if words and not any(kind.startswith(word) for word in words):
             continue
+        own = measure_tables if kind in TABLES else measure_windows if kind in WINDOWS else measure
         for core in [*WIDE_BOARDS, *(["AVR"] if kind == "ByteSVM" else [])]:
             with tempfile.TemporaryDirectory() as folder:
                 table = content["cores"].setdefault(core, {})
-                table[kind] = entry_of(kind, core, table, Path(folder))
+                table[kind] = own(kind, core, table, Path(folder))
             print(core, kind, table[kind], flush=True)
             FILE.write_text(as_text(content), encoding="utf-8")
 

@@ -59,7 +59,7 @@ PROGRAMS = {"learn": (LEARNING, TO_LEARN), "decide": (DECIDING, TO_DECIDE)}
 # What may be larger than an index.
 COUNTS = ["n_seen", "n_updates", "n_per_class", "n_averaged", "n_scored", "n_alarms", "n_apart"]
 COUNTS += ["n_run", "n_pushed", "n_rows", "n_dropped", "n_unknown", "n_missing", "covered"]
-COUNTS += ["n_iter", "n_taken", "n_given_up", "budget", "max_iter", "clock", "number"]
+COUNTS += ["number"]
 
 
 def main() -> None:

@@ -95,8 +95,8 @@ class Body(Expressions):
         """``&self.balls``: the struct is made where it is used, since self may be any arena."""
         layout = self.program.layout_of(self.owner)
         name = "_".join(path) + "_"
-        kind = layout.type_of(path)
-        self.structs[name] = name, kind, layout.maker(path)
+        kind = layout.split(path)[1]
+        self.structs[name] = name, kind, f"{layout.name}_{name}of"
         return f"&{name}", 2, f"{kind} *"
 
     def temporary(self, kind, value):

@@ -202,6 +202,10 @@ class Layout:
 
     # -- questions ---------------------------------------------------------------------------------
 
+    def is_stored(self, path):
+        """Whether it lies in the arena, or behind it."""
+        return tuple(path) in self.arrays or tuple(path) in self.derived or path[0] in self.beside
+
     def split(self, path):
         """The part of a path that is a macro, its type, and the members behind it."""
         kind, k = self.fields.get(path[0]), 1
@@ -209,9 +213,6 @@ class Layout:
             kind = self.structs[kind].fields.get(path[k])
             k += 1
         return tuple(path[:k]), kind, tuple(path[k:])
-
-    def type_of(self, path):
-        return self.split(path)[1]
 
     def is_wired(self, path):
         """Whether an attribute is a struct with pointers into the arena, which is no object in
@@ -233,10 +234,6 @@ class Layout:
         """The macro that says whether a model has an optional array."""
         return f"{self.name}_HAS_{self.arrays[tuple(path)][1]}"
 
-    def is_stored(self, path):
-        """Whether it lies in the arena, or behind it."""
-        return tuple(path) in self.arrays or tuple(path) in self.derived or path[0] in self.beside
-
     def is_state(self, path):
         """Whether setting it sets something in the arena."""
         return bool(self.split(path)[2]) or path[0] in self.beside
@@ -253,10 +250,6 @@ class Layout:
         return [(name, kind) for name, kind in found if "*" not in kind.split("[")[0]]
 
     # -- in C --------------------------------------------------------------------------------------
-
-    def maker(self, path):
-        """The function that makes a wired struct on the stack."""
-        return f"{self.name}_{'_'.join(path)}_of"
 
     def macros(self):
         """``#define StreamSVM_w ((char *)(self + StreamSVM_AT_w))`` for each array"""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from types import SimpleNamespace
 
 from pyx_to_c.body import Body, wrapped
 from pyx_to_c.expressions import SUFFIX
 from pyx_to_c.layout import Layout
-from pyx_to_c.names import Class, Constant, Enum, Function, Module, Struct
+from pyx_to_c.names import Constant, Enum, Function, Module, Struct
 from pyx_to_c.types import bare, declaration, is_index
 
 PARTS = ("names", "heads", "bodies")
@@ -198,7 +199,8 @@ class Program:
         if isinstance(value, (int, float)):
             text = repr(value)
             return f"({text})" if text.startswith("-") else text
-        probe = Function(constant.module, constant.name, "double", [], _Nothing())
+        bodiless = SimpleNamespace(body=None)
+        probe = Function(constant.module, constant.name, "double", [], bodiless)
         text, rank, _ = Body(self, probe, "", "esvm_real").expr(value)
         return text if rank >= 3 else f"({text})"
 
@@ -283,12 +285,3 @@ def makers_used(makers: list[str], methods: str) -> list[str]:
         if re.search(rf"\b{defined}\b", "\n".join([methods, *used])):
             used.insert(0, maker)
     return used
-
-
-class _Nothing:
-    """A function's node without a body."""
-
-    body = None
-
-
-__all__ = ["Class", "Program"]
