@@ -13,7 +13,6 @@ import gc
 import itertools
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import native
 
 SAMPLES = 1_000_000
 WARM_UP = 1_000
@@ -118,15 +119,9 @@ def build_preload(folder: Path) -> Path:
 
 def built(name: str, folder: Path) -> Path:
     """Compile a library of this folder into another."""
-    names = (os.environ.get("CC"), "cc", "gcc", "clang")
-    compiler = next((path for name in names if name and (path := shutil.which(name))), None)
-    if compiler is None:
-        raise OSError("no C compiler (cc, gcc or clang) on the path")
-    library = folder / f"{name}.so"
     source = Path(__file__).with_name(f"{name}.c")
-    flags = ("-O2", "-Wall", "-shared", "-fPIC", "-fno-builtin")
-    subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
-    return library
+    flags = ("-shared", "-fPIC", "-fno-builtin")
+    return native.compile_c(source, folder / f"{name}.so", *flags)
 
 
 def preload_calls(

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 
-class Unavailable(RuntimeError):
+class Unavailable(OSError):
     """A tool that this machine does not have; the text says which."""
 
 
