@@ -216,7 +216,7 @@ class Expressions:
         path, layout = self.path(left), None
         if isinstance(right, (E.NullNode, E.NameNode)) and self.text(right) == "NULL" and path:
             layout = self.program.layout_of(self.owner)
-        if layout is not None and layout.is_optional(path):
+        if layout is not None and tuple(path) in layout.optional:
             return layout.has(path) if op == "!=" else f"!{layout.has(path)}"
         kind = self.joined(self.type(left), self.type(right))
         return f"{self.side(left, kind, 1.1)} {op} {self.side(right, kind, 1.1)}"
@@ -375,7 +375,7 @@ class Expressions:
                 self.program.widen(found, name)
             args.append(self.converted(given, self.taken_as(found, name, kind, real)))
             path = self.path(given)
-            if path and self.program.layout_of(self.owner).is_optional(path):
+            if path and tuple(path) in self.program.layout_of(self.owner).optional:
                 args[-1] = f"{self.program.layout_of(self.owner).has(path)} ? {args[-1]} : NULL"
         return args
 

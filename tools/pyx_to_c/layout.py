@@ -227,9 +227,6 @@ class Layout:
             p[: len(path)] == path for p in [*self.arrays, *self.derived]
         )
 
-    def is_optional(self, path):
-        return tuple(path) in self.optional
-
     def has(self, path):
         """The macro that says whether a model has an optional array."""
         return f"{self.name}_HAS_{self.arrays[tuple(path)][1]}"
