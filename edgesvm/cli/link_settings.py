@@ -131,12 +131,18 @@ class LinkSettings:
     )
 
     url: str = ""
+    auto: bool = False  # the first byte decides
     # Of some commands, which make an option of it.
     regress: bool | None = False  # None: either
     ring: int = 256
     late_labels: int | None = 0
     range: tuple[float, float] | None = None
     columns: ColumnSettings = field(default_factory=ColumnSettings)  # of a CSV
+
+    @property
+    def mode(self) -> str:
+        """What is spoken, as `open_link` has it."""
+        return "text" if self.text else "auto" if self.auto else "binary"
 
     @property
     def is_file(self) -> bool:
@@ -151,7 +157,7 @@ class LinkSettings:
         try:
             return open_link(
                 self.url,
-                mode="text" if self.text else "binary",
+                mode=self.mode,
                 baud=self.baud,
                 n_features=self.n_features,
                 ring=self.ring,

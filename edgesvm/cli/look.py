@@ -36,7 +36,7 @@ Look at the raw channels of a sensor or of a file before anything is learned: a 
 ranges, samples a second, the spectrum, and a proposal of --window, --hop and --bands.
 
   edgesvm look /dev/ttyUSB0                        until Ctrl-C
-  edgesvm look /dev/ttyACM0 --text --http 8080     lines of text, with a page
+  edgesvm look /dev/ttyACM0 --http 8080            with a page
   edgesvm look pump.rec                            a recording, a .csv or an .npz
   edgesvm look pump.csv --rate 1000 --label-column none
   edgesvm look pump.rec --window 500 --plot pump.png   the features of its windows, drawn
@@ -193,7 +193,7 @@ class LookSession(server.Session):
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        link = replace(settings.link, url=settings.port)
+        link = replace(settings.link, url=settings.port, auto=not settings.link.text)
         if link.is_file:
             link = replace(link, samples=link.samples or READ)
         super().__init__([link], settings.show)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from edgesvm.errors import NoSchema
+from edgesvm.link import wire
 from edgesvm.link._frames import ValueGate
 from edgesvm.link.link import SILENT_AFTER, Link
-from edgesvm.link.ports import Port, open_port
+from edgesvm.link.ports import READ_BYTES, Port, open_port
 
 LATE_LABELS = 256
+HELLO_EVERY = 0.5  # seconds
+TEXT = frozenset(b"\t\n\r") | frozenset(range(32, 127))
 
 # Each mode's module has the name of the mode.
 MODES = {"binary": "BinaryLink", "text": "TextLink"}
@@ -49,8 +54,9 @@ def open_link(
         URL.
     baud : int
         Bits per second.
-    mode : {"binary", "text"}
-        CRC-checked frames, or lines of decimal numbers.
+    mode : {"binary", "text", "auto"}
+        CRC-checked frames, or lines of decimal numbers. "auto" chooses lines if the first byte can
+        occur in text, else frames.
     n_features : int, optional
         Features per sample. By default they are taken from the node's schema; on a text link
         without a schema, from the first three rows that agree (two of these are not samples).
@@ -123,37 +129,99 @@ def open_link(
                     ...
                     link.release(len(batch.y))
     """
-    if mode not in MODES:
-        raise ValueError(f"mode={mode!r} must be one of {tuple(MODES)}")
+    if mode not in (*MODES, "auto"):
+        raise ValueError(f"mode={mode!r} must be one of {(*MODES, 'auto')}")
     if key is not None and mode != "binary":
         raise ValueError(f"mode={mode!r}: only frames have tags; a key needs mode='binary'")
     gate = ValueGate(value_range, clip, missing=bool(targets))
     if opener is None:
         opener = functools.partial(open_port, url, baud)
-    if mode != "text" and label not in ("last", "none"):
-        raise ValueError(f"label={label!r} must be 'last' or 'none': frames have no columns")
-    if late_labels is None:
-        late_labels = LATE_LABELS if mode == "binary" else 0
-    options: dict[str, Any] = {}
-    if mode != "text":
-        options = {"max_raw": max_raw, "baud": baud, "key": key}
-    kind = getattr(import_module(f"edgesvm.link.{mode}"), MODES[mode])
-    link: Link = kind(
-        opener,
-        name=url,
-        n_features=n_features,
-        label=label,
-        targets=targets,
-        ring=ring,
-        handshake_timeout=handshake_timeout,
-        outbox_bytes=outbox_bytes,
-        late_labels=late_labels,
-        gate=gate,
-        silent_after=silent_after,
-        stale_after=stale_after,
-        clock=clock,
-        sleep=sleep,
-        **options,
-    )
-    link.open()
+    with contextlib.ExitStack() as on_failure:
+        if mode == "auto":
+            port = opener()
+            on_failure.callback(port.close)
+            mode, port = detect_mode(port, url, handshake_timeout, clock)
+            opener = functools.partial(_first, [port], opener)
+        if mode != "text" and label not in ("last", "none"):
+            raise ValueError(f"label={label!r} must be 'last' or 'none': frames have no columns")
+        if late_labels is None:
+            late_labels = LATE_LABELS if mode == "binary" else 0
+        options: dict[str, Any] = {}
+        if mode != "text":
+            options = {"max_raw": max_raw, "baud": baud, "key": key}
+        kind = getattr(import_module(f"edgesvm.link.{mode}"), MODES[mode])
+        link: Link = kind(
+            opener,
+            name=url,
+            n_features=n_features,
+            label=label,
+            targets=targets,
+            ring=ring,
+            handshake_timeout=handshake_timeout,
+            outbox_bytes=outbox_bytes,
+            late_labels=late_labels,
+            gate=gate,
+            silent_after=silent_after,
+            stale_after=stale_after,
+            clock=clock,
+            sleep=sleep,
+            **options,
+        )
+        link.open()
+        on_failure.pop_all()
     return link
+
+
+def _first(waiting: list[Port], opener: Callable[[], Port]) -> Port:
+    """The open port that waits, then others."""
+    return waiting.pop() if waiting else opener()
+
+
+class PushbackPort:
+    """A port that returns bytes already read from it before any new ones."""
+
+    def __init__(self, port: Port, pushed_back: bytes) -> None:
+        self._port = port
+        self._pushed_back = pushed_back
+
+    def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
+        if not self._pushed_back:
+            return self._port.read(timeout, limit)
+        chunk, self._pushed_back = self._pushed_back[:limit], self._pushed_back[limit:]
+        return chunk
+
+    def write(self, data: bytes) -> int:
+        return self._port.write(data)
+
+    def close(self) -> None:
+        self._port.close()
+
+
+def detect_mode(
+    port: Port, name: str, timeout: float, clock: Callable[[], float] = time.monotonic
+) -> tuple[str, PushbackPort]:
+    """Wait for the first byte: "text" if it can occur in a line of text, else "binary".
+
+    A HELLO is sent every 500 ms, since a node that sends frames may be waiting for one.
+
+    Raises
+    ------
+    NoSchema
+        No byte arrived within `timeout` seconds.
+    LinkDown
+        The port failed.
+    """
+    deadline = clock() + timeout
+    hello = b"\0" + wire.encode_frame(wire.HELLO, wire.Hello(1).pack())
+    next_hello = clock()
+    while (now := clock()) < deadline:
+        if now >= next_hello:
+            port.write(hello)
+            next_hello = now + HELLO_EVERY
+        first = port.read(max(0.0, min(deadline, next_hello) - now), 1)
+        if first:
+            return "text" if first[0] in TEXT else "binary", PushbackPort(port, first)
+    raise NoSchema(
+        f"{name}: no byte arrived within {timeout:g} s; "
+        "check that the node is powered and connected to this port"
+    )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
-from edgesvm.link import open_link, wire
+from edgesvm.link import FrameDecoder, open_link, wire
 
 
 @pytest.fixture
@@ -729,6 +729,36 @@ def test_the_device_clock_orders_nothing_and_its_jumps_are_counted(clock, times,
     link.poll()
     assert rows(link) == [0, 1, 2, 3]
     assert sound(link)["clock_jumps"] == jumps
+
+
+# Frames or lines.
+
+
+def test_auto_detects_frames(clock):
+    node = Node()
+    link, port = connect(clock, node, mode="auto", late_labels=None)
+    port.inbox += node.sample(0)
+    assert link.poll() == 1
+    assert sound(link)["samples"] == 1
+
+
+def test_auto_detects_lines(clock):
+    port = FakePort(clock)
+    port.inbox += b"4\n1,2,1\n3,4,0\n"
+    link = open_link("fake", mode="auto", n_features=2, opener=lambda: port, clock=clock)
+    while port.inbox:
+        link.poll(0.0)
+    assert rows(link) == [0, 1]
+    assert (sound(link)["discarded_bytes"], link.counters["bytes_in"]) == (1, 14)
+
+
+def test_auto_gives_up_if_no_byte_arrives(clock):
+    port = FakePort(clock)
+    with pytest.raises(NoSchema, match="no byte arrived within 3 s"):
+        open_link("fake", mode="auto", opener=lambda: port, clock=clock, handshake_timeout=3.0)
+    assert port.closed
+    hellos = [frame for frame in FrameDecoder().feed(bytes(port.written))]
+    assert [frame.kind for frame in hellos] == [wire.HELLO] * 6
 
 
 def test_rows_of_an_earlier_boot_make_no_late_label_expire(clock):
