@@ -108,7 +108,7 @@ class RandSVM(Wrapper):
       would consist of the other class alone, and so on.
     * Each solution starts from the coefficients of the previous one.
     * The solution of support vectors and violators can be far worse than the first. Each pass adds
-    up the loss over all the data, for ``returns="best"``.
+      up the loss over all the data, for ``returns="best"``.
 
     Bytes: the solver's, plus n_features s + 49 for each of its ``max_samples``, s = 4 or 8; with
     ``max_nonzeros`` in the solver, instead of n_features s 16 + s, and 4 + s for each non-zero. The
