@@ -34,15 +34,15 @@ def steps(size: float) -> dict[str, str]:
     return {
         "tests": "make test",
         "bounds": "make test-bounds",
-        "long": f"{PYTEST} -m long --share {min(1, 0.25 * size)} tests --ignore=tests/export",
+        "long": f"{PYTEST} -m long --share {min(1, 0.1 * size)} tests --ignore=tests/export",
         "simulation": f"{rig} --seeds {int(500 * size)}",
         "broker": f"EDGESVM_BROKER=required EDGESVM_NODE_RED=required {PYTEST} {BROKER_TESTS}",
         "browser": "make browser",
         "boards": f"EDGESVM_BOARDS=required {PYTEST} tests/export",
         "damaged snapshots in C": f"EDGESVM_FILES={int(2000 * size)} "
         f"{PYTEST} -m long tests/export/test_restore.py",
-        "sanitize": "make sanitize",
-        "threads": "make sanitize-threads",
+        "sanitize": "make sanitize PYTEST_ARGS='-n 2'",
+        "threads": "make sanitize-threads PYTEST_ARGS='-n 2'",
         "fuzz": f"make fuzz FUZZ_SECONDS={int(20 * size)}",
         "instructions": "make bench-check",
         "arm": 'make arm ARM_ARGS="--needed"',

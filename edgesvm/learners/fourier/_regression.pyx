@@ -536,7 +536,7 @@ cdef class FourierRLSCore(RegressorCore):
         cdef double square = any_dot(self.is_float32, x, x, self.n_features) + 1.0
         return not (most * most * square <= LARGEST_SQUARE and square <= LARGEST_SQUARE)
 
-    cdef void find_features(self, const void *x) noexcept nogil:
+    cdef void fill_features(self, const void *x) noexcept nogil:
         """Leaves them."""
         cdef int64_t p = 0, n, size = item_bytes(self.is_float32)
         cdef int16_t[BLOCK] place
@@ -552,7 +552,7 @@ cdef class FourierRLSCore(RegressorCore):
             forget_angles(&self.directions)
 
     cdef Status value(self, const void *x, bint keep, double *f) noexcept nogil:
-        self.find_features(x)
+        self.fill_features(x)
         f[0] = any_dot(self.is_float32, self.w, self.features, self.width)
         if not keep:
             self.wipe()
