@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(1, str(Path(__file__).parents[1]))
 
 from registry import DTYPES, REGISTERED, answers
 

@@ -11,7 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.learners.batch.constants import HIDEABLE, LEAST_CURVATURE, ROUNDING, SHRINK_EVERY
+from edgesvm.learners.batch.constants import (
+    BALANCED,
+    HIDEABLE,
+    LEAST_CURVATURE,
+    ROUNDING,
+    SHRINK_EVERY,
+)
 
 
 class SMORef:
@@ -100,9 +106,10 @@ class SMORef:
         delta = min((self.up[i] - self.down[j]) / curvature, room)
         if beta[i] + delta == beta[i] and beta[j] - delta == beta[j]:
             return False
-        full, empty = delta == high - beta[i], delta == beta[j] - low
-        beta[i] = high if full else beta[i] + delta
-        beta[j] = low if empty else beta[j] - delta
+        near = BALANCED * np.maximum(self.high, -self.low)
+        beta[i], beta[j] = beta[i] + delta, beta[j] - delta
+        beta[i] = high if high - beta[i] <= near[i] else beta[i]
+        beta[j] = low if beta[j] - low <= near[j] else beta[j]
         active = self.order[: self.n_active]
         self.g[active] -= delta * (self.K[i, active] - self.K[j, active])
         self.find_first()

@@ -70,9 +70,10 @@ cdef extern from "smo_passes.h" nogil:
         float *row, const double *sign, double s_i, double offset, int64_t n) noexcept
 
 cdef int64_t SHRINK_EVERY
-cdef double HIDEABLE, LARGEST_KERNEL, LEAST_CURVATURE, ROUNDING
+cdef double BALANCED, HIDEABLE, LARGEST_KERNEL, LEAST_CURVATURE, ROUNDING
 from edgesvm.kernels import LARGEST_KERNEL
-from edgesvm.learners.batch.constants import HIDEABLE, LEAST_CURVATURE, ROUNDING, SHRINK_EVERY
+from edgesvm.learners.batch.constants import (
+    BALANCED, HIDEABLE, LEAST_CURVATURE, ROUNDING, SHRINK_EVERY)
 
 
 # -- samples ---------------------------------------------------------------------------------------
@@ -555,8 +556,12 @@ cdef bint improve(Smo *s) noexcept nogil:
         return False
     s.sum_beta += (delta if high > 0.0 else -delta) - (delta if low == 0.0 else -delta)
     # Exactly to the bound, which a sum would miss by rounding
-    s.beta[i] = high if delta == high - s.beta[i] else s.beta[i] + delta
-    s.beta[j] = low if delta == s.beta[j] - low else s.beta[j] - delta
+    s.beta[i] += delta
+    s.beta[j] -= delta
+    if high - s.beta[i] <= BALANCED * fabs(s.bound[i]):
+        s.beta[i] = high
+    if s.beta[j] - low <= BALANCED * fabs(s.bound[j]):
+        s.beta[j] = low
     set_state(s, i)
     set_state(s, j)
     if s.bends:
