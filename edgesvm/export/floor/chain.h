@@ -6,7 +6,7 @@ esvm_status ESVM_NAME(push)(
     ESVM_NAME(t) *model, const ESVM_NAME(value) *x, int index, int *predicted, double *score) {
     char *self = (char *)model + ESVM_AT_WINDOWS;
     const ESVM_NAME(value) *row = (const ESVM_NAME(value) *)ESVM_WINDOWS(out);
-    int64_t at = ESVM_WINDOWS(counts)->n_run;
+    esvm_index at = (esvm_index)ESVM_WINDOWS(counts)->n_run;
     int complete, slot;
     double values[ESVM_VALUES];
     *predicted = -2;

@@ -62,6 +62,8 @@ def missing(*boards: Board) -> str:
     """What these need that is not here, and how to install it; "" if all is here."""
     tools = dict.fromkeys(tool for board in boards for tool in board.tools)
     absent = [tool for tool in tools if shutil.which(tool) is None]
+    if "simavr" in tools and not Path("/usr/include/simavr").is_dir():  # the library's headers
+        absent = list(dict.fromkeys([*absent, "simavr"]))
     packages = dict.fromkeys(PACKAGES[tool] for tool in absent)
     return (absent and f"no {', '.join(absent)} here (apt-get install {' '.join(packages)})") or ""
 
