@@ -1,5 +1,5 @@
-"""An emulated board for a test: skipped, but by ``make mcu`` and ``make conformance``, which need the
-tools of all boards and end with what to install.
+"""An emulated board for a test: skipped, but by ``make mcu`` and ``make conformance``, which need
+the tools of all boards and end with what to install.
 """
 
 import os
