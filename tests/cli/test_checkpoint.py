@@ -4,7 +4,6 @@ import os
 import re
 import sys
 
-import numpy as np
 import pytest
 from edge import edge
 
@@ -42,26 +41,6 @@ def test_saved_while_learning_at_the_end_and_taken_up_again(tmp_path):
     assert third.exit_code == 0 and Checkpoint(path).load().n_seen_ == 100
 
 
-def test_seconds_and_a_second_file(tmp_path):
-    path, spare = tmp_path / "m.ckpt", tmp_path / "spare"
-    result = run("--checkpoint", path, "--checkpoint-second", spare, "--every", "0.01s")
-    assert result.exit_code == 0, result.edge_errors
-    assert bytes(Checkpoint(path).load().arena) == bytes(Checkpoint(spare).load().arena)
-    path.unlink()
-    assert run("--checkpoint", path, "--checkpoint-second", spare, samples=10).exit_code == 0
-    assert Checkpoint(path).load().n_seen_ == 1510
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc"), reason="no /proc here")
-def test_a_medium_that_takes_no_files(tmp_path):
-    """/proc is a file system where nothing can be made, for root neither."""
-    result = run("--checkpoint", "/proc/model.ckpt", "--every", "100")
-    counters = result.edge["counters"]
-    assert result.exit_code == 0 and counters["learned"] == 1500
-    assert counters["save_failed"] > 1 and counters["saves"] == 0
-    assert result.edge_errors.count("cannot write the checkpoint") == 1
-
-
 def test_a_damaged_slot_is_counted_and_the_other_taken(tmp_path):
     path = tmp_path / "m.ckpt"
     run("--checkpoint", path, "--every", "500", samples=1000)
@@ -80,22 +59,6 @@ def test_a_damaged_slot_is_counted_and_the_other_taken(tmp_path):
     assert (result.ended, result.exit_code) == ("edge exited", 1)
     assert "damaged" in result.edge_errors and "Traceback" not in result.edge_errors
     assert path.read_bytes() == data
-
-
-@pytest.mark.parametrize("what", ["features", "labels", "budget"])
-def test_a_checkpoint_that_is_not_of_this_link(tmp_path, what):
-    path = tmp_path / "m.ckpt"
-    n_features = 3 if what == "features" else RotatingMachine(0).n_features
-    labels = [0.5, 1.5] if what == "labels" else [0, 1]
-    X = np.eye(n_features, dtype=np.float32)[:2]
-    lookahead = 500 if what == "budget" else 1
-    checkpoint = Checkpoint(path)
-    checkpoint.save(StreamSVM(lookahead=lookahead).partial_fit(X, labels))
-    checkpoint.close()
-    result = run("--checkpoint", path, samples=10)
-    assert (result.ended, result.exit_code) == ("edge exited", 2), result.edge_errors
-    words = {"features": "has 3 features", "labels": "labels", "budget": "the limit is"}[what]
-    assert words in result.edge_errors and "Traceback" not in result.edge_errors
 
 
 def test_inspect_tells_both_slots(tmp_path, capsys):

@@ -343,18 +343,18 @@ def test_the_live_line_is_cut_to_the_terminal(columns, monkeypatch):
 @pytest.mark.parametrize(
     "command", [["run", "PORT"], ["record", "PORT", "a.rec"]], ids=lambda c: c[0]
 )
-def test_the_time_of_a_silence_reaches_the_link(tmp_path, monkeypatch, capsys, command):
+def test_the_speed_and_the_time_of_a_silence_reach_the_link(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     asked = []
 
-    def open_link(*_, silent_after, stale_after, **__):
-        asked.append((silent_after, stale_after))
+    def open_link(*_, baud, silent_after, stale_after, **__):
+        asked.append((baud, silent_after, stale_after))
         raise LinkDown("no port here")
 
     monkeypatch.setattr(link_settings, "open_link", open_link)
-    for given in ([], ["--stale", "30"], ["--stale", "2"]):
+    for given in ([], ["--stale", "30"], ["--stale", "2", "--baud", "9600"]):
         complaint(capsys, 1, *command, *given)
-    assert asked == [(5.0, None), (30.0, 30.0), (5.0, 2.0)]
+    assert asked == [(115200, 5.0, None), (115200, 30.0, 30.0), (9600, 5.0, 2.0)]
     complaint(capsys, 2, *command, "--stale", "0")
     assert len(asked) == 3
 

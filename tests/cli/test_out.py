@@ -9,7 +9,6 @@ import sys
 
 import numpy as np
 import pytest
-from outgoing import Broker
 from simulated_node import node
 
 from edgesvm import load
@@ -107,28 +106,6 @@ def test_sinks_that_are_full_or_away_hold_nothing_up_and_are_told(tmp_path):
         assert errors.count(f"--out {sink}: ") == 1
 
 
-def test_a_broker_that_is_halted_or_killed_costs_lines_and_no_sample(tmp_path):
-    pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed")
-    for how in (signal.SIGSTOP, signal.SIGKILL):
-        model = tmp_path / f"{how}.esvm"
-        broker = Broker(tmp_path, "allow_anonymous true")
-        broker.start()
-        try:
-            sink = f"mqtt://127.0.0.1:{broker.port}/pump"
-            with node("--samples", str(SAMPLES), "--rate", "1000") as port:
-                options = ("--out", sink, "--out-queue", 50, "--samples", SAMPLES, "--save", model)
-                run = edgesvm("run", port, *options, "--json")
-                listens = run.stderr.readline()  # it is up, and so is its sink soon
-                broker.stop(how)
-                out, errors = done(run)
-        finally:
-            broker.close()
-        summary = json.loads(out)
-        assert "ByteSVM" in listens and "Traceback" not in errors
-        assert load(model).n_seen_ == summary["counters"]["learned"] == SAMPLES
-        assert sums_hold(summary) and lost(summary) > SAMPLES // 2
-
-
 def test_standard_output_is_for_lines_alone():
     with node("--samples", str(SAMPLES)) as port:
         options = ("--out", "jsonl:-", "--out-when", "change", "--samples", SAMPLES)
@@ -159,46 +136,6 @@ def test_a_signal_ends_all_of_it_with_what_was_answered_passed_on(tmp_path):
     summary = in_time(run, lambda told: told["outputs"][0]["lost"], file)
     assert sums_hold(summary)
     assert file.read_text().count("\n") == summary["counters"]["taken"]
-
-
-def test_a_watch_passes_on_the_begin_and_end_of_alarms(tmp_path):
-    """To a broker, with an entity for the alarm; standard output has predictions alone."""
-    pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed")
-    broker = Broker(tmp_path, "allow_anonymous true")
-    broker.start()
-    options = [
-        "--labels",
-        "none",
-        "--raw",
-        "--rate",
-        "2000",
-        "--signal-rate",
-        "2000",
-        "--onset",
-        "4s",
-        "--growth",
-        "1s",
-    ]
-    try:
-        with node(*options) as port:
-            outs = ("--out", "jsonl:-", "--out", f"mqtt://127.0.0.1:{broker.port}/pump")
-            learning = ("--window", 100, "--rate", 2000, "--learn", 60, "--alarm-rate", 0.001)
-            process = edgesvm("watch", port, *outs, *learning, "--out-when", 10**6)
-            try:
-                lines = []
-                while not any(line["alarm"] for line in lines):
-                    lines.append(json.loads(process.stdout.readline()))
-                process.send_signal(signal.SIGTERM)
-                rest, errors = done(process, code=3)
-            finally:
-                process.kill()
-    finally:
-        broker.stop()
-    lines += map(json.loads, rest.splitlines())
-    assert lines[0]["abstained"] and lines[0]["trained"] and not lines[0]["alarm"]
-    assert all(a["alarm"] != b["alarm"] for a, b in itertools.pairwise(lines))
-    assert "ALARM 1 " in errors and "watching: learned" in errors
-    assert f"out mqtt://127.0.0.1:{broker.port}/pump: {len(lines)} sent, 0 lost" in errors
 
 
 def test_without_paho_mqtt_the_package_is_named(tmp_path):

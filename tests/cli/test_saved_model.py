@@ -26,7 +26,6 @@ from edgesvm import (
     Standardized,
     StreamSVM,
     TwinVectorMachine,
-    load,
 )
 from edgesvm.cli import learner_settings, main, parameters
 from edgesvm.cli.learner_settings import LearnerSettings
@@ -55,15 +54,6 @@ def learned(learner):
 def run(*words, samples=10):
     """`edgesvm run` at a simulated node."""
     return edge(FrameNode(RotatingMachine(0), samples=samples), "run", "{port}", *words)
-
-
-def told(result):
-    """What a run did, for a failing assertion."""
-    counters = result.edge["counters"] if result.edge else {}
-    names = ("taken", "learned", "disconnects", "saves", "save_failed", "slot_rejected")
-    did = {name: counters.get(name) for name in names}
-    ended = f"{result.ended} after {result.wall_s:.1f} s, exit code {result.exit_code}"
-    return f"{ended}, {result.predictions} answers, {did}: {result.edge_errors}"
 
 
 # One process at a time.
@@ -111,15 +101,6 @@ def test_a_run_that_finds_no_port_leaves_no_file(tmp_path, capsys):
     assert main(["run", NO_PORT, "--wait", "0.1", *files]) == 1
     assert main(["record", NO_PORT, str(tmp_path / "a.rec"), "--wait", "0.1"]) == 1
     assert os.listdir(tmp_path) == [] and NO_PORT in capsys.readouterr().err
-
-
-@needs_pty
-def test_a_snapshot_is_free_again_after_its_run(tmp_path):
-    path = tmp_path / "m.esvm"
-    for lives in (1, 2):
-        assert run("--save", path, samples=200).exit_code == 0
-        assert load(path).n_seen_ == 200 * lives
-        assert os.listdir(tmp_path) == ["m.esvm"]
 
 
 def test_a_model_that_learns_without_labels_is_refused(tmp_path):
@@ -267,22 +248,3 @@ def test_a_model_has_the_options_it_was_built_with(kind):
     for name, _, other in values:  # of an option that is there twice, the last counts
         changed = options(*words, *parameters.spelled(name, other).split())
         assert len(changed.contradicted(model)) == 1, name
-
-
-@needs_pty
-@pytest.mark.parametrize("option", ["--save", "--checkpoint"])
-def test_run_names_what_the_model_contradicts_and_fresh_starts_over(tmp_path, option):
-    path = tmp_path / "m"
-    first = run(option, path)
-    assert first.exit_code == 0, told(first)
-    again = run(option, path, "--C", "5", "--learner", "kernel-stream")
-    assert (again.ended, again.exit_code) == ("edge exited", 2), told(again)
-    assert "with --learner byte, not --learner kernel-stream" in again.edge_errors
-    again = run(option, path, "--gamma", "5", "--raw")
-    assert "with standardized features, no --gamma, not --raw, --gamma 5" in again.edge_errors
-    assert "--fresh" in again.edge_errors
-    floats = ["--learner", "fourier", "--gamma", "5"]
-    fresh = run(option, path, *floats, "--fresh")
-    assert fresh.exit_code == 0, told(fresh)
-    again = run(option, path, *floats)
-    assert again.exit_code == 0, (told(fresh), told(again))

@@ -182,20 +182,6 @@ def test_ctrl_c_at_work_is_the_command_s_own(tmp_path):
     assert load(model).classes_.size <= 2
 
 
-def test_a_command_whose_reader_is_gone_fails_in_silence():
-    reader, writer = os.pipe()
-    os.close(reader)
-    with open(writer, "wb") as out:
-        done = subprocess.run(
-            [*EDGESVM, "plan", "16KiB", "--features", "8"],
-            stdout=out,
-            stderr=subprocess.PIPE,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-    assert (done.returncode, done.stderr) == (1, b"")
-
-
 def test_a_signal_before_or_in_a_wait_ends_it_and_one_at_work_does_not():
     with stop_signals() as signals:
         signal.raise_signal(signal.SIGTERM)  # at work: what is half done is finished

@@ -13,7 +13,7 @@ from table import Endless
 
 from edgesvm import GaussianNovelty, Standardized, load
 from firmware_sim.harness import EdgeProcess, Pump
-from firmware_sim.line import FaultInjector, Line, PtyLink
+from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode, TextNode
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
@@ -107,19 +107,6 @@ def test_text_lines_of_raw_samples_for_a_person_to_read():
     assert "watching: learned from 60 windows, threshold" in watching
     assert "ALARM 1  window" in alarm and "x0_" in alarm and "%" in alarm and "score" in alarm
     assert "1 alarms" in errors and "link: 0 missing" in errors
-
-
-@pytest.mark.long
-def test_windows_that_are_never_complete_are_told():
-    node = FrameNode(Endless(well_then_worn()), rate=RATE, label_mode="none")
-    code, lines, errors = watched(
-        node,
-        *("--window", "400", "--learn", "60", "--alarm-rate", "0.001"),
-        until=lambda edge: "no window" in edge.output()[1],
-        faults=FaultInjector({"lose": 0.1}, seed=1),
-    )
-    assert code == 0 and lines == [] and "give shorter windows with --window" in errors
-    assert "still learning: nothing was watched" in errors
 
 
 def by_the_clock(n=2000):

@@ -153,8 +153,9 @@ def test_a_saved_chain_must_have_the_windows_asked_for(here):
     chain.save("m.esvm")
     model, source = loaded("--save", "m.esvm")
     assert bytes(model.arena) == bytes(chain.arena) and source == "m.esvm"
-    with pytest.raises(ValueError, match=r"learned with --window 40, not --window 64"):
-        loaded("--save", "m.esvm", "--window", "64")
+    both = "learned with --window 40, --rate 500.0, not --window 64, --rate 900.5; use --fresh"
+    with pytest.raises(ValueError, match=both):
+        loaded("--save", "m.esvm", "--window", "64", "--rate", "900.5")
 
 
 def load_saved(chain):

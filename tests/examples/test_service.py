@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 import simulated_node
 
-from edgesvm.persist import Checkpoint
+from edgesvm.cli.options import parsed, words
+from edgesvm.cli.run import Settings
 from edgesvm.serve.process import Service
 
 PI = Path(__file__).parents[2] / "examples" / "pi"
@@ -85,7 +86,10 @@ def test_the_unit_says_what_it_must():
     assert unit()["Unit"]["BindsTo"] == "dev-edgesvm0.device"
     folder = f"/var/lib/{service['StateDirectory']}/"
     options = options_of_the_unit()
-    assert options[options.index("--checkpoint") + 1].startswith(folder)
+    at = options.index("--checkpoint") + 1
+    assert options[at].startswith(folder)
+    options[at] = "m.ckpt"
+    assert len(words(parsed(Settings, " ".join(["p", *options])))) == 1 + len(options)
 
 
 def test_the_udev_rule_names_the_port_and_the_unit():
@@ -250,42 +254,3 @@ def test_what_it_does_is_within_the_unit_s_filter(tmp_path):
     assert {"read", "sendto", "fdatasync"} <= used
     assert used - allowed_calls() == set()
     assert not re.search(r"PROT_WRITE\|PROT_EXEC", calls)
-
-
-def run_under_the_unit(port, model, until):
-    """Start what the unit starts, stop it as systemd does after such a line; all it said."""
-    options = options_of_the_unit()
-    options[options.index("--checkpoint") + 1] = str(model)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "edgesvm.cli", "run", port, *options],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    said = [process.stderr.readline()]
-    while said[-1] and not re.search(until, said[-1]):
-        said.append(process.stderr.readline())
-    process.send_signal(signal.SIGTERM)
-    out, err = process.communicate()
-    assert process.returncode == 0, err
-    assert out == ""
-    return "".join(said) + err
-
-
-@needs_pty
-def test_sigterm_saves_and_the_next_start_goes_on(tmp_path):
-    model = tmp_path / "model.ckpt"
-    seen = []
-    for start in (1, 2):
-        with node() as port:
-            # The first line is of the link, a later one of the samples.
-            of_samples = r"^[\d,]+ samples  .*accuracy"
-            said = run_under_the_unit(port, model, of_samples if start == 1 else "")
-        with contextlib.closing(Checkpoint(model)) as checkpoint:
-            seen.append(checkpoint.load().n_seen_)
-        lines = said.splitlines()
-        assert "\x1b" not in said and "\r" not in said  # a journal is no terminal
-        assert (f"after {seen[0]:,} samples" in lines[0]) == (start == 2)
-    assert seen[1] >= seen[0] > 0

@@ -152,7 +152,9 @@ def test_hello_and_schema_open_a_session_at_both_ends():
     answer = wire.Prediction(5, 1, 0, 0.5).pack()
     frame = host.encode_frame(wire.PREDICTION, answer, sequence=3)
     assert frame == tagged(FROM_HOST, wire.PREDICTION, answer, sequence=3)
-    assert Reader(node).feed(frame)[0].body == answer
+    reader = Reader(node)
+    assert reader.feed(frame)[0].body == answer
+    assert reader.feed(frame) == [] and (node.bad_tag, node.replayed) == (0, 1)
 
 
 def test_every_bit_of_a_forgery_matters(host):

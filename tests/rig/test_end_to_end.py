@@ -1,13 +1,9 @@
 """Node, line, a real link and a learner, end to end in memory; what the simulation has not."""
 
-import math
-
-import numpy as np
-import pytest
 from each import each
 
 from edgesvm import StreamSVM
-from edgesvm.errors import LinkDown, NoSchema
+from edgesvm.errors import LinkDown
 from edgesvm.link import open_link
 from edgesvm.serve.taught import taught
 from firmware_sim.harness import InMemory
@@ -94,31 +90,3 @@ def test_a_slow_consumer_costs_samples_and_no_memory():
     c = link.counters
     assert c["ring_dropped"] == 2000 - 64 and c["ring_high_water"] == 64
     assert link.nbytes == held and link.check_identities() == []
-
-
-def test_a_uart_nobody_reads_in_time_overruns():
-    setup = bench(samples=2000, baud=2_000_000, capacity=4096)
-    link = connect(setup)
-    runner = taught(link, StreamSVM(), clock=lambda: setup.now)
-    while not setup.drained:
-        runner.step(0.0)
-        setup.sleep(0.05)  # 10,000 bytes into a buffer of 4,096
-    assert setup.line.lost_bytes > 10_000
-    c = runner.counters()
-    assert runner.check_identities() == []
-    assert c["missing"] > 500 and c["learned"] == c["unique"] < 1500
-
-
-class Garbled(FaultInjector):
-    """Another baud rate: every byte arrives as some other byte."""
-
-    def feed(self, data):
-        return [self._rng.integers(0, 256, len(data)).astype(np.uint8).tobytes()]
-
-
-def test_baud_mismatch_is_told_from_silence():
-    setup = bench()
-    setup.line.faults = Garbled({}, seed=1)
-    with pytest.raises(NoSchema, match="the node uses 9600 baud"):
-        connect(setup, baud=9600)
-    assert setup.node.hellos > 10 and math.isclose(setup.now, 10.0, abs_tol=0.1)

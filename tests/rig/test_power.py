@@ -14,8 +14,6 @@ import pytest
 
 from edgesvm import StreamSVM
 from edgesvm.persist import checkpoint as checkpoint_module
-from edgesvm.persist import restore
-from edgesvm.persist.store import describe
 from rig.power.cuts import (
     PowerReport,
     checkpoint_ways,
@@ -38,45 +36,6 @@ def at_several_times(n=7, n_features=60):
 LEARNERS = at_several_times()
 
 
-def snapshot(learner):
-    data = describe(learner) + bytes(learner.arena)
-    return data + struct.pack("<I", zlib.crc32(data))
-
-
-class InPlace:
-    """The naive way: one file, emptied, written, synced."""
-
-    def __init__(self, disk):
-        self.disk = disk
-
-    def prepare(self, learner):
-        pass
-
-    def save(self, learner):
-        descriptor = self.disk.create("model")
-        data = memoryview(snapshot(learner))
-        at = 0
-        while at < len(data):
-            at += self.disk.pwrite(descriptor, data[at:], at)
-        self.disk.fsync(descriptor)
-        self.disk.sync_folder("model")
-        self.disk.close(descriptor)
-
-    def load(self):
-        try:
-            descriptor = self.disk.open("model")
-        except FileNotFoundError:
-            return None
-        return restore(self.disk.pread(descriptor, self.disk.size(descriptor), 0))
-
-
-class Unsynced(SimulatedDisk):
-    """A disk that says it has synced file data and has not."""
-
-    def fdatasync(self, descriptor):
-        pass
-
-
 class BuildsOnTheCache(SimulatedDisk):
     """Nothing of what is found at the start is synced before it is built upon."""
 
@@ -85,14 +44,10 @@ class BuildsOnTheCache(SimulatedDisk):
             super().fsync(descriptor)
 
 
-def on(kind):
-    """The checkpoint on another kind of disk than the one given, which becomes it."""
-
-    def make(disk):
-        disk.__class__ = kind
-        return checkpoint_ways()(disk)
-
-    return make
+def on_the_cache(disk):
+    """The checkpoint on a disk that becomes one which builds on its cache."""
+    disk.__class__ = BuildsOnTheCache
+    return checkpoint_ways()(disk)
 
 
 @pytest.mark.parametrize("second", [False, True], ids=["one file", "two files"])
@@ -121,21 +76,11 @@ def test_thousands_of_cuts(second):
         assert everywhere.cuts + again.cuts > 2000
 
 
-def test_control_written_in_place():
-    report = cut_everywhere(InPlace, LEARNERS, range(20))
-    assert report.unloadable > report.cuts / 4, report
-
-
-def test_control_a_disk_that_lies_about_syncing():
-    report = cut_everywhere(on(Unsynced), LEARNERS, range(10))
-    assert report.acknowledged_lost + report.unloadable > 0, report
-
-
 def test_control_building_on_what_only_the_cache_has():
     """A killed process's un-synced save, taken for the newest, lets the next go over the durable
     one.
     """
-    report = cut_again_and_again(on(BuildsOnTheCache), LEARNERS, range(40), kill_share=0.7)
+    report = cut_again_and_again(on_the_cache, LEARNERS, range(40), kill_share=0.7)
     assert report.acknowledged_lost + report.unloadable > 0, report
 
 

@@ -14,9 +14,8 @@ import pytest
 from each import each
 
 from edgesvm import ByteSVM, Chain, WindowFeatures, data, load
-from edgesvm.persist import Checkpoint
 from firmware_sim.harness import EdgeProcess, Pump, simulate
-from firmware_sim.line import MIXES, FaultInjector, Line, PtyLink, TcpLink
+from firmware_sim.line import FaultInjector, Line, PtyLink, TcpLink
 from firmware_sim.node import FrameNode, TextNode
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
@@ -124,17 +123,6 @@ def test_none_is_lost_and_the_bytes_equal_partial_fit(rows, kind, tmp_path):
         assert report.node["samples_sent"] == len(X) and counts["predictions_sent"] == 0
 
 
-def test_int16_samples_and_labels_that_come_late_are_learned_as_they_are(tmp_path):
-    X, y = generated()
-    X = np.clip(np.rint(X / X.std(axis=0) * 2048), -32767, 32767).astype(np.float32) / 2048
-    node = FrameNode(Rows(X, y), dtype="int16", label_mode="late", label_delay=3)
-    report = run(node, "--late-labels", "8", save=tmp_path / "m.esvm")
-    counts = report.edge["counters"]
-    assert counts["taken"] == counts["learned"] == counts["label_matched"] == len(X)
-    assert counts["waiting"] == 0
-    assert bytes(load(tmp_path / "m.esvm").arena) == bytes(learned(X, y).arena)
-
-
 def test_a_model_of_other_labels_or_features_is_not_gone_on_with(tmp_path):
     X, y = generated(100)
     for known, word in ((learned(X, y + 0.5), "labels"), (learned(X[:, :3], y), "features")):
@@ -163,20 +151,6 @@ def test_a_second_run_goes_on_where_the_first_ended(tmp_path):
 
 
 # Faults.
-
-
-def test_the_field_mix_loses_no_more_than_it_hit(tmp_path):
-    X, y = generated(20_000)
-    faults = FaultInjector(MIXES["field"], seed=1)
-    report = run(FrameNode(Rows(X, y)), link=PtyLink(tmp_path / "tty"), faults=faults)
-    counts = report.edge["counters"]
-    assert 0 < report.samples_sent - counts["taken"] <= report.frames_lost
-    bad = sum(counts[kind] for kind in ("bad_cobs", "bad_crc", "bad_len"))
-    assert 0 < bad <= report.bad_frames
-    assert counts["duplicate"] == report.faults["duplicate"]
-    unused = counts["duplicate"] + counts["too_old"]
-    assert counts["learned"] == counts["taken"] == counts["samples"] - unused
-    assert report.edge["accuracy"] > 0.8
 
 
 def test_after_disconnects_it_comes_back_and_learns_nothing_twice(tmp_path):
@@ -302,19 +276,3 @@ def test_windows_lose_nothing_and_the_bytes_equal_the_chain(kind, link, tmp_path
     assert report.edge["bytes_planned"] == report.edge["bytes_allocated"] <= 16384
     if kind is FrameNode:
         assert counts["predictions_sent"] + counts["predictions_dropped"] == counts["windows"]
-
-
-def test_windows_under_faults_and_disconnects_are_all_accounted_for(tmp_path):
-    X, y = generated(20_000)
-    rates = {**MIXES["field"], "disconnect": 0.0003}
-    link, faults = PtyLink(tmp_path / "tty"), FaultInjector(rates, seed=1)
-    options = [*WINDOWS, "--checkpoint", str(tmp_path / "m.ckpt"), "--every", "500"]
-    report = run(FrameNode(Rows(X, y)), *options, link=link, faults=faults, drain_s=8.0)
-    counts = report.edge["counters"]
-    assert counts["windows_dropped"] > 0 and counts["gaps"] > 1 and counts["disconnects"] > 0
-    assert 0 < counts["windows"] == counts["learned"]
-    saved = Checkpoint(tmp_path / "m.ckpt").load()
-    assert saved.n_seen_ == counts["pushed"] and saved.windows_.n_rows_ == counts["windows"]
-    again = run(FrameNode(Rows(X, y)), *options)
-    assert again.edge["counters"]["windows_begun"] == -(-len(X) // CUT["hop"])
-    assert Checkpoint(tmp_path / "m.ckpt").load().n_seen_ == saved.n_seen_ + len(X)

@@ -60,35 +60,12 @@ def test_every_figure_equals_the_plain_one(n, window):
     assert all(confusion[t][p] == pairs.count((t, p)) for t, p in pairs)
 
 
-def test_rolling_is_right_after_every_sample():
-    truth, predicted = history(300, seed=1)
-    hits = [t == p for t, p in zip(truth, predicted, strict=True)]
-    score = Prequential(17)
-    for i, (t, p) in enumerate(zip(truth, predicted, strict=True)):
-        score.add(t, p)
-        assert score.rolling == np.mean(hits[max(0, i - 16) : i + 1])
-
-
 def test_before_the_first_sample_there_is_no_figure():
     score = Prequential(10)
     figures = score.summary()
     assert figures.pop("predicted") == 0 and figures.pop("window") == 10
     assert figures.pop("recalls") == {}
     assert set(figures.values()) == {None}
-
-
-def test_the_first_window_is_kept():
-    score = filled([1] * 10 + [0] * 30, [1] * 40, 10)
-    assert (score.first, score.rolling) == (1.0, 0.0)
-
-
-def test_one_class_is_balanced_by_itself():
-    assert filled([1, 1, 1, 1], [1, 1, 1, 0], 10).balanced == 0.75
-
-
-def test_labels_may_be_words():
-    score = filled(["a", "b", "b"], ["a", "b", "a"], 2)
-    assert (score.accuracy, score.balanced, score.rolling) == (2 / 3, 0.75, 0.5)
 
 
 @pytest.mark.parametrize("window", [0, -1])

@@ -5,23 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from edgesvm.errors import CorruptModelError
 from edgesvm.learner import Learner
 from edgesvm.persist import Checkpoint
 from rig.power.disk import PowerCut, SimulatedDisk
 
-
-class Way(Protocol):
-    """A way to save: `Checkpoint`, or one that a test shows to fail."""
-
-    def prepare(self, learner: Learner) -> None: ...
-    def save(self, learner: Learner) -> None: ...
-    def load(self) -> Learner | None: ...
-
-
-MakeWay = Callable[[SimulatedDisk], Way]
+MakeWay = Callable[[SimulatedDisk], Checkpoint]
 
 
 @dataclass
@@ -152,7 +142,7 @@ def cut_again_and_again(
     return report
 
 
-def _save_all(way: Way, learners: Sequence[Learner], at: int) -> tuple[int, int]:
+def _save_all(way: Checkpoint, learners: Sequence[Learner], at: int) -> tuple[int, int]:
     """Save the learners from index `at` on until the power is cut.
 
     Returns the numbers of the last save that returned and of the last that began.
@@ -172,7 +162,7 @@ def _save_all(way: Way, learners: Sequence[Learner], at: int) -> tuple[int, int]
     return done, begun
 
 
-def _load(way: Way) -> Learner | Exception | None:
+def _load(way: Checkpoint) -> Learner | Exception | None:
     try:
         return way.load()
     except (CorruptModelError, OSError) as error:
