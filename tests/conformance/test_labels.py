@@ -142,17 +142,6 @@ def tuple_or_self(label):
 
 
 @each_of("subject")
-def test_typed_columns_of_labels(subject):
-    X, y = subject.stream(N)
-    plain = subject.make().partial_fit(X, y)
-    words = subject.entry.renamed(y, WORDS)
-    columns = [np.array(words), words, y.astype(np.float32), y.astype(">i4"), y.tolist()]
-    columns.append(np.array(subject.entry.renamed(y, range(4)), np.uint8))
-    for column in columns + ([y > 0] if subject.entry.n_classes == 2 else []):
-        assert bytes(subject.make().partial_fit(X, column).arena) == bytes(plain.arena)
-
-
-@each_of("subject")
 def test_swapped_labels_turn_the_decisions(subject):
     X, y = subject.stream(N)
     plain = subject.make().partial_fit(X, y)

@@ -55,14 +55,6 @@ def test_values_that_are_not_finite(subject, learner, bad):
 
 
 @each_of("subject", learner=learned)
-@each("place", [0, 1, -1])
-def test_nan_anywhere_in_the_row(subject, learner, place):
-    row = subject.stream(1)[0][0].copy()
-    row[place] = np.inf if subject.entry.stands_nan else np.nan
-    refuses(learner, lambda: learner.learn_one(row, 1), "NaN")
-
-
-@each_of("subject", learner=learned)
 def test_a_float64_too_large_for_the_learner(subject, learner):
     row = np.zeros(subject.n_features, np.float64)
     row[0] = 1e300

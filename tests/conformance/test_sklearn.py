@@ -24,9 +24,8 @@ from edgesvm.contract.registry import LEARNERS
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
-from sklearn.base import clone, is_classifier, is_regressor  # noqa: E402
+from sklearn.base import clone  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
-from sklearn.exceptions import NotFittedError as TheirNotFitted  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
@@ -121,11 +120,6 @@ def test_a_solver_that_ended_early_warns_as_theirs():
         BatchSVM(max_iter=1).fit(X, X[:, 0] * X[:, 1] > 0)
 
 
-def test_not_fitted_is_theirs():
-    with pytest.raises(TheirNotFitted):
-        StreamSVM().predict(np.eye(3))
-
-
 @pytest.mark.entries(*OWN_METHODS)
 @each_of("subject")
 def test_clone_is_equal_and_holds_nothing(subject):
@@ -178,13 +172,3 @@ def test_grid_search_and_scores_of_a_regressor(subject):
     assert list(search.fit(X, y).best_params_.values()) == [0.3]
     theirs = cross_val_score(subject.make(), X, y, cv=3, scoring="r2")
     assert theirs.tolist() == pytest.approx(cross_val_score(subject.make(), X, y, cv=3).tolist())
-
-
-@pytest.mark.entries(*OWN_METHODS)
-@each_of("subject")
-def test_it_is_a_classifier_or_a_regressor(subject):
-    learner = subject.make()
-    assert (is_classifier(learner), is_regressor(learner)) == (
-        not learner.regresses,
-        learner.regresses,
-    )

@@ -71,25 +71,15 @@ def test_any_cutting_equals_batch(subject, weighted):
         assert state(cut) == state(whole)
 
 
-def counted(function, calls):
-    return lambda x: calls.append(1) or function(x)
-
-
 @pytest.mark.labels
 @each_of("subject")
-def test_label_and_score_come_from_one_decision(subject, monkeypatch):
+def test_label_and_score_are_those_of_the_decision(subject):
     X, _ = subject.stream(20, 9)
-    decided = []  # by the twin: a compiled decision cannot be counted from here
-    for engine in ("compiled", "reference"):
-        learner = subject.learned(60, engine=engine)
-        settle(learner)
-        values = [np.max(learner.decision_one(row)) for row in X]
-        expected = list(zip([learner.predict_one(row) for row in X], values, strict=True))
-        if engine == "reference":
-            monkeypatch.setattr(learner.core, "decide", counted(learner.core.decide, decided))
-        found = [learner.predict_with_score(row) for row in X]
-        assert found == expected and all(type(score) is float for _, score in found)
-    assert len(decided) == 20
+    learner = subject.learned(60)
+    values = [np.max(learner.decision_one(row)) for row in X]
+    expected = list(zip([learner.predict_one(row) for row in X], values, strict=True))
+    found = [learner.predict_with_score(row) for row in X]
+    assert found == expected and all(type(score) is float for _, score in found)
 
 
 @own_methods

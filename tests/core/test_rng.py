@@ -33,13 +33,6 @@ def test_below_stays_below(n):
     assert min(draws) >= 0 and max(draws) < n
 
 
-def test_below_is_even():
-    """Chi-square of 7 cells: 22.5 has a chance of one in a thousand; the seed is fixed."""
-    state = seeded(5)
-    counts = np.bincount([below(state, 7) for _ in range(7000)], minlength=7)
-    assert ((counts - 1000) ** 2 / 1000).sum() < 22.5
-
-
 def test_below_throws_away_the_incomplete_last_range():
     """For n = 3 * 2^61 a quarter of the 64-bit draws belong to no whole range."""
     n = 3 * 2**61

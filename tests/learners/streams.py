@@ -1,32 +1,27 @@
-"""Streams on which geometry is apt to go wrong, and learners of either engine."""
+"""Streams on which geometry is apt to go wrong, and the learner of most tests."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from each import each
 
 from edgesvm import StreamSVM
 
-ENGINES = ("compiled", "reference")
 KEPT = (
     *({}, {"n_balls": 2}, {"n_balls": 5}, {"n_balls": 4, "join": "reach"}),
     *({"lookahead": 1}, {"lookahead": 6}, {"lookahead": 16}),
 )
 
-engines = pytest.mark.parametrize("engine", ENGINES)
 kept_ones = each("kept", KEPT, ids=str)
 bounds = each("bound", ["upper", "lower"])
 BALL = {"bound": "upper", "average": False}
 
 
-def make(kind, engine="compiled", **params):
-    """A learner on the compiled core, or on its NumPy twin. A StreamSVM is the enclosing ball and
-    decides by the last one, unless said otherwise: that is what most tests are about.
+def make(kind, **params):
+    """A learner. A StreamSVM is the enclosing ball and decides by the last one, unless said
+    otherwise: that is what most tests are about.
     """
-    learner = kind(**(BALL | params if kind is StreamSVM else params))
-    learner._engine = engine
-    return learner
+    return kind(**(BALL | params if kind is StreamSVM else params))
 
 
 def gaussian(rng, n, width):

@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 from each import each
-from streams import ENGINES, make
+from streams import make
 
 from edgesvm import (
     RBF,
@@ -37,9 +37,9 @@ KINDS = {
 ALL = {**KINDS, "rbf": (KernelStreamSVM, {**SHARES, "kernel": RBF(0.5)})}
 
 
-def learner(case, engine, **more):
+def learner(case, **more):
     kind, params = ALL[case]
-    made = make(kind, engine, **params, dtype="float64", **more)
+    made = make(kind, **params, dtype="float64", **more)
     return made.allocate(2, classes=[-1, 1]).partial_fit([[1.0, 2.0], [-2.0, 1.0]], [1, -1])
 
 
@@ -51,11 +51,10 @@ def sealed(data):
     return data + zlib.crc32(data).to_bytes(4, "little")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("case", KINDS)
-def test_a_sample_as_large_as_can_be_is_learned_and_one_beyond_refused(case, engine):
+def test_a_sample_as_large_as_can_be_is_learned_and_one_beyond_refused(case):
     rng = np.random.default_rng(3)
-    made = learner(case, engine)
+    made = learner(case)
     largest = LARGEST.get(case, 1e150)
     for i in range(40):
         x = rng.standard_normal(2)
@@ -76,15 +75,14 @@ def test_a_sample_as_large_as_can_be_is_learned_and_one_beyond_refused(case, eng
     assert bytes(made.arena) == before
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("case", ALL)
 @each("more", [{}, {"slack": "paper"}], ids=["exact", "paper"])
-def test_a_weight_too_small_to_divide_by_is_refused(case, engine, more):
+def test_a_weight_too_small_to_divide_by_is_refused(case, more):
     if more and ALL[case][0] is KernelStreamSVM:
         more = {}  # it has no such form
     if more and "lower" in case:
         more = {}
-    made = learner(case, engine, **more)
+    made = learner(case, **more)
     before = bytes(made.arena)
     for weight in (5e-324, 2.0**-41):
         with pytest.raises(SampleRefused, match=r"row 0.*a weight is 0, or from 9\.1e-13"):

@@ -7,17 +7,15 @@ included, without a look at what the learner caches.
 """
 
 import numpy as np
-import pytest
 from each import each
 from geometry import MARK, smallest_ball
-from streams import ENGINES, STREAMS, gaussian, make
+from streams import STREAMS, gaussian
 
 from edgesvm import RBF, KernelStreamSVM, Linear, Polynomial, StreamSVM
 from edgesvm.learners.stream.constants import RIDGE
 
 KERNELS = (Linear(), RBF(0.5), RBF(20.0), Polynomial(2, 0.5, 1.0))
 
-engines = pytest.mark.parametrize("engine", ENGINES)
 kernels = each("kernel", KERNELS, ids=str)
 bounds = each("bound", ["upper", "lower"])
 streams = each("stream", STREAMS)
@@ -27,10 +25,10 @@ def tagged(X):
     return np.hstack([X, (1 + np.arange(len(X)))[:, None] * MARK["float64"]])
 
 
-def learner(engine="compiled", **params):
+def learner(**params):
     """The form whose ball goes on at capacity; by default the paper's bound."""
     params = {"when_full": "share", "bound": "upper", "C": 1.0, **params}
-    return make(KernelStreamSVM, engine, dtype="float64", **params)
+    return KernelStreamSVM(dtype="float64", **params)
 
 
 def shares_of_samples(model, n):
@@ -70,14 +68,11 @@ def distances(a, K):
     return np.sqrt(np.maximum(a @ K @ a - 2 * K @ a + np.diag(K), 0.0))
 
 
-@engines
 @bounds
-def test_linear_kernel_with_room_for_all_is_stream_svm(bound, engine):
+def test_linear_kernel_with_room_for_all_is_stream_svm(bound):
     for C in (0.1, 1.0, 30.0):
         X, y = gaussian(np.random.default_rng(1), 150, 4)
-        kernel = learner(engine, max_vectors=150, kernel="linear", bound=bound, C=C).partial_fit(
-            X, y
-        )
+        kernel = learner(max_vectors=150, kernel="linear", bound=bound, C=C).partial_fit(X, y)
         linear = StreamSVM(
             bound=bound,
             C=C,
@@ -103,17 +98,16 @@ def test_linear_kernel_with_room_for_all_is_stream_svm(bound, engine):
             )
 
 
-@engines
 @kernels
 @streams
 @each("max_vectors", [1, 2, 5, 60])
-def test_ball_encloses_after_giving_up_vectors(max_vectors, stream, kernel, engine):
+def test_ball_encloses_after_giving_up_vectors(max_vectors, stream, kernel):
     X, y = stream(np.random.default_rng(3), 60, 3)
     if stream.__name__ == "spiral_out" and kernel != RBF(0.5):
         X = X[:25] / X[24].max()  # squares and fourth powers of 1.3^60 drown all else
         y = y[:25]
     C = 4.0
-    model = learner(engine, max_vectors=max_vectors, kernel=kernel, C=C).partial_fit(
+    model = learner(max_vectors=max_vectors, kernel=kernel, C=C).partial_fit(
         tagged(X), y, classes=[-1, 1]
     )
     a = check_cache(model, X, y, rtol=1e-8)
@@ -121,16 +115,15 @@ def test_ball_encloses_after_giving_up_vectors(max_vectors, stream, kernel, engi
     assert distances(a, K).max() <= model.radius_ * (1 + 1e-9) + 1e-7 * np.sqrt(np.diag(K).max())
 
 
-@engines
 @kernels
 @streams
 @each("max_vectors", [1, 4, 40])
-def test_lower_radius_is_the_dual_value(max_vectors, stream, kernel, engine):
+def test_lower_radius_is_the_dual_value(max_vectors, stream, kernel):
     X, y = stream(np.random.default_rng(3), 40, 3)
     if stream.__name__ == "spiral_out":
         X, y = X[:20] / np.abs(X[19]).max(), y[:20]
     C = 2.0
-    model = learner(engine, max_vectors=max_vectors, kernel=kernel, C=C, bound="lower")
+    model = learner(max_vectors=max_vectors, kernel=kernel, C=C, bound="lower")
     model.partial_fit(tagged(X), y, classes=[-1, 1])
     a = check_cache(model, X, y, rtol=1e-8)
     K = gram(kernel, X, y, C)
@@ -139,26 +132,6 @@ def test_lower_radius_is_the_dual_value(max_vectors, stream, kernel, engine):
     np.testing.assert_allclose(model.radius_**2, V, rtol=1e-8, atol=1e-11 * scale)
     _, above = smallest_ball(K)
     assert model.radius_**2 <= above**2 * (1 + 1e-9) + 1e-13 * scale
-
-
-@engines
-@bounds
-def test_cache_is_right_after_every_sample(bound, engine):
-    X, y = gaussian(np.random.default_rng(5), 80, 3)
-    kernel, C = RBF(1.0), 10.0
-    model = learner(engine, max_vectors=7, kernel=kernel, C=C, bound=bound).allocate(
-        4, classes=[-1, 1]
-    )
-    K = gram(kernel, X, y, C)
-    given_up = 0
-    for n, row in enumerate(tagged(X), start=1):
-        given_up += model.learn_one(row, y[n - 1]) and n > 7
-        a = check_cache(model, X, y)
-        if bound == "upper":
-            assert distances(a, K)[:n].max() <= model.radius_ * (1 + 1e-9) + 1e-7
-        else:
-            assert model.radius_ <= distances(a, K)[:n].max() * (1 + 1e-9) + 1e-7
-    assert given_up > 5
 
 
 def test_the_nearest_takes_the_share():
@@ -179,8 +152,8 @@ def test_the_nearest_takes_the_share():
 # -- when_full="newton" ----------------------------------------------------------------------------
 
 
-def newton(engine="compiled", **params):
-    return make(KernelStreamSVM, engine, **{"dtype": "float64", **params})
+def newton(**params):
+    return KernelStreamSVM(**{"dtype": "float64", **params})
 
 
 def normal_equations(model, seen):
@@ -204,16 +177,15 @@ def factored(model):
     return L @ L.T
 
 
-@engines
 @kernels
 @each("weighted", [False, True])
-def test_newton_steps_solve_the_normal_equations(weighted, kernel, engine):
+def test_newton_steps_solve_the_normal_equations(weighted, kernel):
     """Every step, by brute force: regularized least squares over the samples inside the margin,
     each judged by the solution of those before it."""
     rng = np.random.default_rng(7)
     X, y = gaussian(rng, 120, 3)
     weights = rng.choice([0.5, 1.0, 3.0], 120) if weighted else np.ones(120)
-    model = newton(engine, max_vectors=9, kernel=kernel, C=0.7).allocate(3, classes=[-1, 1])
+    model = newton(max_vectors=9, kernel=kernel, C=0.7).allocate(3, classes=[-1, 1])
     seen, begun = [], 0
     for n in range(120):
         model.learn_one(X[n], y[n], weights[n])
@@ -255,11 +227,10 @@ def test_the_factor_does_not_drift():
     np.testing.assert_allclose(factored(model), A, rtol=1e-10)
 
 
-@engines
-def test_a_label_that_comes_late_has_a_vector(engine):
+def test_a_label_that_comes_late_has_a_vector():
     rng = np.random.default_rng(4)
     X = np.concatenate([rng.normal(-2, 0.5, (60, 2)), rng.normal(2, 0.5, (60, 2))])
     y = np.repeat([-1, 1], 60)
-    model = newton(engine, max_vectors=6, kernel=RBF(0.5)).partial_fit(X, y, classes=[-1, 1])
+    model = newton(max_vectors=6, kernel=RBF(0.5)).partial_fit(X, y, classes=[-1, 1])
     assert sorted(np.sign(model.support_vectors_[:, 0])) == [-1] * 5 + [1]
     assert (model.predict(X) == y).mean() > 0.95

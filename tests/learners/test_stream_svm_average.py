@@ -3,9 +3,8 @@ printed in the paper.
 """
 
 import numpy as np
-import pytest
 from each import each
-from streams import ENGINES, gaussian, make
+from streams import bounds, gaussian, make
 
 from edgesvm import OneVsOne, Standardized, StreamSVM
 from edgesvm.persist.format import Snapshot, pack
@@ -14,9 +13,7 @@ from edgesvm.persist.store import restore
 KEPT = ({}, {"n_balls": 3}, {"lookahead": 4}, {"n_balls": 3, "join": "reach"})
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12}
 
-engines = pytest.mark.parametrize("engine", ENGINES)
 kept_ones = each("kept", KEPT, ids=str)
-bounds = each("bound", ["upper", "lower"])
 
 
 def stream(n=120, seed=3):
@@ -38,15 +35,14 @@ def plane(model):
     return core.labels.sign * core.mean_of_w()
 
 
-@engines
 @kept_ones
 @bounds
 @each("dtype", TOLERANCE)
-def test_sample_t_counts_t_times(dtype, bound, kept, engine):
+def test_sample_t_counts_t_times(dtype, bound, kept):
     X, y = stream()
     X = X.astype(dtype)
-    model = make(StreamSVM, engine, bound=bound, average=True, dtype=dtype, **kept)
-    last = make(StreamSVM, engine, bound=bound, dtype=dtype, **kept)
+    model = make(StreamSVM, bound=bound, average=True, dtype=dtype, **kept)
+    last = make(StreamSVM, bound=bound, dtype=dtype, **kept)
     for learner in (model, last):
         learner.allocate(4, classes=[-1, 1])
     after = weights_after_each(model, X, y)
@@ -61,10 +57,9 @@ def test_sample_t_counts_t_times(dtype, bound, kept, engine):
     np.testing.assert_allclose(np.append(model.coef_, model.intercept_), deciding, **close)
 
 
-@engines
-def test_a_sample_inside_changes_counters_only(engine):
+def test_a_sample_inside_changes_counters_only():
     X, y = stream()
-    model = make(StreamSVM, engine, average=True).partial_fit(X.astype("f"), y)
+    model = make(StreamSVM, average=True).partial_fit(X.astype("f"), y)
     assert model.n_seen_ % 4 == 0
     model.learn_one(X[1].astype("f"), y[1])  # this one is asked about; the next is not
     before = {name: view.tobytes() for name, view in model.core.views.items()}
@@ -75,16 +70,15 @@ def test_a_sample_inside_changes_counters_only(engine):
     assert (plane(model) != plane_before).any()  # w counts for one sample more
 
 
-@engines
-def test_whichever_was_wrong_less_often_decides(engine):
+def test_whichever_was_wrong_less_often_decides():
     """The mean in a stream without order, the last weights in one that turns round."""
     X, y = stream(2000)
     turned = np.where(np.arange(2000) // 250 % 2, -y, y)
-    still = make(StreamSVM, engine, bound="lower", average=True, C=0.3).partial_fit(X, y)
-    turning = make(StreamSVM, engine, bound="lower", average=True, C=0.3).partial_fit(X, turned)
+    still = make(StreamSVM, bound="lower", average=True, C=0.3).partial_fit(X, y)
+    turning = make(StreamSVM, bound="lower", average=True, C=0.3).partial_fit(X, turned)
     assert (still.answers_, turning.answers_) == ("mean", "last")
     error_rates = still.core.views["error_rates"]
-    asked = make(StreamSVM, engine, bound="lower", average=True, C=0.3).allocate(4, [-1, 1])
+    asked = make(StreamSVM, bound="lower", average=True, C=0.3).allocate(4, [-1, 1])
     wrong = []
     for i, (x, label) in enumerate(zip(X[:400].astype("f"), y[:400], strict=True)):
         if i % 4 == 0:
@@ -96,15 +90,14 @@ def test_whichever_was_wrong_less_often_decides(engine):
     assert (error_rates < 0.5).all()
 
 
-@engines
 @kept_ones
 @bounds
 @each("swapped", [False, True])
-def test_merged_averages_count_by_samples(swapped, bound, kept, engine):
+def test_merged_averages_count_by_samples(swapped, bound, kept):
     X, y = stream()
     known = [[-1, 1], [1, -1] if swapped else [-1, 1]]
     params = {"bound": bound, "average": True, "dtype": "float64", **kept}
-    here, there = (make(StreamSVM, engine, **params).allocate(4, classes=c) for c in known)
+    here, there = (make(StreamSVM, **params).allocate(4, classes=c) for c in known)
     here.partial_fit(X[:80], y[:80])
     there.partial_fit(X[80:], y[80:])
     expected = (80 * plane(here) + 40 * plane(there)) / 120
@@ -118,9 +111,8 @@ def test_merged_averages_count_by_samples(swapped, bound, kept, engine):
     np.testing.assert_allclose(plane(here), expected, rtol=1e-9, atol=1e-12)
 
 
-@engines
 @each("C", [1.0, 5.0])
-def test_of_paper_is_what_is_printed(C, engine):
+def test_of_paper_is_what_is_printed(C):
     X, y = stream()
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     w, R, xi2 = y[0] * X[0], 0.0, 1.0
@@ -132,7 +124,6 @@ def test_of_paper_is_what_is_printed(C, engine):
             R = (R + d) / 2
             xi2 = xi2 * (1 - step) ** 2 + step**2
     model = StreamSVM.of_paper(C=C, dtype="float64")
-    model._engine = engine
     model.partial_fit(X, y, classes=[-1, 1])
     np.testing.assert_allclose(model.coef_[0], w, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.radius_, R, rtol=1e-12)

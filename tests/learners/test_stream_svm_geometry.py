@@ -7,7 +7,7 @@ from each import each
 from geometry import gram_of, look, marked, smallest_ball
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streams import KEPT, STREAMS, bounds, engines, gaussian, kept_ones, make
+from streams import KEPT, STREAMS, bounds, gaussian, kept_ones, make
 
 from edgesvm import StreamSVM
 
@@ -15,14 +15,14 @@ WIDTH = 4  # with up to 8 features and the markers behind, no sum of float64 lan
 PLAIN = {"normalize": False, "fit_intercept": False}
 
 
-def learned(X, y, engine="compiled", **params):
+def learned(X, y, **params):
     """Rows as they are, with no marker."""
-    model = make(StreamSVM, engine, **{"dtype": "float64", **PLAIN, **params})
+    model = make(StreamSVM, **{"dtype": "float64", **PLAIN, **params})
     return model.partial_fit(X.astype(model.dtype), y, classes=[-1, 1])
 
 
-def learned_marked(X, y, engine="compiled", weights=None, **params):
-    model = make(StreamSVM, engine, **{"dtype": "float64", **PLAIN, **params})
+def learned_marked(X, y, weights=None, **params):
+    model = make(StreamSVM, **{"dtype": "float64", **PLAIN, **params})
     return model.partial_fit(marked(X, model.dtype), y, classes=[-1, 1], sample_weight=weights)
 
 
@@ -59,27 +59,14 @@ def test_markers_change_no_bit(stream, kept, bound):
 # -- the enclosing ball ----------------------------------------------------------------------------
 
 
-@engines
-@kept_ones
-@each("stream", STREAMS)
-def test_every_sample_seen_lies_in_the_ball(stream, kept, engine):
-    for seed, C in enumerate((0.1, 1.0, 50.0)):
-        X, y = stream(np.random.default_rng(seed), 60, WIDTH)
-        model = learned_marked(X, y, engine, C=C, **kept)
-        ball = look(model, X, y)
-        check_ball(ball, model)
-        assert ball.distances().max() <= ball.R * (1 + 1e-9)
-
-
-@engines
 @each("stream", STREAMS)
 @each("C", [0.1, 1.0, 30.0])
-def test_one_ball_is_at_most_three_halves_of_the_smallest(stream, C, engine):
+def test_one_ball_is_at_most_three_halves_of_the_smallest(stream, C):
     """Zarrabi-Zadeh & Chan 2006, the paper's bound; and it is no smaller than the smallest."""
     for seed in range(3):
         X, y = stream(np.random.default_rng(seed), 12, 3)
         below, above = smallest_ball(gram_of(X, y, C))
-        R = learned(X, y, engine, C=C).radius_
+        R = learned(X, y, C=C).radius_
         assert below * (1 - 1e-9) <= R <= 1.5 * above * (1 + 1e-9)
 
 
@@ -95,13 +82,12 @@ def test_all_in_store_is_the_smallest_ball(kept):
 # -- the dual --------------------------------------------------------------------------------------
 
 
-@engines
 @kept_ones
 @each("stream", STREAMS)
-def test_lower_bound_is_below_and_never_falls(stream, kept, engine):
+def test_lower_bound_is_below_and_never_falls(stream, kept):
     for seed, C in enumerate((0.1, 1.0, 30.0)):
         X, y = stream(np.random.default_rng(seed), 25, WIDTH)
-        model = make(StreamSVM, engine, bound="lower", C=C, dtype="float64", **PLAIN, **kept)
+        model = make(StreamSVM, bound="lower", C=C, dtype="float64", **PLAIN, **kept)
         model.allocate(WIDTH + len(X), classes=[-1, 1])
         last = 0.0
         for row, label in zip(marked(X), y, strict=True):
@@ -113,11 +99,10 @@ def test_lower_bound_is_below_and_never_falls(stream, kept, engine):
         check_ball(look(model, X, y), model)
 
 
-@engines
 @kept_ones
-def test_lower_radius_is_the_dual_value_of_the_shares(kept, engine):
+def test_lower_radius_is_the_dual_value_of_the_shares(kept):
     X, y = gaussian(np.random.default_rng(4), 60, WIDTH)
-    model = learned_marked(X, y, engine, bound="lower", C=3.0, **kept)
+    model = learned_marked(X, y, bound="lower", C=3.0, **kept)
     ball = look(model, X, y)
     K = gram_of(X, y, 3.0)
     np.testing.assert_allclose(
@@ -129,16 +114,15 @@ def test_lower_radius_is_the_dual_value_of_the_shares(kept, engine):
 # -- what is kept beside ---------------------------------------------------------------------------
 
 
-@engines
 @bounds
 @each("kept", [kept for kept in KEPT if kept])
 @each("stream", STREAMS)
-def test_store_agrees_with_its_definition_after_every_sample(stream, kept, bound, engine):
+def test_store_agrees_with_its_definition_after_every_sample(stream, kept, bound):
     """Shares >= 0 that sum to one; Gram matrix, centre and norms as computed from the balls' own
     centres.
     """
     X, y = stream(np.random.default_rng(9), 30, WIDTH)
-    model = make(StreamSVM, engine, bound=bound, C=2.0, dtype="float64", **PLAIN, **kept)
+    model = make(StreamSVM, bound=bound, C=2.0, dtype="float64", **PLAIN, **kept)
     model.allocate(WIDTH + len(X), classes=[-1, 1])
     views = model.core.views
     for row, label in zip(marked(X), y, strict=True):

@@ -6,36 +6,34 @@ import numpy as np
 import pytest
 from each import each
 from geometry import ExplicitBall, look, marked
-from streams import ENGINES, bounds, engines, gaussian, kept_ones, make
+from streams import bounds, gaussian, kept_ones, make
 
 from edgesvm import StreamSVM
 
 PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
 
 
-def halves(engine="compiled", n=60, **params):
+def halves(n=60, **params):
     """Two learners, each with half of a stream whose rows carry markers; and the stream."""
     X, y = gaussian(np.random.default_rng(8), n, 4)
     rows = marked(X)
-    here, there = (make(StreamSVM, engine, **{**PLAIN, **params}) for _ in range(2))
+    here, there = (make(StreamSVM, **{**PLAIN, **params}) for _ in range(2))
     here.partial_fit(rows[: n // 2], y[: n // 2], classes=[-1, 1])
     there.partial_fit(rows[n // 2 :], y[n // 2 :], classes=[-1, 1])
     return here, there, X, y
 
 
-@engines
 @kept_ones
-def test_merged_ball_encloses_both_streams(kept, engine):
-    here, there, X, y = halves(engine, C=4.0, **kept)
+def test_merged_ball_encloses_both_streams(kept):
+    here, there, X, y = halves(C=4.0, **kept)
     ball = look(here.merge(there), X, y)
     assert ball.a.min() >= 0
     np.testing.assert_allclose(ball.a.sum(), 1.0, rtol=1e-9)
     assert ball.distances().max() <= ball.R * (1 + 1e-9)
 
 
-@engines
-def test_of_one_ball_is_the_closed_form(engine):
-    here, there, X, y = halves(engine, C=4.0)
+def test_of_one_ball_is_the_closed_form():
+    here, there, X, y = halves(C=4.0)
     a, b = look(here, X, y), look(there, X, y)
     d = np.sqrt(
         ((a.a @ a.Z - b.a @ b.Z) ** 2).sum() + a.xi2 + b.xi2
@@ -49,13 +47,12 @@ def test_of_one_ball_is_the_closed_form(engine):
 
 
 @bounds
-@engines
 @each("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)
-def test_of_a_single_sample_is_learning_it(kept, engine, bound):
+def test_of_a_single_sample_is_learning_it(kept, bound):
     X, y = gaussian(np.random.default_rng(3), 30, 4)
     outside = 5.0 * X[0]
     model, learned, single = (
-        make(StreamSVM, engine, C=2.0, bound=bound, **PLAIN, **kept) for _ in range(3)
+        make(StreamSVM, C=2.0, bound=bound, **PLAIN, **kept) for _ in range(3)
     )
     for learner in (model, learned):
         learner.partial_fit(X, y, classes=[-1, 1])
@@ -74,10 +71,9 @@ def test_twin_merges_alike(kept, bound, dtype):
     X, y = gaussian(np.random.default_rng(3), 80, 4)
     X = X.astype(dtype)
     merged = []
-    for engine in ENGINES:
-        here, there = (
-            make(StreamSVM, engine, C=2.0, bound=bound, dtype=dtype, **kept) for _ in range(2)
-        )
+    for engine in ("compiled", "reference"):
+        here, there = (make(StreamSVM, C=2.0, bound=bound, dtype=dtype, **kept) for _ in range(2))
+        here._engine = there._engine = engine
         here.partial_fit(X[:30], y[:30], classes=[-1, 1])
         there.partial_fit(X[30:60], y[30:60], classes=[-1, 1])
         merged.append(here.merge(there).partial_fit(X[60:], y[60:]))
@@ -90,10 +86,9 @@ def test_twin_merges_alike(kept, bound, dtype):
 # -- labels ----------------------------------------------------------------------------------------
 
 
-@engines
 @each("kept", [{}, {"n_balls": 3}, {"lookahead": 4}], ids=str)
 @each("words", [("cold", "hot"), ("hot", "cold")])
-def test_labels_met_in_another_order(words, kept, engine):
+def test_labels_met_in_another_order(words, kept):
     """Slots are given as labels come; a learner that met them the other way round holds the
     mirrored ball.
     """
@@ -108,7 +103,7 @@ def test_labels_met_in_another_order(words, kept, engine):
         None,
         list(dict.fromkeys(y)),
     ):  # slots as labels come to each, or the same in both
-        here, there = (make(StreamSVM, engine, C=2.0, **PLAIN, **kept) for _ in range(2))
+        here, there = (make(StreamSVM, C=2.0, **PLAIN, **kept) for _ in range(2))
         here.allocate(4, classes=known).partial_fit(X[:30], y[:30])
         there.allocate(4, classes=known).partial_fit(X[others], y[others])
         merged.append(here.merge(there))
@@ -117,33 +112,30 @@ def test_labels_met_in_another_order(words, kept, engine):
     assert merged[0].score(X, y) > 0.7
 
 
-@engines
-def test_into_a_learner_that_knows_nothing(engine):
-    _, there, X, _ = halves(engine, bound="lower")
-    empty = make(StreamSVM, engine, bound="lower", **PLAIN)
+def test_into_a_learner_that_knows_nothing():
+    _, there, X, _ = halves(bound="lower")
+    empty = make(StreamSVM, bound="lower", **PLAIN)
     empty.merge(there)
     np.testing.assert_allclose(empty.coef_, there.coef_, rtol=1e-12)
     np.testing.assert_allclose(empty.radius_, there.radius_, rtol=1e-9)
     np.testing.assert_array_equal(empty.predict(marked(X)), there.predict(marked(X)))
-    allocated = make(StreamSVM, engine, bound="lower", **PLAIN).allocate(there.n_features_in_)
+    allocated = make(StreamSVM, bound="lower", **PLAIN).allocate(there.n_features_in_)
     assert allocated.merge(there).n_seen_ == there.n_seen_
 
 
 # -- refusals --------------------------------------------------------------------------------------
 
 
-@engines
 @each(
     "different", [{"C": 2.0}, {"bound": "lower"}, {"dtype": "float32"}, {"lookahead": 3}], ids=str
 )
-def test_other_parameters_are_refused(different, engine):
+def test_other_parameters_are_refused(different):
     X, y = gaussian(np.random.default_rng(3), 30, 4)
-    here = make(StreamSVM, engine, **PLAIN).partial_fit(X, y)
-    there = make(StreamSVM, engine, **{**PLAIN, **different}).partial_fit(X, y)
+    here = make(StreamSVM, **PLAIN).partial_fit(X, y)
+    there = make(StreamSVM, **{**PLAIN, **different}).partial_fit(X, y)
     refused(here, there, ValueError, "equal parameters")
 
 
-@engines
 @each(
     "mine, theirs",
     [
@@ -153,10 +145,10 @@ def test_other_parameters_are_refused(different, engine):
         (("a", "b"), ("c",)),
     ],
 )
-def test_a_third_label_is_refused(mine, theirs, engine):
+def test_a_third_label_is_refused(mine, theirs):
     X, _ = gaussian(np.random.default_rng(3), 12, 4)
-    here = make(StreamSVM, engine, **PLAIN).partial_fit(X, np.resize(mine, 12))
-    there = make(StreamSVM, engine, **PLAIN).partial_fit(X, np.resize(theirs, 12))
+    here = make(StreamSVM, **PLAIN).partial_fit(X, np.resize(mine, 12))
+    there = make(StreamSVM, **PLAIN).partial_fit(X, np.resize(theirs, 12))
     refused(here, there, ValueError, "labels")
 
 

@@ -4,32 +4,29 @@ import numpy as np
 import pytest
 from each import each
 from geometry import look, marked
-from streams import ENGINES, STREAMS, gaussian, make, zero_rows
+from streams import STREAMS, bounds, gaussian, make, zero_rows
 
 from edgesvm import StreamSVM
 
 PLAIN = {"normalize": False, "fit_intercept": False, "dtype": "float64"}
 KEPT = ({}, {"n_balls": 3}, {"lookahead": 5})
 
-engines = pytest.mark.parametrize("engine", ENGINES)
 kept_ones = each("kept", KEPT, ids=str)
-bounds = each("bound", ["upper", "lower"])
 
 
 # -- weights ---------------------------------------------------------------------------------------
 
 
-@engines
 @bounds
 @kept_ones
-def test_own_axes_of_weighted_samples(kept, bound, engine):
+def test_own_axes_of_weighted_samples(kept, bound):
     """xi2 is the centre's squared length in own axes of length 1/sqrt(C weight), whatever was
     merged.
     """
     rng = np.random.default_rng(6)
     X, y = gaussian(rng, 60, 4)
     weights = rng.uniform(0.2, 5.0, 60)
-    model = make(StreamSVM, engine, bound=bound, C=2.0, **PLAIN, **kept)
+    model = make(StreamSVM, bound=bound, C=2.0, **PLAIN, **kept)
     model.partial_fit(marked(X), y, classes=[-1, 1], sample_weight=weights)
     ball = look(model, X, y, weights)
     np.testing.assert_allclose(ball.a.sum(), 1.0, rtol=1e-9)
@@ -39,29 +36,27 @@ def test_own_axes_of_weighted_samples(kept, bound, engine):
         np.testing.assert_allclose(float(model.core.views["q"]), q, rtol=1e-9)
 
 
-@engines
 @kept_ones
 @each("stream", STREAMS)
 @each("C", [0.1, 10.0])
-def test_ball_encloses_heavier_samples(stream, C, kept, engine):
+def test_ball_encloses_heavier_samples(stream, C, kept):
     """A weight s >= 1 is one more coordinate, sqrt(1/C - 1/(C s)), which the centre has none of."""
     for seed in range(3):
         rng = np.random.default_rng(seed)
         X, y = stream(rng, 30, 4)
         weights = rng.choice([1.0, 1.5, 10.0, 200.0], 30)
-        model = make(StreamSVM, engine, C=C, **PLAIN, **kept)
+        model = make(StreamSVM, C=C, **PLAIN, **kept)
         model.partial_fit(marked(X), y, classes=[-1, 1], sample_weight=weights)
         ball = look(model, X, y, weights)
         farthest = np.sqrt(ball.distances() ** 2 + 1 / C - ball.own).max()
         assert farthest <= ball.R * (1 + 1e-9)
 
 
-@engines
-def test_a_heavy_newcomer_is_enclosed_by_hand(engine):
+def test_a_heavy_newcomer_is_enclosed_by_hand():
     """C = 1. The centre moves in the plane of the features and own axes; weight 2^40 has hardly an
     own axis there.
     """
-    model = make(StreamSVM, engine, C=1.0, **PLAIN).allocate(1, classes=[-1, 1])
+    model = make(StreamSVM, C=1.0, **PLAIN).allocate(1, classes=[-1, 1])
     model.partial_fit([[0.0], [0.0]], [1, 1], sample_weight=[2.0**40, 2.0**40])
     # Both points are the origin of the plane, 1 above it: R is 1 from the very centre. The paper's
     # step gives 1/2.
@@ -71,12 +66,11 @@ def test_a_heavy_newcomer_is_enclosed_by_hand(engine):
 # -- unit norm and the constant feature ------------------------------------------------------------
 
 
-@engines
 @bounds
 @kept_ones
 @each("scaling", [(True, False), (False, True), (True, True)])
 @each("dtype", ["float64", "float32"])
-def test_equal_to_doing_it_outside(dtype, scaling, kept, bound, engine):
+def test_equal_to_doing_it_outside(dtype, scaling, kept, bound):
     rtol = {"float64": 1e-9, "float32": 2e-3}[dtype]
     normalize, fit_intercept = scaling
     X, y = zero_rows(np.random.default_rng(4), 80, 4)
@@ -87,7 +81,6 @@ def test_equal_to_doing_it_outside(dtype, scaling, kept, bound, engine):
         outside = outside / np.where(norms > 0, norms, 1.0)
     model = make(
         StreamSVM,
-        engine,
         normalize=normalize,
         fit_intercept=fit_intercept,
         bound=bound,
@@ -95,7 +88,7 @@ def test_equal_to_doing_it_outside(dtype, scaling, kept, bound, engine):
         dtype=dtype,
         **kept,
     ).partial_fit(X, y)
-    by_hand = make(StreamSVM, engine, bound=bound, C=2.0, **{**PLAIN, "dtype": dtype}, **kept)
+    by_hand = make(StreamSVM, bound=bound, C=2.0, **{**PLAIN, "dtype": dtype}, **kept)
     by_hand.partial_fit(outside.astype(dtype), y)
     np.testing.assert_allclose(model.radius_, by_hand.radius_, rtol=rtol)
     np.testing.assert_allclose(model.coef_, by_hand.coef_[:, :4], rtol=rtol, atol=rtol)

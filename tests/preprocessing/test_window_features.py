@@ -76,11 +76,10 @@ def by_hand(X, window, hop, start=0):
     return np.array(rows)
 
 
-@each("engine", [WindowFeatures, InNumpy])
 @each("window, hop", [(256, 128), (100, 30), (64, 64), (50, 80), (7, 1)])
-def test_equals_numpy_and_scipy_on_the_same_window(engine, window, hop):
+def test_equals_numpy_and_scipy_on_the_same_window(window, hop):
     X = signals(900 if hop > 1 else 120)
-    windows = engine(window=window, hop=hop, **EVERYTHING)
+    windows = WindowFeatures(window=window, hop=hop, **EVERYTHING)
     found, expected = windows.push_many(X), by_hand(X, window, hop)
     assert found.shape == expected.shape and len(windows.names()) == found.shape[1]
     for j, name in enumerate(windows.names()):
@@ -98,12 +97,11 @@ def test_rounding_does_not_grow_with_an_offset():
     np.testing.assert_allclose(found, windows.reset().push_many(X), rtol=1e-6, atol=1e-6)
 
 
-@each("engine", [WindowFeatures, InNumpy])
 @each("window, hop, n_channels", [(100, 100, 1), (70, 30, 3)])
-def test_patterns_by_hand(engine, window, hop, n_channels):
+def test_patterns_by_hand(window, hop, n_channels):
     """Shares of values above the bias; biases at the quantiles that are wanted of them."""
     X = signals(window * 60, n_channels) - 3 * np.arange(window * 60)[:, None] / RATE
-    windows = engine(window=window, hop=hop, features="patterns", dtype="float64")
+    windows = WindowFeatures(window=window, hop=hop, features="patterns", dtype="float64")
     rows = windows.push_many(X)
     state, each_level = windows._core.views, windows._patterns
     assert int(state["n_taught"][0]) == 16 and [len(of) for of in each_level] == [28] * 3
@@ -142,43 +140,30 @@ def test_the_twin_has_the_same_state(dtype, features, n_channels):
 
 def test_a_gap_drops_the_open_windows_and_counts_them():
     X = signals(1000)
-    for engine in (WindowFeatures, InNumpy):
-        windows = engine(window=100, hop=30, **EVERYTHING)
-        windows.allocate(3).gap()
-        assert windows.n_dropped_ == 0
-        before = windows.push_many(X[:190])  # those from 120, 150 and 180 are open
-        windows.gap()
-        windows.gap()
-        assert windows.n_dropped_ == 3
-        after = windows.push_many(X[190:])
-        rows = [by_hand(X[:190], 100, 30), by_hand(X, 100, 30, start=190)]
-        np.testing.assert_allclose(np.vstack([before, after]), np.vstack(rows), rtol=1e-8)
-        assert windows.n_rows_ == sum(map(len, rows)) and windows.n_pushed_ == 1000
+    windows = WindowFeatures(window=100, hop=30, **EVERYTHING)
+    windows.allocate(3).gap()
+    assert windows.n_dropped_ == 0
+    before = windows.push_many(X[:190])  # those from 120, 150 and 180 are open
+    windows.gap()
+    windows.gap()
+    assert windows.n_dropped_ == 3
+    after = windows.push_many(X[190:])
+    rows = [by_hand(X[:190], 100, 30), by_hand(X, 100, 30, start=190)]
+    np.testing.assert_allclose(np.vstack([before, after]), np.vstack(rows), rtol=1e-8)
+    assert windows.n_rows_ == sum(map(len, rows)) and windows.n_pushed_ == 1000
 
 
 @each("value", [0.0, -3.5, 1e15, -1e15])
 @each("dtype", ["float32", "float64"])
 def test_a_stuck_sensor_gives_finite_features(value, dtype):
-    for engine in (WindowFeatures, InNumpy):
-        windows = engine(**{**EVERYTHING, "dtype": dtype})
-        rows = windows.push_many(np.full((600, 2), value))
-        named = dict(zip(windows.names(), rows[-1], strict=True))
-        assert (
-            len(rows) == 3
-            and np.isfinite(rows).all()
-            and named["x1_mean"] == np.array(value, dtype)
-        )
-        for name in (
-            "std",
-            "skewness",
-            "kurtosis",
-            "crossings",
-            "slope",
-            "power_10-50",
-            "centroid",
-        ):
-            assert named[f"x0_{name}"] == 0.0, name
-        assert named["x0_x1_correlation"] == 0.0 and named["x0_dominant_band"] == 0.0
+    windows = WindowFeatures(**{**EVERYTHING, "dtype": dtype})
+    rows = windows.push_many(np.full((600, 2), value))
+    named = dict(zip(windows.names(), rows[-1], strict=True))
+    assert len(rows) == 3 and np.isfinite(rows).all()
+    assert named["x1_mean"] == np.array(value, dtype)
+    for name in ("std", "skewness", "kurtosis", "crossings", "slope", "power_10-50", "centroid"):
+        assert named[f"x0_{name}"] == 0.0, name
+    assert named["x0_x1_correlation"] == 0.0 and named["x0_dominant_band"] == 0.0
 
 
 @each("window", [64, 4096, 1 << 20])

@@ -57,28 +57,6 @@ def comes_first(gap, rate, rest, tolerance, length):
     return rate * rest > gap + tolerance and (gap if gap > tolerance else 0.0) < rate * length
 
 
-def residual(f: np.ndarray, coef: np.ndarray, s_minus: np.ndarray, s_plus: np.ndarray) -> float:
-    """How far the pairs (f_i, coef_i) are from the staircase and sum(coef) from 0.
-
-    A pair's distance is the smallest, over the five pieces of the staircase, of how far f has to
-    move plus how far coef has to move as a share of the twin's weight.
-    """
-    middle, weight = s_plus - s_minus, s_plus + s_minus
-    pieces = [
-        (-np.inf, -1.0, s_plus, s_plus),
-        (-1.0, -1.0, middle, s_plus),
-        (-1.0, 1.0, middle, middle),
-        (1.0, 1.0, -s_minus, middle),
-        (1.0, np.inf, -s_minus, -s_minus),
-    ]
-    distance = np.full(len(f), np.inf)
-    for f_low, f_high, low, high in pieces:
-        away = np.maximum(np.maximum(f_low - f, f - f_high), 0.0)
-        outside = np.maximum(np.maximum(low - coef, coef - high), 0.0)
-        distance = np.minimum(distance, away + outside / np.maximum(weight, 1e-300))
-    return float(max(distance.max(), abs(coef.sum()) / max(weight.sum(), 1e-300)))
-
-
 class AdiabaticCoreRef(KernelCoreRef):
     """Twins q_i with weights s+_i, s-_i and the coefficients coef_i, b that keep the KT
     conditions."""
@@ -349,7 +327,6 @@ class AdiabaticCoreRef(KernelCoreRef):
         self.resolve_sides(walk.d_minus, walk.d_plus)
         walk.off, walk.total = self.offsets(), v["coef"][:n].sum()
         walk.K = self.k(v["vectors"][:n], v["vectors"][:n])
-        walk.d_target = np.zeros(n)
         return walk
 
     def resolve_sides(self, d_minus, d_plus):
@@ -401,7 +378,7 @@ class AdiabaticCoreRef(KernelCoreRef):
     def direct(self, walk, rates):
         """The rates of b, coef_S and g per unit of t: db, step and dg."""
         S, K = self.S, walk.K
-        push = K @ rates - walk.d_target
+        push = K @ rates
         if len(S) == 0:
             walk.db, walk.step, walk.rhs, walk.dg = 0.0, np.zeros(0), np.zeros(1), push
             return
@@ -505,15 +482,6 @@ class AdiabaticCoreRef(KernelCoreRef):
         self.count("n_path_events")
         self.enter(*found)
         return True
-
-    def kt_residual(self):
-        """Largest violation of the KT conditions, in units of the margin, from the definition."""
-        v, n, mu = self.views, self.n, self.mu
-        if n == 0:
-            return 0.0
-        coef, s_minus, s_plus = self.held("coef"), self.held("s_minus"), self.held("s_plus")
-        g = self.k(self.held("vectors"), self.held("vectors")) @ coef + v["b"] - self.target()
-        return residual(g / mu, coef, s_minus, s_plus)
 
 
 class TwinVectorMachineCoreRef(AdiabaticCoreRef, ForgettingRef):
@@ -791,25 +759,14 @@ class IncrementalDecrementalSVMCoreRef(AdiabaticCoreRef):
                 best = i
         return best
 
-    def unlearn(self, index):
-        if not self.follow([(index, 0.0, 0.0)], self.mu):
-            return False
-        self.drop(index)
-        self.count("n_unlearned")
-        return True
-
-    def set_C(self, C):
-        return self.follow([], 1.0 / C)
-
 
 class IncrementalDecrementalSVRCoreRef(IncrementalDecrementalSVMCoreRef):
-    """The arena's arrays by name, besides those of the SVM: targets; scalars nu = 1 / C, nu_to."""
+    """The arena's arrays by name, besides those of the SVM: targets; a scalar nu = 1 / C."""
 
     regresses = True
 
     def __init__(self, *common, C, epsilon, when_full, kernel):
         super().__init__(*common, C=C, when_full=when_full, kernel=kernel)
-        self.C, self.epsilon = C, epsilon
         if self.views["nu"] == 0.0:
             self.views["nu"][...] = self.views["nu_to"][...] = 1.0 / C
             self.views["mu"][...] = epsilon / C
@@ -845,34 +802,6 @@ class IncrementalDecrementalSVRCoreRef(IncrementalDecrementalSVMCoreRef):
             if error[i] < error[best] - TIE * self.mu:
                 best = i
         return best
-
-    def set_C(self, C):
-        self.views["nu_to"][...] = 1.0 / C
-        if not self.follow([], self.epsilon / C):
-            return False
-        self.C = C
-        return True
-
-    def set_epsilon(self, epsilon):
-        if not self.follow([], epsilon / self.C):
-            return False
-        self.epsilon = epsilon
-        return True
-
-    def begin(self, moving, mu):
-        walk = super().begin(moving, mu)
-        walk.d_nu = self.views["nu_to"] - self.views["nu"]
-        walk.d_target = walk.d_nu * self.held("targets")
-        return walk
-
-    def advance(self, walk, length, arrived):
-        super().advance(walk, length, arrived)
-        v = self.views
-        v["nu"][...] = v["nu_to"] if arrived else v["nu"] + length * walk.d_nu
-
-    def walk_back(self, released, before, mu):
-        self.views["nu_to"][...] = 1.0 / self.C
-        super().walk_back(released, before, mu)
 
 
 class SimpleSVMCoreRef(AdiabaticCoreRef):

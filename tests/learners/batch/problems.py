@@ -27,11 +27,10 @@ def duplicates(n, seed=0):
     return X, rng.random(n) < 0.3 + 0.4 * (X[:, 0] > 1)
 
 
-def svm(n, engine="compiled", **params):
-    """A BatchSVM with room for n, on the compiled core or its NumPy twin."""
-    kind = BatchSVM if engine == "compiled" else type("BatchSVM", (BatchSVM,), {"_engine": engine})
+def svm(n, **params):
+    """A BatchSVM with room for n."""
     defaults = {"kernel": RBF(0.5), "C": 10.0, "dtype": "float64", "tol": 1e-5}
-    return kind(max_samples=n, **{**defaults, **params})
+    return BatchSVM(max_samples=n, **{**defaults, **params})
 
 
 def kernel_matrix(model, X):

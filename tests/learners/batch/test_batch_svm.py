@@ -10,8 +10,6 @@ from problems import assert_optimal, clouds, duplicates, kernel_matrix, ring, sv
 from edgesvm import RBF, BatchSVM, Linear, Polynomial, ReservoirSVM
 from reference.smo import SMORef
 
-ENGINES = ["compiled", "reference"]
-
 # -- the optimum -----------------------------------------------------------------------------------
 
 PROBLEMS = {"ring": ring(150), "clouds": clouds(170), "duplicates": duplicates(120)}
@@ -23,12 +21,11 @@ def problem(request):
     return PROBLEMS[request.param]
 
 
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
 @each("kernel", KERNELS, ids=str)
 @each("C", [0.01, 1.0, 100.0])
-def test_kkt_conditions(problem, kernel, C, engine):
+def test_kkt_conditions(problem, kernel, C):
     X, y = problem
-    model = svm(len(X), engine, kernel=kernel, C=C, tol=1e-3).fit(X, y)
+    model = svm(len(X), kernel=kernel, C=C, tol=1e-3).fit(X, y)
     assert model.converged_ and model.gap_ < 1e-3
     scale = max(1.0, np.abs(kernel_matrix(model, X)).max() * model.alpha_.sum())
     assert_optimal(model, X, y, C, 1e-3, slack=1e-7 * scale)
@@ -105,12 +102,11 @@ def test_convergence_is_that_of_the_true_gap(dtype):
 
 
 @pytest.mark.filterwarnings("ignore:.*ended before it converged")
-@each("engine", ["compiled", "reference"])
 @each("n_iter", [100, 1000, 5000])
-def test_a_solution_cut_short_tells_the_true_gap_too(engine, n_iter):
+def test_a_solution_cut_short_tells_the_true_gap_too(n_iter):
     X, y = large_values(500)
     params = {"kernel": Polynomial(2), "C": 1.0, "dtype": "float32", "max_iter": n_iter}
-    model = svm(500, engine, **params).fit(X, y)
+    model = svm(500, **params).fit(X, y)
     gap = true_gap(model, X, y)
     assert not model.converged_ and model.gap_ == pytest.approx(gap, rel=1e-6)
 
@@ -131,13 +127,12 @@ def test_decisions_of_large_values_are_those_of_float64():
 # -- when it is solved, from where, how far --------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_warm_start_changes_the_way_alone(engine):
+def test_a_warm_start_changes_the_way_alone():
     X, y = ring(200)
-    cold = svm(200, engine, tol=1e-6).fit(X, y)
-    warm = svm(200, engine, tol=1e-6).fit(X, y, alpha=cold.alpha_)
-    near = svm(200, engine, tol=1e-6).fit(X, y, alpha=0.97 * cold.alpha_)
-    far = svm(200, engine, tol=1e-6).fit(X, y, alpha=np.full(200, 5.0))
+    cold = svm(200, tol=1e-6).fit(X, y)
+    warm = svm(200, tol=1e-6).fit(X, y, alpha=cold.alpha_)
+    near = svm(200, tol=1e-6).fit(X, y, alpha=0.97 * cold.alpha_)
+    far = svm(200, tol=1e-6).fit(X, y, alpha=np.full(200, 5.0))
     for model in (warm, near, far):
         np.testing.assert_allclose(model.objective_, cold.objective_, rtol=1e-8)
         np.testing.assert_allclose(model.decision_function(X), cold.decision_function(X), atol=1e-4)
@@ -146,20 +141,18 @@ def test_a_warm_start_changes_the_way_alone(engine):
     assert near.n_iter_ < cold.n_iter_
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_start_out_of_the_box_is_put_into_it(engine):
+def test_a_start_out_of_the_box_is_put_into_it():
     X, y = ring(100)
     wild = np.random.default_rng(0).uniform(-50, 50, 100)
-    model = svm(100, engine).fit(X, y, alpha=wild)
+    model = svm(100).fit(X, y, alpha=wild)
     assert_optimal(model, X, y, 10.0, 1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:.*ended before it converged")
-@pytest.mark.parametrize("engine", ENGINES)
 @each("max_iter", [1, 7, 25])
-def test_max_iter_tells(engine, max_iter):
+def test_max_iter_tells(max_iter):
     X, y = ring(200)
-    model = svm(200, engine, max_iter=max_iter).fit(X, y)
+    model = svm(200, max_iter=max_iter).fit(X, y)
     assert not model.converged_ and model.n_iter_ == max_iter and model.gap_ > model.tol
     assert abs((np.where(y, 1, -1) * model.alpha_).sum()) < 1e-9
     assert model.decision_function(X).shape == (200,)
@@ -239,11 +232,8 @@ def test_nothing_but_the_samples_and_the_answer_is_left():
 # -- a uniform sample of what was seen -------------------------------------------------------------
 
 
-def reservoir(engine="compiled", **params):
-    kind = ReservoirSVM
-    if engine != "compiled":
-        kind = type("ReservoirSVM", (ReservoirSVM,), {"_engine": engine})
-    return kind(**{"max_samples": 20, "gamma": 0.5, "cache": "4KiB", **params})
+def reservoir(**params):
+    return ReservoirSVM(**{"max_samples": 20, "gamma": 0.5, "cache": "4KiB", **params})
 
 
 def held(model):
@@ -263,10 +253,9 @@ def test_every_sample_is_as_likely_as_another():
     assert np.abs(counts / 2000 - 0.25).max() < 4 * np.sqrt(0.25 * 0.75 / 2000)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_it_is_the_svm_of_those_held(engine):
+def test_it_is_the_svm_of_those_held():
     X, y = ring(300)
-    model = reservoir(engine, dtype="float64", tol=1e-6).partial_fit(X, y)
+    model = reservoir(dtype="float64", tol=1e-6).partial_fit(X, y)
     rows = [np.flatnonzero(X[:, 0] == value)[0] for value in held(model)]
     plain = BatchSVM(gamma=0.5, max_samples=20, dtype="float64", tol=1e-6)
     plain.fit(X[rows], y[rows])

@@ -7,8 +7,6 @@ from each import each
 
 from edgesvm import RBF, BatchSVR, Linear
 
-ENGINES = ["compiled", "reference"]
-
 
 def wave(n, seed=0, noise=0.3):
     rng = np.random.default_rng([seed, n])
@@ -16,10 +14,9 @@ def wave(n, seed=0, noise=0.3):
     return X, 20 + 3 * np.sin(2 * X[:, 0]) + X[:, 1] + noise * rng.standard_normal(n)
 
 
-def svr(n, engine="compiled", **params):
-    kind = BatchSVR if engine == "compiled" else type("BatchSVR", (BatchSVR,), {"_engine": engine})
+def svr(n, **params):
     defaults = {"kernel": RBF(0.5), "C": 10.0, "dtype": "float64", "tol": 1e-6}
-    return kind(max_samples=n, **{**defaults, **params})
+    return BatchSVR(max_samples=n, **{**defaults, **params})
 
 
 def objective(model, X, y):
@@ -60,24 +57,22 @@ def test_equals_svr(kernel, C, epsilon, dtype):
     np.testing.assert_allclose(model.predict(X), peer.predict(X.astype(np.float64)), atol=1e-3)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("shrinking", [True, False])
 @each("C", [0.05, 50.0])
-def test_kkt_conditions_with_bounds_per_sample(engine, shrinking, C):
+def test_kkt_conditions_with_bounds_per_sample(shrinking, C):
     X, y = wave(90)
     weights = np.random.default_rng(1).choice([0.1, 1.0, 4.0], 90)
-    model = svr(90, engine, C=C, shrinking=shrinking).fit(X, y, sample_weight=weights)
+    model = svr(90, C=C, shrinking=shrinking).fit(X, y, sample_weight=weights)
     assert model.converged_
     assert_optimal(model, X, y, C * weights, 1e-5)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_oldest_goes(engine):
+def test_the_oldest_goes():
     X, y = wave(100)
-    model = svr(32, engine, when_full="oldest").allocate(2)
+    model = svr(32, when_full="oldest").allocate(2)
     for begin in range(0, 100, 20):
         model.partial_fit(X[begin : begin + 20], y[begin : begin + 20]).predict(X[:3])
-    fresh = svr(32, engine).fit(X[-32:], y[-32:])
+    fresh = svr(32).fit(X[-32:], y[-32:])
     assert model.n_held_ == 32
     assert model.objective_ == pytest.approx(fresh.objective_, rel=1e-8)
     np.testing.assert_allclose(model.predict(X), fresh.predict(X), atol=1e-4)

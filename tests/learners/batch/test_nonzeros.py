@@ -9,8 +9,6 @@ from edgesvm import RBF, Linear, Polynomial, RandSVM
 from edgesvm.data import SparseRows
 from edgesvm.errors import SampleRefused
 
-ENGINES = ["compiled", "reference"]
-
 
 def words(n, width=40, seed=0, noise=0.3):
     """Rows of which one feature in eight is not zero."""
@@ -26,14 +24,13 @@ def csr(X):
     return SparseRows(X[row, column], column, ends, X.shape)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("kernel", [Linear(), RBF(0.5), Polynomial(2, 1.0, 1.0)])
 @each("C", [0.1, 10.0])
-def test_the_optimum_is_that_of_dense_rows(engine, kernel, C):
+def test_the_optimum_is_that_of_dense_rows(kernel, C):
     X, y = words(150)
     options = {"kernel": kernel, "C": C, "tol": 1e-6}
     dense = svm(150, **options).fit(X, y)
-    sparse = svm(150, engine, **options, max_nonzeros=np.count_nonzero(X)).fit(csr(X), y)
+    sparse = svm(150, **options, max_nonzeros=np.count_nonzero(X)).fit(csr(X), y)
     assert sparse.converged_ and sparse.gap_ < 1e-6
     assert_optimal(sparse, X, y, C, 1e-6)
     np.testing.assert_allclose(sparse.objective_, dense.objective_, rtol=1e-6)
@@ -45,15 +42,14 @@ def test_the_optimum_is_that_of_dense_rows(engine, kernel, C):
     np.testing.assert_array_equal(rows.toarray(), X[sparse.support_])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("shrinking", [True, False])
-def test_linear_rows_of_weights_and_a_warm_start(engine, shrinking):
+def test_linear_rows_of_weights_and_a_warm_start(shrinking):
     X, y = words(120)
     weights = np.random.default_rng(3).uniform(0.2, 3.0, 120)
     options = {"kernel": Linear(), "max_nonzeros": X.size, "shrinking": shrinking}
-    cold = svm(120, engine, **options).fit(X, y, sample_weight=weights)
+    cold = svm(120, **options).fit(X, y, sample_weight=weights)
     assert_optimal(cold, X, y, 10.0 * weights, 1e-5)
-    warm = svm(120, engine, **options).fit(X, y, weights, alpha=cold.alpha_)
+    warm = svm(120, **options).fit(X, y, weights, alpha=cold.alpha_)
     assert_optimal(warm, X, y, 10.0 * weights, 1e-5)
     assert warm.n_iter_ < cold.n_iter_ / 2
 
@@ -73,9 +69,8 @@ def test_linear_rows_that_are_singular(problem):
     np.testing.assert_allclose(sparse.decision_function(X), dense.decision_function(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_budget_is_kept_to_the_byte(engine):
-    model = svm(4, engine, kernel=Linear(), max_nonzeros=10)
+def test_the_budget_is_kept_to_the_byte():
+    model = svm(4, kernel=Linear(), max_nonzeros=10)
     views = model.allocate(7).core.views
     assert views["columns"].nbytes == 4 * 14 and views["values"].nbytes == 8 * 14
     x = np.arange(7.0)
@@ -83,7 +78,7 @@ def test_the_budget_is_kept_to_the_byte(engine):
     model.learn_one(np.eye(7)[3], 1)
     before = bytes(model.arena)
     why = r"takes 84 bytes for its 6 non-zeros, and 60 of 168 are free; give a larger max_nonzeros$"
-    with pytest.raises(SampleRefused, match=why if engine == "compiled" else "does not fit"):
+    with pytest.raises(SampleRefused, match=why):
         model.learn_one(x, 0)
     assert bytes(model.arena) == before
     model.learn_one(np.minimum(x, 4 * (x < 5)), 0)
@@ -92,11 +87,10 @@ def test_the_budget_is_kept_to_the_byte(engine):
         svm(4, kernel=Linear(), max_nonzeros=6).fit(np.ones((1, 7)), [0])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_rows_come_and_go_in_a_full_block(engine):
+def test_rows_come_and_go_in_a_full_block():
     """Against a list of the last rows; the block has room for just these."""
     X, y = words(300, width=12)
-    model = svm(9, engine, kernel=Linear(), when_full="oldest", max_nonzeros=9 * 5)
+    model = svm(9, kernel=Linear(), when_full="oldest", max_nonzeros=9 * 5)
     held, refused = [None] * 9, 0
     for n, (x, label) in enumerate(zip(X, y, strict=True)):
         try:

@@ -1,44 +1,13 @@
 """The solver with signs, offset and ridge, as a ball has them; test_batch_svm.py has it without."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from each import each
 
-from edgesvm import RBF, CoreVectorMachine, Linear
+from edgesvm import RBF, CoreVectorMachine
 from reference.smo import SMORef
 
 TOL = 1e-9
-
-
-def brute_force(K, c, bound, total):
-    """The least of 1/2 b' K b - c' b, sum b = total, b between 0 and bound: every choice of which
-    coefficients are at which bound, the rest by the equations; K is positive definite."""
-    n = len(c)
-    low, high = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
-    best, least = None, np.inf
-    for pattern in product((-1, 0, 1), repeat=n):
-        at = np.array(pattern)
-        free = at == 0
-        beta = np.where(at < 0, low, high)
-        if free.any():
-            m = free.sum()
-            system = np.ones((m + 1, m + 1))
-            system[:m, :m], system[m, m] = K[np.ix_(free, free)], 0.0
-            fixed = np.where(free, 0.0, beta)
-            right = np.append(c[free] - (K @ fixed)[free], total - fixed.sum())
-            beta[free] = np.linalg.solve(system, right)[:m]
-        if (
-            abs(beta.sum() - total) > 1e-9
-            or (beta < low - 1e-12).any()
-            or (beta > high + 1e-12).any()
-        ):
-            continue
-        objective = 0.5 * beta @ K @ beta - c @ beta
-        if objective < least:
-            best, least = beta, objective
-    return best, least
 
 
 def problem(seed, n=6, noise=0.0):
@@ -59,23 +28,6 @@ def ball(X, y, kernel, **params):
 def matrix(X, y, kernel, ridge):
     """K of a ball: y y' (k + 1) + ridge [s = t]"""
     return np.outer(y, y) * (kernel(X, X) + 1.0) + np.diag(ridge * np.ones(len(X)))
-
-
-@each("seed", range(6))
-@each("C", [2.0, 100.0])
-@each("kernel", [RBF(0.7), Linear()], ids=str)
-def test_signs_offset_and_ridge(seed, C, kernel):
-    """One side of the box, y y' (k + 1) + 1 / (C weight), weights that sum to one."""
-    X, y, weight = problem(seed)
-    normalize = isinstance(kernel, Linear)
-    X = X / np.linalg.norm(X, axis=1, keepdims=True) if normalize else X
-    model = ball(X, y, kernel, C=C, normalize=normalize).fit(X, y, weight)
-    beta, half = brute_force(matrix(X, y, kernel, 1.0 / (C * weight)), np.zeros(6), np.ones(6), 1.0)
-    found = np.zeros(6)
-    found[model.support_] = np.abs(model.dual_coef_[0])
-    assert found.sum() == pytest.approx(1.0, abs=1e-12)
-    np.testing.assert_allclose(found, beta, atol=1e-5)
-    assert model.margin_ == pytest.approx(2.0 * half, abs=1e-7)
 
 
 @each("dtype", ["float32", "float64"])

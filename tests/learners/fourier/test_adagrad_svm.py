@@ -69,15 +69,6 @@ def test_coefficients_are_those_that_answer(labels, n_classes):
     assert learner.score(X, np.array(labels)[y]) > 0.8
 
 
-def test_a_stream_that_drifts_is_answered_by_the_last_weights():
-    X, y = clouds(4000, dtype="float32")
-    drifting = y ^ (np.arange(4000) // 500 % 2)
-    still = AdaGradSVM().partial_fit(X, y)
-    moving = AdaGradSVM().partial_fit(X, drifting)
-    assert (still.answers_, moving.answers_) == ("mean", "last")
-    assert moving.score(X[-200:], drifting[-200:]) > 0.8
-
-
 @each("weight", [1.0, 2.0**40])
 def test_a_sum_of_squares_that_would_overflow_is_refused(weight):
     X = np.full((9, 3), 0.5e154 / weight)

@@ -85,20 +85,6 @@ def test_steps_are_those_written_out(n_directions):
         np.testing.assert_allclose(learner.decision_function(X), f @ w, atol=2e-3)
 
 
-def test_widths_that_say_nothing_are_turned_down():
-    """A plane is in x; a disc is in waves of its own size, and neither in the narrowest."""
-    rng = np.random.default_rng(4)
-    X = rng.standard_normal((6000, 6))
-    plane = FourierSVM(n_directions=200).partial_fit(X, X @ np.arange(6) > 0)
-    ring = FourierSVM(n_directions=200).partial_fit(X, (X[:, :2] ** 2).sum(axis=1) < 1.4)
-    assert plane.amplitudes_.argmax() == 4 and plane.amplitudes_[3] < 0.5
-    assert ring.amplitudes_[4] < plane.amplitudes_[4]
-    for learner in (plane, ring):
-        assert abs((learner.amplitudes_**2).mean() - 1) < 1e-12
-    even = FourierSVM(weigh_widths=False).partial_fit(X, X[:, 0] > 0)
-    assert (even.amplitudes_ == 1).all()
-
-
 def test_features_are_those_of_the_gaussian_kernel():
     """The mean of cos(v (x - z)) is exp(-gamma |x - z|^2)."""
     X, _ = disc(30)

@@ -116,18 +116,6 @@ def test_the_conditions_hold_after_every_event(  # noqa: PLR0917
     assert violation(model) <= 1e-5 * max(1.0, epsilon)
 
 
-def test_another_C_and_epsilon_are_those_of_a_fresh_machine():
-    X, y, weights = problem(120, 15)
-    model = machine().partial_fit(X, y, sample_weight=weights)
-    for C, epsilon in ((20.0, 0.1), (20.0, 0.02), (0.05, 0.4), (2.0, 0.1)):
-        assert model.set_C(C) is model and model.set_epsilon(epsilon) is model
-        assert (model.C, model.epsilon) == (C, epsilon)
-        fresh = machine(C=C, epsilon=epsilon).partial_fit(X, y, sample_weight=weights)
-        assert_same(model, fresh)
-        assert violation(model) <= 1e-10
-    assert model.n_from_scratch_ == 0
-
-
 def test_when_full_the_nearest_goes_and_was_no_support_vector():
     X, y, _ = problem(31, 26)
     model = machine(30, when_full="nearest", epsilon=0.5).partial_fit(X[:30], y[:30])

@@ -7,17 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twin_problems import KERNELS, PROBLEM, broken, by_side, stream, violations
 
-from edgesvm import RBF, CorruptModelError, Linear, Polynomial, SimpleSVM
+from edgesvm import RBF, CorruptModelError, SimpleSVM
 
-ENGINES = ["compiled", "reference"]
 RESIDUAL = 1e-6
 
 
-def made(engine="compiled", **params):
-    kind = SimpleSVM
-    if engine != "compiled":
-        kind = type("SimpleSVM", (SimpleSVM,), {"_engine": engine})
-    return kind(**{"kernel": RBF(0.5), "dtype": "float64", **params})
+def made(**params):
+    return SimpleSVM(**{"kernel": RBF(0.5), "dtype": "float64", **params})
 
 
 def noisy(n, seed=0):
@@ -76,27 +72,6 @@ def test_a_stream_is_the_optimum_of_what_is_stored(  # noqa: PLR0917
         np.testing.assert_array_equal(model.sample_weights_, weights[model.support_])
 
 
-SETTINGS = {
-    "rbf": (RBF(0.5), {"kernel": "rbf", "gamma": 0.5}),
-    "linear": (Linear(), {"kernel": "linear"}),
-    "cubic": (Polynomial(3, 0.1), {"kernel": "poly", "degree": 3, "gamma": 0.1, "coef0": 1.0}),
-}
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@each("kernel", SETTINGS)
-@each("C", [0.1, 1.0])
-def test_decisions_are_those_of_libsvm(engine, kernel, C):
-    SVC = pytest.importorskip("sklearn.svm", reason="scikit-learn is not installed").SVC
-    ours, theirs = SETTINGS[kernel]
-    X, y = noisy(150)
-    weights = np.random.default_rng(1).choice([0.5, 1.0, 3.0], 150)
-    model = made(engine, max_vectors=150, kernel=ours, C=C).fit(X, y, weights)
-    other = SVC(C=C, tol=1e-12, **theirs).fit(X, y, sample_weight=weights)
-    expected = other.decision_function(X)
-    assert np.abs(model.decision_function(X) - expected).max() <= 1e-6 * np.ptp(expected)
-
-
 def violating(model, X, y):
     """The first row that violates, and the first beyond the margin, as (x, y)."""
     margins = y * model.decision_function(X)
@@ -104,10 +79,9 @@ def violating(model, X, y):
     return (X[inside], y[inside]), (X[beyond], y[beyond])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_of_a_stream_the_violators_are_stored(engine):
+def test_of_a_stream_the_violators_are_stored():
     X, y = noisy(120)
-    model = made(engine, max_vectors=100).partial_fit(X[:60], y[:60])
+    model = made(max_vectors=100).partial_fit(X[:60], y[:60])
     inside, beyond = violating(model, X[60:], y[60:])
     before = bytes(model.arena)[32:]
     assert model.learn_one(*beyond) is False
@@ -116,10 +90,9 @@ def test_of_a_stream_the_violators_are_stored(engine):
     assert model.support_[-1] == 61 and (model.vectors_[-1] == inside[0]).all()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_where_there_is_no_room_a_sample_beyond_the_margin_goes_first(engine):
+def test_where_there_is_no_room_a_sample_beyond_the_margin_goes_first():
     X, y = noisy(300)
-    model = made(engine, max_vectors=60, C=10.0)
+    model = made(max_vectors=60, C=10.0)
     n_spare = 0
     for x, label in zip(X, y.tolist(), strict=True):
         n_held = len(model.vectors_) if model.is_fitted else 0

@@ -160,13 +160,11 @@ def test_unlearning_beyond_the_room_of_the_margin_changes_nothing():
     assert refused
 
 
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
-def test_what_was_walked_back_is_not_counted(engine):
+def test_what_was_walked_back_is_not_counted():
     """The twins there are, from the counters: a newcomer is one more, a merge or a removal one
     less; where the margin set had no room there is no newcomer."""
     X, y, _ = stream("clouds", "at random", 200, 23)
-    kind = type("TwinVectorMachine", (TwinVectorMachine,), {"_engine": engine})
-    model = kind(max_twins=12, kernel=RBF(0.5), C=20.0, max_margin=3, m1=1.5, m2=1.5)
+    model = TwinVectorMachine(max_twins=12, kernel=RBF(0.5), C=20.0, max_margin=3, m1=1.5, m2=1.5)
     model.allocate(X.shape[1], classes=[-1, 1])
 
     def counted():
@@ -183,12 +181,6 @@ def test_what_was_walked_back_is_not_counted(engine):
 
 
 # -- as printed, sections 3, 4.2.4 and 4.3 ---------------------------------------------------------
-
-ENGINES = pytest.mark.parametrize("engine", ["compiled", "reference"])
-
-
-def of_engine(engine, **params):
-    return type("TwinVectorMachine", (TwinVectorMachine,), {"_engine": engine})(**params)
 
 
 def labelled(n, seed=41):
@@ -218,11 +210,10 @@ def printed(model, x, eta, m2):
     return None
 
 
-@ENGINES
-def test_rejection_as_printed(engine):
+def test_rejection_as_printed():
     X, y = labelled(200)
     params = {"max_twins": 24, "kernel": RBF(1.5), "C": 50.0, "eta": 0.02, "m1": 3.0, "m2": 4.0}
-    model = of_engine(engine, **params, dtype="float64", rejection="paper")
+    model = TwinVectorMachine(**params, dtype="float64", rejection="paper")
     model.allocate(3, classes=[-1, 1])
     ignored = merged = beyond = 0  # merged after more rejections than are kept at a time
     for x, label in zip(X.astype(float), y, strict=True):
@@ -244,11 +235,10 @@ def test_rejection_as_printed(engine):
     assert model.n_forced_ == 0 and model.kt_residual() < 1e-9
 
 
-@ENGINES
-def test_C_as_given(engine):
+def test_C_as_given():
     """Without control the penalty of a unit of weight is C, whatever has been seen."""
     X, y = labelled(60)
-    free = of_engine(engine, max_twins=100, kernel=RBF(0.5), C=3.0, control_C=False)
+    free = TwinVectorMachine(max_twins=100, kernel=RBF(0.5), C=3.0, control_C=False)
     free.partial_fit(X, y)
     held = TwinVectorMachine(max_twins=100, kernel=RBF(0.5), C=3.0 * 60 / 100).partial_fit(X, y)
     assert free.C_ == 3.0

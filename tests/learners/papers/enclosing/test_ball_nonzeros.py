@@ -49,15 +49,14 @@ def csr(X):
     return SparseRows(X[row, column], column, ends, X.shape)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("kind", MACHINES)
 @each("options", KERNELS)
 @each("as_rows", [csr, np.asarray])
-def test_the_ball_is_that_of_dense_rows(kind, engine, options, as_rows):
+def test_the_ball_is_that_of_dense_rows(kind, options, as_rows):
     X, y = words(150)
     options = options | {"epsilon": 1e-5, "max_core": 150}
-    dense = machine(kind, engine, **options).fit(X, y)
-    sparse = machine(kind, engine, **options, max_nonzeros=2 * X.size).fit(as_rows(X), y)
+    dense = machine(kind, **options).fit(X, y)
+    sparse = machine(kind, **options, max_nonzeros=2 * X.size).fit(as_rows(X), y)
     assert sparse.converged_ and sparse.core_.tolist() == dense.core_.tolist()
     np.testing.assert_allclose(sparse.margin_, dense.margin_, rtol=1e-5)
     np.testing.assert_allclose(
@@ -105,37 +104,34 @@ def test_the_reference_fills_its_store_alike(options):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("kind", MACHINES)
 @each("options", KERNELS)
-def test_a_stream_in_a_small_store(kind, engine, options):
+def test_a_stream_in_a_small_store(kind, options):
     """A ball drops what is lightest, of either limit; a core set keeps what it has."""
     X, y = words(120, width=20)
     options = options | {"max_core": 50, "n_probes": 1, "max_nonzeros": 30, "C": 0.2}
-    model = machine(kind, engine, **options).allocate(20)
+    model = machine(kind, **options).allocate(20)
     learned = [model.learn_one(x, int(label)) for x, label in zip(X, y, strict=True)]
-    if engine == "compiled":
-        model.core.check()
+    model.core.check()
     assert 0 < model.n_core_ < 50 and learned[0]
     assert model.n_given_up_ > 10 if kind is BallVectorMachine else not all(learned[-30:])
     assert 60 < model.core.views["taken"][1] <= 81, "most of the store is in use"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("kind", MACHINES)
-def test_a_row_of_more_than_half_is_refused(kind, engine):
+def test_a_row_of_more_than_half_is_refused(kind):
     X, y = words(60)
-    model = machine(kind, engine, max_nonzeros=400).fit(csr(X), y)
+    model = machine(kind, max_nonzeros=400).fit(csr(X), y)
     wide = np.ones(500)
     wide[:40] = X[0]
     why = r"does not fit: its 201 non-zeros are more than half of max_nonzeros=400; give a larger"
-    small = machine(kind, engine, max_nonzeros=400).allocate(500)
+    small = machine(kind, max_nonzeros=400).allocate(500)
     small.learn_one(np.arange(500) % 5 == 0, 1)
     before = bytes(small.arena)
     with pytest.raises(SampleRefused, match=r"the sample \(label 0\) " + why):
         small.learn_one(np.arange(500) < 201, 0)
     assert bytes(small.arena) == before
-    model = machine(kind, engine, max_nonzeros=10).fit(csr(X[:2] * (np.arange(40) < 9)), y[:2])
+    model = machine(kind, max_nonzeros=10).fit(csr(X[:2] * (np.arange(40) < 9)), y[:2])
     before = bytes(model.arena)
     with pytest.raises(ValueError, match=r"row 3 does not fit: its 40 .* max_nonzeros=10; give"):
         model.fit(np.vstack([X[:3] * 0, np.ones(40)]), y[:4])

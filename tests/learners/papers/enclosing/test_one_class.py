@@ -55,13 +55,12 @@ def test_the_boundary_is_that_of_scikit_learn(nu, max_core, dtype):
     assert coefficients(ours, len(X)).max() <= 1.0 / (nu * len(X)) + 1e-12
 
 
-@each("engine", ENGINES)
 @each("C", [0.1, 10.0])
-def test_without_nu_it_is_the_minimum_enclosing_ball(engine, C):
+def test_without_nu_it_is_the_minimum_enclosing_ball(C):
     X = rows(50).astype(np.float64)
     K = RBF(0.3)(X, X) + np.eye(len(X)) / C
     params = {"nu": None, "C": C, "epsilon": 1e-6, "dtype": "float64"}
-    model = make(OneClassCoreVectorMachine, engine, **params).fit(X)
+    model = make(OneClassCoreVectorMachine, **params).fit(X)
     alpha, square = minimum_ball(K)
     np.testing.assert_allclose(coefficients(model, len(X)), alpha, atol=1e-4)
     assert model.radius_**2 == pytest.approx(square, rel=1e-4)

@@ -4,7 +4,6 @@ up, and which model of a window answers."""
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from each import each
 
 from edgesvm import (
@@ -14,7 +13,6 @@ from edgesvm import (
     WindowedSVM,
 )
 
-ENGINES = ["compiled", "reference"]
 SCHEMES = ["error_driven", "fixed_partition", "exceeding_margin", "exceeding_margin_errors"]
 
 
@@ -32,17 +30,16 @@ def board(n, seed=0):
     return X, np.where(np.floor(X).astype(int).sum(axis=1) % 2 == 0, -1, 1)
 
 
-def made(kind, engine="compiled", **params):
-    of_engine = kind if engine == "compiled" else type(kind.__name__, (kind,), {"_engine": engine})
-    return of_engine(**{"kernel": RBF(0.5), "C": 5.0, "dtype": "float64", "tol": 1e-6, **params})
+def made(kind, **params):
+    return kind(**{"kernel": RBF(0.5), "C": 5.0, "dtype": "float64", "tol": 1e-6, **params})
 
 
-def incremental(engine="compiled", **params):
-    return made(IncrementalSVM, engine, **params)
+def incremental(**params):
+    return made(IncrementalSVM, **params)
 
 
-def windowed(engine="compiled", **params):
-    return made(WindowedSVM, engine, **params)
+def windowed(**params):
+    return made(WindowedSVM, **params)
 
 
 def model(learner):
@@ -63,11 +60,10 @@ KEEPS = {  # by the paper's definitions, of y f
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("scheme", SCHEMES)
-def test_which_samples_join_the_batch(scheme, engine):
+def test_which_samples_join_the_batch(scheme):
     X, y = clouds(300, noise=0.1)
-    learner = incremental(engine, scheme=scheme, batch_size=40, max_vectors=200)
+    learner = incremental(scheme=scheme, batch_size=40, max_vectors=200)
     for k, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
         first = k < 40
         margin = label * learner.decision_one(x) if k else 0.0
@@ -77,10 +73,10 @@ def test_which_samples_join_the_batch(scheme, engine):
     assert learner.n_updates_ == 40 * learner.n_cycles_ + learner.n_waiting_
 
 
-def joined(engine, X, y, **params):
+def joined(X, y, **params):
     """Whether each sample joined a batch, and y f of the model of the moment; the first batch, of
     50, is stored whole."""
-    learner = incremental(engine, batch_size=50, max_vectors=200, **params)
+    learner = incremental(batch_size=50, max_vectors=200, **params)
     margins, kept = [], []
     for x, label in zip(X, y.tolist(), strict=True):
         margins.append(label * learner.decision_one(x) if learner.is_fitted else 0.0)
@@ -88,10 +84,9 @@ def joined(engine, X, y, **params):
     return np.array(kept[50:]), np.array(margins[50:])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_active_scheme_keeps_a_share_of_either_kind(engine):
+def test_the_active_scheme_keeps_a_share_of_either_kind():
     X, y = clouds(1000, apart=0.5)
-    kept, margins = joined(engine, X, y, scheme="active", errors_kept=0.75, correct_kept=0.25)
+    kept, margins = joined(X, y, scheme="active", errors_kept=0.75, correct_kept=0.25)
     for wrong, share in ((True, 0.75), (False, 0.25)):
         of_kind = kept[(margins <= 0) == wrong]
         deviation = np.sqrt(share * (1 - share) / len(of_kind))
@@ -101,27 +96,15 @@ def test_the_active_scheme_keeps_a_share_of_either_kind(engine):
 @each("errors, correct, scheme", [(1, 0, "error_driven"), (1, 1, "fixed_partition")])
 def test_the_active_scheme_between_two_of_the_paper(errors, correct, scheme):
     X, y = clouds(300, apart=0.5)
-    active = joined("compiled", X, y, scheme="active", errors_kept=errors, correct_kept=correct)
-    for found, expected in zip(active, joined("compiled", X, y, scheme=scheme), strict=True):
+    active = joined(X, y, scheme="active", errors_kept=errors, correct_kept=correct)
+    for found, expected in zip(active, joined(X, y, scheme=scheme), strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_the_third_scheme_leaves_out_what_the_fourth_takes():
-    """A sample far on the wrong side: an error, outside the band."""
-    X, y = clouds(100, apart=2.0)
-    for scheme, kept in (("exceeding_margin", False), ("exceeding_margin_errors", True)):
-        learner = incremental(scheme=scheme, batch_size=100).partial_fit(X, y)
-        far = max(X[y == 1], key=learner.decision_one)
-        assert learner.decision_one(far) > 1
-        assert learner.learn_one(far, -1) is kept
-        assert learner.learn_one(far, 1) is False
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_cycle_is_the_svm_of_support_vectors_and_batch(engine):
+def test_a_cycle_is_the_svm_of_support_vectors_and_batch():
     """The scheme of the paper written out with BatchSVM."""
     X, y = clouds(200, noise=0.05)
-    learner = incremental(engine, batch_size=50, max_vectors=100)
+    learner = incremental(batch_size=50, max_vectors=100)
     held_X, held_y = np.empty((0, 2)), np.empty(0, int)
     for begin in range(0, 200, 50):
         part = slice(begin, begin + 50)
@@ -137,11 +120,10 @@ def test_a_cycle_is_the_svm_of_support_vectors_and_batch(engine):
     assert learner.n_cycles_ == 4 and learner.n_given_up_ == 0 and learner.converged_
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_weights_are_bounds_and_stay_with_the_vectors(engine):
+def test_weights_are_bounds_and_stay_with_the_vectors():
     X, y = clouds(80, noise=0.2)
     weights = np.random.default_rng(0).choice([0.25, 1.0, 4.0], 80)
-    learner = incremental(engine, batch_size=40, C=2.0)
+    learner = incremental(batch_size=40, C=2.0)
     learner.partial_fit(X, y, sample_weight=weights)
     bounds = {tuple(x): 2.0 * w for x, w in zip(X, weights, strict=True)}
     vectors, coefficients, _ = model(learner)
@@ -150,12 +132,11 @@ def test_weights_are_bounds_and_stay_with_the_vectors(engine):
     assert len({c for c in np.abs(coefficients) if c in (0.5, 2.0, 8.0)}) == 3
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_there_is_a_model_before_the_first_cycle(engine):
+def test_there_is_a_model_before_the_first_cycle():
     """At each doubling the batch so far is solved, and all of it stays for the first cycle."""
     X, y = clouds(64, apart=1.5)
     y[:2] = -1, 1
-    learner = incremental(engine, batch_size=64)
+    learner = incremental(batch_size=64)
     for old, n in pairwise((0, 2, 4, 8, 16, 32)):
         learner.partial_fit(X[old:n], y[old:n])
         batch = BatchSVM(max_samples=64, kernel=RBF(0.5), C=5.0, dtype="float64", tol=1e-6)
@@ -170,10 +151,9 @@ def test_there_is_a_model_before_the_first_cycle(engine):
     assert learner.n_cycles_ == 1 and learner.n_waiting_ == 0
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_update_learns_what_waits(engine):
+def test_update_learns_what_waits():
     X, y = clouds(130, noise=0.1)
-    learner = incremental(engine, batch_size=50).partial_fit(X, y)
+    learner = incremental(batch_size=50).partial_fit(X, y)
     assert learner.n_waiting_ == 30
     before = learner.decision_function(X)
     learner.update()
@@ -182,16 +162,15 @@ def test_update_learns_what_waits(engine):
     state = bytes(learner.arena)
     learner.update()
     assert bytes(learner.arena) == state
-    early = incremental(engine, batch_size=50).partial_fit(X[:9], y[:9]).update()
+    early = incremental(batch_size=50).partial_fit(X[:9], y[:9]).update()
     assert early.n_cycles_ == 1 and early.n_waiting_ == 0
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("V", [12, 300])
-def test_the_gradient_that_stays_is_that_of_the_model(V, engine):
+def test_the_gradient_that_stays_is_that_of_the_model(V):
     """c - K beta of the support vectors, after 130 cycles, where some had to go and where not."""
     X, y = clouds(520, noise=0.05)
-    learner = incremental(engine, batch_size=4, max_vectors=V).partial_fit(X, y)
+    learner = incremental(batch_size=4, max_vectors=V).partial_fit(X, y)
     assert learner.n_cycles_ == 130 and (learner.n_given_up_ > 0) == (V == 12)
     vectors, coefficients, intercept = model(learner)
     n, gradient = len(vectors), learner.core.views["gradient"]
@@ -201,14 +180,13 @@ def test_the_gradient_that_stays_is_that_of_the_model(V, engine):
     assert not gradient[n:].any()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("scheme", SCHEMES)
-def test_a_stream_that_begins_with_one_class(scheme, engine):
+def test_a_stream_that_begins_with_one_class(scheme):
     """Nothing of it is lost that fits; with the second class there is a model."""
     X, y = clouds(120, apart=2.0)
     late = np.concatenate([np.flatnonzero(y > 0), np.flatnonzero(y < 0)])
     n_first = int((y > 0).sum())
-    learner = incremental(engine, scheme=scheme, batch_size=10, max_vectors=25)
+    learner = incremental(scheme=scheme, batch_size=10, max_vectors=25)
     learner.partial_fit(X[late[:n_first]], y[late[:n_first]], classes=[-1, 1])
     assert set(learner.predict(X)) == {1} and len(learner.support_vectors_) == 0
     learner.partial_fit(X[late[n_first:]], y[late[n_first:]])
@@ -216,10 +194,9 @@ def test_a_stream_that_begins_with_one_class(scheme, engine):
     assert (learner.dual_coef_ > 0).any() and (learner.dual_coef_ < 0).any()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_of_one_class_the_newest_stay(engine):
+def test_of_one_class_the_newest_stay():
     X, _ = clouds(100)
-    learner = incremental(engine, batch_size=10, max_vectors=15).partial_fit(X, np.ones(100, int))
+    learner = incremental(batch_size=10, max_vectors=15).partial_fit(X, np.ones(100, int))
     views = learner.core.views
     rows = views["rows"].transpose(0, 2, 1).reshape(-1, 2)
     np.testing.assert_array_equal(rows[:15], X[-15:])
@@ -229,12 +206,11 @@ def test_of_one_class_the_newest_stay(engine):
 # -- where there is no room ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_those_farthest_on_the_wrong_side_are_given_up(engine):
+def test_those_farthest_on_the_wrong_side_are_given_up():
     """One cycle written out: of each class in proportion, by the whole solution's decisions."""
     X, y = clouds(60, apart=0.5, noise=0.1)
     V = 20
-    learner = incremental(engine, batch_size=60, max_vectors=V).partial_fit(X, y)
+    learner = incremental(batch_size=60, max_vectors=V).partial_fit(X, y)
     whole = BatchSVM(max_samples=60, kernel=RBF(0.5), C=5.0, dtype="float64", tol=1e-6).fit(X, y)
     support, n = whole.support_, len(whole.support_)
     assert n > V and learner.n_given_up_ == n - V
@@ -259,44 +235,16 @@ def test_those_farthest_on_the_wrong_side_are_given_up(engine):
     np.testing.assert_array_equal(learner.support_vectors_, rest.support_vectors_)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_rare_class_is_not_given_up(engine):
-    """All its vectors may be errors; a share of the room is theirs."""
-    X, y = clouds(600, apart=0.6)
-    keep = (y < 0) | (np.arange(600) % 12 == 0)
-    learner = incremental(engine, batch_size=20, max_vectors=20, C=0.5)
-    learner.partial_fit(X[keep], y[keep])
-    assert learner.n_given_up_ > 0
-    assert (learner.dual_coef_ > 0).any() and (learner.dual_coef_ < 0).any()
-
-
-@each("scheme", SCHEMES)
-def test_the_batch_solution_is_nearly_reached(scheme):
-    X, y = board(3000)
-    test_X, test_y = board(2000, seed=1)
-    params = {"kernel": RBF(4.0), "C": 100.0}
-    batch = BatchSVM(max_samples=3000, tol=1e-3, **params).fit(X, y).score(test_X, test_y)
-    learner = incremental(scheme=scheme, batch_size=100, max_vectors=400, tol=1e-3, **params)
-    learner.partial_fit(X, y).update()
-    assert batch > 0.95 and learner.score(test_X, test_y) > batch - 0.04
-    assert learner.condensed_ == len(learner.support_vectors_) / 3000 < 0.15
-
-
 @each("dtype", ["float32", "float64"])
 @each("V, b", [(2, 1), (3, 1), (2, 30), (15, 1), (16, 16), (17, 15)])
 def test_every_size(V, b, dtype):
     X, y = clouds(200, noise=0.1)
-    learners = [
-        incremental(engine, max_vectors=V, batch_size=b, dtype=dtype).partial_fit(
-            X.astype(dtype), y
-        )
-        for engine in ENGINES
-    ]
-    for learner in learners:
-        assert 1 <= len(learner.support_vectors_) <= V or learner.n_cycles_ == 0
-        assert abs(learner.dual_coef_.sum()) < 1e-9
-        learner.core.check()
-    assert learners[0].n_cycles_ == 200 // b
+    learner = incremental(max_vectors=V, batch_size=b, dtype=dtype)
+    learner.partial_fit(X.astype(dtype), y)
+    assert 1 <= len(learner.support_vectors_) <= V or learner.n_cycles_ == 0
+    assert abs(learner.dual_coef_.sum()) < 1e-9
+    learner.core.check()
+    assert learner.n_cycles_ == 200 // b
 
 
 # -- models of the last 1 to w batches -------------------------------------------------------------
@@ -310,9 +258,9 @@ def batches(n, seed=0):
     return [(X[k : k + B], y[k : k + B]) for k in range(0, n * B, B)]
 
 
-def written_out(stream, engine, scheme, **params):
+def written_out(stream, scheme, **params):
     """One model of some batches: the first taken whole, of each other what the scheme keeps."""
-    learner = incremental(engine, batch_size=B, max_vectors=40, **params)
+    learner = incremental(batch_size=B, max_vectors=40, **params)
     learner.partial_fit(*stream[0])
     for X, y in stream[1:]:
         kept = KEEPS[scheme](y * learner.decision_function(X))
@@ -321,37 +269,21 @@ def written_out(stream, engine, scheme, **params):
     return learner
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @each("scheme", SCHEMES)
 @each("window", [1, 2, 3, 4])
-def test_the_oldest_answers_for_the_last_batches(window, scheme, engine):
+def test_the_oldest_answers_for_the_last_batches(window, scheme):
     stream = batches(7)
-    learner = windowed(engine, window=window, scheme=scheme, batch_size=B, max_vectors=40)
+    learner = windowed(window=window, scheme=scheme, batch_size=B, max_vectors=40)
     for k, (X, y) in enumerate(stream):
         learner.partial_fit(X, y)
-        expected = written_out(stream[max(0, k + 1 - window) : k + 1], engine, scheme)
+        expected = written_out(stream[max(0, k + 1 - window) : k + 1], scheme)
         assert_same_model(learner, expected, atol=1e-4)
         assert learner.n_batches_ == k + 1 and learner.n_waiting_ == 0
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_nothing_older_than_the_window_is_left(engine):
-    """Two streams that differ, and then are one for the window's length."""
-    shared = batches(3, seed=5)
-    learners = []
-    for seed in (1, 2):
-        learner = windowed(engine, window=3, batch_size=B, max_vectors=30)
-        for X, y in batches(4, seed) + shared:
-            learner.partial_fit(X, y)
-        learners.append(learner)
-    X = shared[0][0]
-    assert learners[0].decision_function(X).tolist() == learners[1].decision_function(X).tolist()
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_samples_wait_for_their_batch(engine):
+def test_samples_wait_for_their_batch():
     stream = batches(3)
-    learner = windowed(engine, batch_size=B)
+    learner = windowed(batch_size=B)
     for X, y in stream[:2]:
         learner.partial_fit(X, y)
     before = learner.decision_function(stream[0][0])

@@ -1,13 +1,10 @@
 """KernelPerceptron and Forgetron against the formulas of their papers, in plain loops."""
 
 import numpy as np
-import pytest
 from each import each
-from streams import ENGINES, make
 
 from edgesvm import RBF, Forgetron, KernelPerceptron, Linear, Polynomial
 
-engines = pytest.mark.parametrize("engine", ENGINES)
 CLASSES = [-1, 1]
 KERNELS = (RBF(0.5), Linear(), Polynomial(2, 0.2, 1.0))
 
@@ -32,8 +29,8 @@ def assert_is_expansion(model, X, coefficients):
     )
 
 
-def learned(kind, engine, X, y, s, **params):
-    model = make(kind, engine, dtype="float64", **params)
+def learned(kind, X, y, s, **params):
+    model = kind(dtype="float64", **params)
     return model.partial_fit(X, y, classes=CLASSES, sample_weight=s)
 
 
@@ -55,15 +52,14 @@ def perceptron(K, y, s, budget, when_full):
     return alpha, mistakes
 
 
-@engines
 @each("kernel", KERNELS, ids=str)
 @each("budget", [1, 13, 300])
 @each("when_full", ["oldest", "ignore"])
-def test_kernel_perceptron_stores_each_mistake(engine, kernel, budget, when_full):
+def test_kernel_perceptron_stores_each_mistake(kernel, budget, when_full):
     X, y, s = stream()
     alpha, mistakes = perceptron(kernel(X, X), y, s, budget, when_full)
     params = {"max_vectors": budget, "kernel": kernel, "when_full": when_full}
-    model = learned(KernelPerceptron, engine, X, y, s, **params)
+    model = learned(KernelPerceptron, X, y, s, **params)
     assert_is_expansion(model, X, alpha)
     assert model.n_updates_ + model.n_ignored_ == mistakes > 30
     f = kernel(X, X[list(alpha)]) @ np.array(list(alpha.values()))
@@ -118,15 +114,14 @@ def forgetron(K, y, s, budget):
     return {i: c * y[i] for i, c in sigma.items()}, Q, M, phis
 
 
-@engines
 @each("kernel", KERNELS, ids=str)
 @each("budget", [1, 13, 40])
 @each("weighted", [False, True])
-def test_forgetron_shrinks_and_removes_as_the_paper_does(engine, kernel, budget, weighted):
+def test_forgetron_shrinks_and_removes_as_the_paper_does(kernel, budget, weighted):
     X, y, s = stream()
     s = s if weighted else np.ones(len(X))
     coefficients, Q, M, phis = forgetron(kernel(X, X), y, s, budget)
-    model = learned(Forgetron, engine, X, y, s, max_vectors=budget, kernel=kernel)
+    model = learned(Forgetron, X, y, s, max_vectors=budget, kernel=kernel)
     assert_is_expansion(model, X, coefficients)
     assert model.n_updates_ == M
     np.testing.assert_allclose(float(model.core.views["Q"]), Q, rtol=1e-8, atol=1e-9)
