@@ -42,7 +42,7 @@ def steps(size: float) -> dict[str, str]:
         "simulation": f"{rig} --seeds {int(500 * size)}",
         "broker": f"EDGESVM_BROKER=required EDGESVM_NODE_RED=required {PYTEST} {BROKER_TESTS}",
         "browser": "make browser",
-        "boards": f"EDGESVM_BOARDS=required {PYTEST} tests/export",
+        "boards": f"EDGESVM_BOARDS=required {PYTEST} tests/export --share {min(1, 0.25 * size)}",
         "damaged snapshots in C": f"EDGESVM_FILES={int(2000 * size)} "
         f"{PYTEST} -m long tests/export/test_restore.py",
         "sanitize": "make sanitize PYTEST_ARGS='-n 2'",
