@@ -1,7 +1,7 @@
 """The synthetic sets: moments, the best classifier's accuracy, and that a seed means a stream."""
 
 from itertools import islice
-from math import erf, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -10,17 +10,6 @@ from each import each
 from edgesvm.data import SETS, Checkerboard, Gauss, RingNorm, TwoNorm, Waveform
 
 A = 2 / sqrt(20)
-
-
-def log_density(X, mean, deviation):
-    """Of a round Gaussian, without the constant that all share."""
-    X = np.asarray(X, float)
-    n_features = X.shape[1]
-    return -0.5 * ((X - mean) ** 2).sum(axis=1) / deviation**2 - n_features * np.log(deviation)
-
-
-def accuracy(decision, y):
-    return np.mean((decision > 0) == (y > 0))
 
 
 @each("name", SETS)
@@ -83,17 +72,6 @@ def test_moments_of_the_gaussian_sets(source, means, deviations):
         np.testing.assert_allclose(
             covariance, deviation**2 * np.eye(source.n_features), atol=0.03 * deviation**2
         )
-
-
-def test_the_best_classifiers_are_as_right_as_stated():
-    X, y = Gauss(2).read(200_000)
-    bayes = log_density(X, [0, 0], 1) - log_density(X, [2, 0], 2)
-    assert accuracy(bayes, y) == pytest.approx(0.8155, abs=0.003)
-    X, y = TwoNorm(2).read(100_000)
-    assert accuracy(X.sum(axis=1), y) == pytest.approx(0.5 + erf(2 / sqrt(2)) / 2, abs=0.002)
-    X, y = RingNorm(2).read(100_000)
-    bayes = log_density(X, A, 1) - log_density(X, 0, 2)
-    assert accuracy(bayes, y) == pytest.approx(0.9877, abs=0.002)
 
 
 def test_waveform_lies_on_its_triangles_and_its_best_classifier_is_right_on_86_percent():

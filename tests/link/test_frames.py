@@ -1,7 +1,6 @@
 """Bytes to frames: worked examples, then properties for any input divided in any way."""
 
 import binascii
-import itertools
 from pathlib import Path
 
 import pytest
@@ -186,40 +185,6 @@ def test_every_truncation_is_rejected_at_the_next_delimiter():
         assert decoder.pending == n
         assert len(decoder.feed(b"\0" + frame)) == 1
         assert decoder.bad_cobs + decoder.bad_crc + decoder.bad_len == 1
-
-
-FRAMES = st.builds(
-    wire.encode_frame,
-    st.integers(0, 255),
-    st.binary(max_size=260),
-    sequence=st.integers(0, 2**32 - 1),
-)
-PIECES = st.lists(
-    st.one_of(FRAMES, st.binary(max_size=40), st.just(b"\0"), st.just(b"\x55" * 300)), max_size=8
-)
-
-
-def cut_at(stream, cuts):
-    edges = [0, *sorted(c % (len(stream) + 1) for c in cuts), len(stream)]
-    return [stream[a:b] for a, b in itertools.pairwise(edges)]
-
-
-@given(PIECES, st.lists(st.integers(0, 10**6), max_size=12), st.booleans())
-def test_any_division_gives_the_same_frames_and_identities_hold(pieces, cuts, resync):
-    stream = b"".join(pieces)
-    whole, parts = FrameDecoder(), FrameDecoder()
-    if resync:
-        whole.resync()
-        parts.resync()
-    expected = whole.feed(stream)
-    got = []
-    for part in cut_at(stream, cuts):
-        got += parts.feed(part)
-        assert parts.broken_identities() == []
-    assert got == expected
-    assert parts.counters() == whole.counters()
-    assert whole.broken_identities() == []
-    assert whole.bytes_in == len(stream)
 
 
 def test_compiled_prediction_equals_the_plain_one():

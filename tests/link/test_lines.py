@@ -261,31 +261,3 @@ def test_longest_line_and_most_columns():
     for n in (0, 257, -1):
         with pytest.raises(ValueError, match="n_features"):
             LineParser(n)
-
-
-LINES = st.one_of(
-    st.binary(max_size=60),
-    st.sampled_from([b"1,2,0", b"@3 1,2,0", b"1,2,0*1C", b"1 2 3", b"nan,1,1", b"9" * 600]),
-    st.sampled_from([b"# x", b"#esvm 1 d=2", b"\t\t\t"]),
-    st.text(alphabet="0123456789.,;:@*=#?- \te", max_size=40).map(str.encode),
-)
-
-
-@given(st.lists(LINES, max_size=12), st.lists(st.integers(0, 10**6), max_size=10), st.booleans())
-@settings(max_examples=300)
-def test_any_division_of_any_bytes_gives_the_same_rows_and_identities_hold(
-    lines, cuts, label_column
-):
-    stream = b"\n".join(lines)
-    edges = [0, *sorted(c % (len(stream) + 1) for c in cuts), len(stream)]
-    whole, parts = parser(label_column=label_column), parser(label_column=label_column)
-    expected = feed(whole, stream)
-    got = []
-    for a, b in itertools.pairwise(edges):
-        got += feed(parts, stream[a:b])
-    assert got == expected
-    assert parts.counters() == whole.counters()
-    assert parts.bytes_in == len(stream)
-    for a, b in zip(parts.ring.take(), whole.ring.take(), strict=True):
-        assert a.tobytes() == b.tobytes()
-    assert np.isfinite(whole.ring.take().X).all()

@@ -144,29 +144,20 @@ def test_parameters_out_of_range(clock, options):
         connect(clock, Node(), **options)
 
 
-def test_rows_right_after_the_schema_are_kept(clock):
+@pytest.mark.parametrize("n", [30, 1000])
+def test_a_reader_that_keeps_up_loses_nothing_however_much_waits(clock, n):
+    """Nor of the rows right after the schema."""
     node = Node()
     port = FakePort(clock, node)
-    port.inbox += node.schema_frame() + b"".join(node.sample(i) for i in range(30))
+    port.inbox += node.schema_frame() + b"".join(node.sample(i, label=i % 2) for i in range(n))
     link = open_link("fake", opener=lambda: port, clock=clock, ring=4)
-    got = []
-    while link.poll(0.0):
-        got += rows(link)
-    assert got == list(range(30))
-    assert sound(link)["ring_dropped"] == 0
-
-
-def test_a_reader_that_keeps_up_loses_nothing_however_much_waits(clock):
-    node = Node()
-    link, port = connect(clock, node, ring=8)
-    port.inbox += b"".join(node.sample(i, label=i % 2) for i in range(1000))
     got = []
     while link.poll(0.0):
         while batch := rows(link):
             got += batch
-    assert got == list(range(1000))
+    assert got == list(range(n))
     assert sound(link)["ring_dropped"] == 0
-    assert 0 < link.counters["ring_high_water"] <= 8
+    assert 0 < link.counters["ring_high_water"] <= 4
 
 
 def test_a_schema_of_another_width_is_only_counted_beside_samples(clock):

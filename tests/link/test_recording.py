@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from edgesvm.errors import RecordingError
 from edgesvm.link import Batch, LateLabel, Recording, RecordingSchema, RecordingWriter, open_rows
@@ -312,51 +310,9 @@ def test_a_file_that_shrinks_while_it_is_read_raises(path):
             list(batches)
 
 
-EDITS = st.lists(
-    st.tuples(
-        st.integers(0, 10**6),
-        st.sampled_from(["set", "insert", "cut", "drop"]),
-        st.binary(max_size=40),
-    ),
-    max_size=6,
-)
-
-
-@given(EDITS, st.integers(1, 9))
-@settings(max_examples=60)
-def test_any_damage_is_survived_and_yields_only_samples_that_were_written(
-    tmp_path_factory, edits, chunk
-):
-    path = tmp_path_factory.mktemp("fuzz") / "samples.rec"
-    written = rows(8, labelled=0.7)
-    data = bytearray(record(path, written).read_bytes())
-    for anywhere, kind, piece in edits:
-        at = anywhere % (len(data) + 1)
-        if kind == "set":
-            data[at : at + len(piece)] = piece
-        elif kind == "insert":
-            data[at:at] = piece
-        elif kind == "cut":
-            del data[at:]
-        else:
-            del data[at : at + len(piece)]
-    path.write_bytes(data)
-    try:
-        got, account = read_all(path, chunk)
-    except RecordingError:
-        return
-    assert account["records"] == len(got.y) + account["damaged"]
-    known = {row.tobytes() for row in np.hstack([written.X, written.sequence[:, None]])}
-    assert {row.tobytes() for row in np.hstack([got.X, got.sequence[:, None]])} <= known
-    record(path, rows(1, 100))
-    after, _ = read_all(path, chunk)
-    assert after.sequence.tolist() == [*got.sequence.tolist(), 100]
-
-
 # Late labels.
 
 LATE = RecordingSchema(D, late=True)
-EPOCH = LateLabel(0, 0, 0.0, is_epoch=True)
 
 
 def record_late(path, *parts):
@@ -407,13 +363,6 @@ def test_a_sample_is_read_where_its_label_arrives(path):
     kinds = ("matched", "duplicate", "unknown", "expired")
     assert [account[f"label_{kind}"] for kind in kinds] == [3, 1, 1, 0]
     assert (account["records"], account["labels"], account["unlabelled"]) == (9, 5, 1)
-
-
-def test_a_new_epoch_drops_the_samples_before_it(path):
-    record_late(path, bare(0, 1), [EPOCH], label(0), bare(0), label(0))
-    with Recording(path) as recording:
-        assert len(learned(recording)) == 1
-        assert recording.account()["label_unknown"] == 1
 
 
 def test_late_labels_need_a_schema_with_late_labels(path):
