@@ -85,10 +85,6 @@ def pytest_configure():
 def pytest_collection_modifyitems(config, items):
     left_out, limit = [], config.getoption("--share") * 2**32
     for item in items:
-        # conformance/test_twin.py holds each twin to its compiled core; all else that can be asked
-        # of a twin is asked in the long run
-        if getattr(item, "callspec", None) and item.callspec.params.get("engine") == "reference":
-            item.add_marker(pytest.mark.long)
         if item.get_closest_marker("long"):
             if not item.get_closest_marker("timeout"):
                 item.add_marker(pytest.mark.timeout(LONG_S))

@@ -39,11 +39,19 @@ def agrees(subject, seed, weighted):
         for learner in (fast, plain):
             part_weights = None if weights is None else weights[part]
             learner.partial_fit(X[part], y[part], sample_weight=part_weights)
-        asked = X[begin // 20 :: 10]
-        expected, found = answers(plain, asked), answers(fast, asked)
-        np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
+        answer_alike(fast, plain, X[begin // 20 :: 10], rtol)
         counted, expected = (whole_numbers(learner, free) for learner in (fast, plain))
         assert counted == expected, f"after {begin + 20} samples"
+    # whose core set is full: what comes in hangs on what its solver's tolerance leaves open
+    if not entry.one_pass and entry.name != "CoreVectorMachine-linear":
+        for learner in (fast, plain):
+            learner.fit(X, y, sample_weight=weights)
+        answer_alike(fast, plain, X, max(rtol, 2e-3))  # to the solver's tolerance
+
+
+def answer_alike(fast, plain, X, rtol):
+    expected, found = answers(plain, X), answers(fast, X)
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
 
 
 @each_of("subject")

@@ -30,7 +30,6 @@ from edgesvm.learners.twin.constants import (
     NOISE,
     NULL_TOLERANCE,
     PLACES,
-    REFRESH,
     ROUNDING,
     SECTIONS,
     SINGULAR,
@@ -88,7 +87,7 @@ class AdiabaticCoreRef(KernelCoreRef):
     def norm(self, x):
         """k(x, x), or NaN if the sample must be refused"""
         k_xx = self.self_kernel(x)
-        return k_xx if x @ x <= LARGEST_SQUARE and k_xx <= LARGEST_NORM else np.nan
+        return k_xx if float(x @ x) <= LARGEST_SQUARE and k_xx <= LARGEST_NORM else np.nan
 
     def g_of(self, x):
         if self.n == 0:
@@ -247,14 +246,6 @@ class AdiabaticCoreRef(KernelCoreRef):
         else:
             v["state"][i] = 0 if coef >= high else 4
 
-    # -- recomputing -------------------------------------------------------------------------------
-
-    def refresh(self):
-        """Recompute g from its definition."""
-        self.count("n_refreshed")
-        K = self.k(self.held("vectors"), self.held("vectors")) if self.n else np.zeros((0, 0))
-        self.held("g")[:] = K @ self.held("coef") + self.views["b"] - self.target()
-
     # -- paths -------------------------------------------------------------------------------------
 
     def follow(self, moving, mu):
@@ -262,8 +253,6 @@ class AdiabaticCoreRef(KernelCoreRef):
         conditions; False, and nothing changed, where the margin set has no room."""
         v = self.views
         self.count("paths")
-        if int(v["paths"]) % REFRESH == 0:
-            self.refresh()
         before = [(i, float(v["s_minus"][i]), float(v["s_plus"][i])) for i, *_ in moving]
         mu_before = self.mu
         self.release_unused_weight(moving)
@@ -734,8 +723,7 @@ class IncrementalDecrementalSVMCoreRef(AdiabaticCoreRef):
             return Status.UNCHANGED
         moving, removed = [], None
         if full:
-            removed = 0 if self.when_full == "oldest" else self.least_needed()
-            moving = [(removed, 0.0, 0.0)]
+            moving, removed = [(0, 0.0, 0.0)], 0
         i, *weights = self.take(x, y, weight)
         if not self.follow([*moving, (i, *weights)], self.mu):
             self.drop(i)
@@ -749,15 +737,6 @@ class IncrementalDecrementalSVMCoreRef(AdiabaticCoreRef):
         """Place a new sample: its slot, and the weights it is to get."""
         i = self.place(x)
         return (i, 0.0, weight) if y > 0 else (i, weight, 0.0)
-
-    def least_needed(self):
-        """The vector farthest on the correct side; the first learned of equals."""
-        g = np.where(self.held("s_plus") > 0, 1.0, -1.0) * self.held("g")
-        best = 0
-        for i in range(1, self.n):
-            if g[i] > g[best] + TIE * self.mu:
-                best = i
-        return best
 
 
 class IncrementalDecrementalSVRCoreRef(IncrementalDecrementalSVMCoreRef):
@@ -794,14 +773,6 @@ class IncrementalDecrementalSVRCoreRef(IncrementalDecrementalSVMCoreRef):
         targets = self.held("targets")
         targets[i:-1] = targets[i + 1 :].copy()
         super().drop(i)
-
-    def least_needed(self):
-        """The sample whose error is smallest; the first learned of equals."""
-        error, best = np.abs(self.held("g")), 0
-        for i in range(1, self.n):
-            if error[i] < error[best] - TIE * self.mu:
-                best = i
-        return best
 
 
 class SimpleSVMCoreRef(AdiabaticCoreRef):
@@ -882,8 +853,6 @@ class SimpleSVMCoreRef(AdiabaticCoreRef):
     def solve_stored(self):
         """Make the solution that of the stored samples."""
         self.count("paths")
-        if int(self.views["paths"]) % REFRESH == 0:
-            self.refresh()
         self.improve()
 
     def improve(self):

@@ -301,13 +301,6 @@ class LASVMCoreRef(ExpansionCoreRef):
             self.views["intercept"][...] = (g[i] + g[j]) / 2
             self.views["gap"][...] = g[i] - g[j]
 
-    def finish(self, n):
-        done = 0
-        while done < n and self.reprocess():
-            done += 1
-        self.set_intercept()
-        return done
-
     def decide(self, x):
         return super().decide(x) + float(self.views["intercept"])
 
