@@ -42,13 +42,17 @@ SETTINGS = [
     ({"scale": "common"}, 20, 3),
     ({"learn_directions": False, "class_weight": "balanced", "n_bytes": 700}, 40, 3),
     ({}, 1, 3),
+    ({"n_bytes": 2500, "n_classes": 11}, 9, 11),
+    ({"n_bytes": 20_000, "n_classes": 40}, 2, 40),
+    ({"n_bytes": 20_000}, 1100, 2),  # more than the walks of the lanes have room for
+    ({"n_bytes": 20_000, "scale": "common"}, 300, 2),
 ]
 
 
 @each("params, n_features, n_classes", SETTINGS)
 @each("odd, weighted", [(odd, i % 2) for i, odd in enumerate(ODD)])
 def test_every_byte_is_the_twins_after_each_row(params, n_features, n_classes, odd, weighted):
-    n = 56
+    n = 56 if n_features < 100 else 14
     X, y = clouds(n, n_features, n_classes)
     y = y if weighted else np.arange(n) // 12 % n_classes  # at random, or one after the other
     ODD[odd](X)
