@@ -5,17 +5,12 @@ import numpy as np
 from each import each
 
 from edgesvm import (
-    LASVM,
     AdaGradSVM,
-    Forgetron,
     FourierSVM,
-    IncrementalDecrementalSVM,
     KernelPerceptron,
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
-    PassiveAggressive,
-    Pegasos,
     Perceptron,
     Standardized,
     StreamSVM,
@@ -24,12 +19,7 @@ from edgesvm import (
 
 N = 75
 PLANES = {
-    "stream": StreamSVM(),
     "as they are": StreamSVM(normalize=False, fit_intercept=False),
-    "perceptron": Perceptron(),
-    "passive-aggressive": PassiveAggressive(fit_intercept=False),
-    "pegasos": Pegasos(),
-    "adagrad": AdaGradSVM(),
     "fourier": FourierSVM(n_directions=70),
     "fourier, one width": FourierSVM(n_directions=70, weigh_widths=False),
     "rest of stream": OneVsRest(learner=StreamSVM(), n_classes=5),
@@ -37,22 +27,14 @@ PLANES = {
     "rest of perceptrons": OneVsRest(learner=Perceptron(), n_classes=4),
     "pairs of adagrad": OneVsOne(learner=AdaGradSVM(), n_classes=4),
     "rest of standardized": OneVsRest(learner=Standardized(learner=StreamSVM()), n_classes=4),
-    "adagrad of five": AdaGradSVM(n_classes=5),
     "fourier of five": FourierSVM(n_classes=5, n_directions=70),
     "one of many pairs": OneVsOne(learner=Perceptron(), n_classes=13),
 }
 KERNELS = {
     "kernels": KernelStreamSVM(max_vectors=9),
     "stream of many": KernelStreamSVM(max_vectors=70),
-    "share": KernelStreamSVM(max_vectors=9, when_full="share"),
-    "share, linear": KernelStreamSVM(max_vectors=9, when_full="share", kernel="linear"),
     "not full": KernelStreamSVM(max_vectors=200, C=0.1),
     "kernel perceptron": KernelPerceptron(max_vectors=67),
-    "linear kernel": KernelPerceptron(max_vectors=9, kernel="linear"),
-    "poly": Forgetron(max_vectors=9, kernel="poly"),
-    "lasvm": LASVM(max_vectors=30),
-    "twins": TwinVectorMachine(max_twins=20),
-    "decremental": IncrementalDecrementalSVM(max_vectors=40),
     "pairs of kernels": OneVsOne(learner=KernelStreamSVM(max_vectors=6), n_classes=5),
     "rest of kernels": OneVsRest(learner=KernelStreamSVM(max_vectors=6), n_classes=5),
     "pairs of perceptrons": OneVsOne(learner=KernelPerceptron(max_vectors=12), n_classes=4),
