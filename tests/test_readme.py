@@ -27,6 +27,12 @@ N_BLOCKS = {
 }
 
 
+NEEDS = {
+    "scikit-learn": [("sklearn", None), ("joblib", None)],
+    "river": [("river", "0.26")],
+}
+
+
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
@@ -109,27 +115,16 @@ def test_microcontrollers(run_page):
     assert n_bytes == re.search(r"print\(model.nbytes\)  # (\d+) bytes", text)[1]
 
 
-def test_scikit_learn(run_page):
-    for package in ("sklearn", "joblib"):
-        pytest.importorskip(package, reason=f"{package} is not installed")
-    text, printed = run_page("docs/scikit-learn.md")
-    assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
-
-
-def test_river(run_page):
-    pytest.importorskip("river", minversion="0.26", reason="river is not installed")
-    text, printed = run_page("docs/river.md")
-    assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
-
-
-def test_memory(run_page):
-    text, printed = run_page("docs/memory.md")
+@pytest.mark.parametrize("page", ["scikit-learn", "river", "memory", "protocol"])
+def test_what_a_comment_says_is_printed(run_page, page):
+    for package, at_least in NEEDS.get(page, ()):
+        pytest.importorskip(package, at_least, reason=f"{package} is not installed")
+    text, printed = run_page(f"docs/{page}.md")
     assert printed == re.findall(r"^ *print\(.*\)  # (.*)$", text, re.MULTILINE)
 
 
-def test_protocol(run_page):
-    text, printed = run_page("docs/protocol.md")
-    assert printed == re.findall(r"^print\(.*\)  # (.*)$", text, re.MULTILINE)
+def test_the_frame_of_the_protocol():
+    text = (ROOT / "docs/protocol.md").read_text(encoding="utf-8")
     sent, with_zeros = re.findall(r"^(?:on the wire|zeros back) +(.*)$", text, re.MULTILINE)
     raw = bytes.fromhex(with_zeros)
     frame = encode_frame(raw[0], raw[8:-4], flags=1, schema_id=0x6E16, sequence=1041)

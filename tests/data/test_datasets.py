@@ -1,4 +1,4 @@
-"""The synthetic sets: moments, the best classifier's accuracy, and that a seed means a stream."""
+"""The synthetic sets: their moments and labels."""
 
 from itertools import islice
 from math import sqrt
@@ -22,17 +22,6 @@ def test_rows_are_of_the_stated_kind(name):
     assert list(classes) == ([0, 1, 2] if name == "waveform" else [-1, 1])
     expected = 6000 / source.n_classes
     assert abs(counts - expected).max() < 5 * sqrt(expected)
-
-
-@each("name", SETS)
-def test_rows_depend_on_the_seed_and_not_on_the_cutting(name):
-    whole = SETS[name](seed=5).read(1000)
-    cut = SETS[name](seed=5)
-    parts = [cut.read(n) for n in (1, 0, 7, 492, 500)]
-    X, y = zip(*parts, strict=True)
-    np.testing.assert_array_equal(whole.X, np.concatenate(X))
-    np.testing.assert_array_equal(whole.y, np.concatenate(y))
-    assert not np.array_equal(whole.X, SETS[name](seed=6).read(1000).X)
 
 
 def test_switched_labels_do_not_depend_on_the_cutting_and_leave_the_rows_alone():

@@ -24,35 +24,38 @@ def all_rows(source, n=2):
     return np.concatenate(X), np.concatenate(y) if source.labelled else None
 
 
-def test_csv_without_header_has_its_label_last(tmp_path):
-    X, y = all_rows(CsvRows(csv_file(tmp_path, "0.5,1,1\n-2,3e1,-1\n\n4,5,1\n")))
-    np.testing.assert_array_equal(X, np.array([[0.5, 1], [-2, 30], [4, 5]], np.float32))
-    np.testing.assert_array_equal(y, [1, -1, 1])
+NAN = [np.nan] * 2
 
 
-def test_csv_label_is_found_by_name_and_other_columns_are_left_out(tmp_path):
-    path = csv_file(tmp_path, "when,Class,a,b\n8:00,1,2,3\n9:00,0,4,5\n")
-    X, y = all_rows(CsvRows(path, drop_columns=("when",)))
-    np.testing.assert_array_equal(X, [[2, 3], [4, 5]])
-    np.testing.assert_array_equal(y, [1, 0])
+@each(
+    "text, options, X, y",
+    [
+        ("0.5,1,1\n-2,3e1,-1\n\n4,5,1\n", {}, [[0.5, 1], [-2, 30], [4, 5]], [1, -1, 1]),
+        ("when,Class,a\n8:00,1,3\n9:00,0,5\n", {"drop_columns": ("when",)}, [[3], [5]], [1, 0]),
+        *[("a,b,c\n1,2,3\n", {"label_column": at}, [[2, 3]], [1]) for at in ("a", "0", -3, "-3")],
+        ("inf,1\n1e300,0\n", {}, [[np.inf], [np.inf]], [1, 0]),  # the host must refuse it
+        ("\ufeff1,2,0\n3,4,1\n", {}, [[1, 2], [3, 4]], [0, 1]),  # a byte order mark
+        ("\ufefflabel,a,b\n1,2,0\n", {}, [[2, 0]], [1]),
+        ("a,b\n?,1\n2,0\n", {"missing": "mean"}, [[0], [2]], [1, 0]),
+        ("a,b\n1,2\n,3\n", {"label_column": "none"}, [[1, 2], NAN], None),
+    ],
+)
+def test_rows_and_labels_of_a_csv_file(tmp_path, text, options, X, y):
+    found, labels = all_rows(CsvRows(csv_file(tmp_path, text), **options))
+    np.testing.assert_array_equal(found, np.array(X, np.float32))
+    assert labels is y or labels.tolist() == y
 
 
-@each("column", ["a", "0", -3, "-3"])
-def test_csv_label_column_by_name_or_index(tmp_path, column):
-    X, y = all_rows(CsvRows(csv_file(tmp_path, "a,b,c\n1,2,3\n"), label_column=column))
-    np.testing.assert_array_equal(X, [[2, 3]])
-    np.testing.assert_array_equal(y, [1])
+def test_a_row_without_a_label_does_not_count_for_the_mean(tmp_path):
+    path = csv_file(tmp_path, "a,b,label\n4,1,0\n,5,1\n6,7,na\n")
+    X, _ = all_rows(CsvRows(path, missing="mean"))
+    np.testing.assert_array_equal(X, [[4, 1], [4, 5], NAN])
 
 
 def test_words_as_labels_are_numbered_as_they_appear(tmp_path):
     source = CsvRows(csv_file(tmp_path, "1,wet\n2,dry\n3,wet\n"))
     np.testing.assert_array_equal(all_rows(source)[1], [0, 1, 0])
     assert source.class_names == ["wet", "dry"]
-
-
-def test_values_the_host_must_refuse_are_passed_on(tmp_path):
-    X, _ = all_rows(CsvRows(csv_file(tmp_path, "inf,1\n1e300,0\n")))
-    assert np.isinf(X[:, 0]).all()
 
 
 def test_csv_is_read_no_further_than_asked(tmp_path):
@@ -79,16 +82,6 @@ def test_csv_is_read_no_further_than_asked(tmp_path):
 def test_csv_errors_name_the_place(tmp_path, text, message):
     with pytest.raises(RowsError, match=message):
         all_rows(CsvRows(csv_file(tmp_path, text)))
-
-
-def test_a_byte_order_mark_is_no_part_of_the_first_cell(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text("1,2,0\n3,4,1\n", encoding="utf-8-sig")
-    X, y = all_rows(CsvRows(path))
-    np.testing.assert_array_equal(X, [[1, 2], [3, 4]])
-    np.testing.assert_array_equal(y, [0, 1])
-    path.write_text("label,a,b\n1,2,0\n", encoding="utf-8-sig")
-    assert all_rows(CsvRows(path))[1].tolist() == [1]
 
 
 @each(
@@ -346,18 +339,6 @@ def test_time_stamps(tmp_path, first, second, apart):
     source.read(2)
     assert source.times[1] - source.times[0] == apart
     source.close()
-
-
-def test_missing_cells_get_the_mean_so_far(tmp_path):
-    path = csv_file(tmp_path, "a,b,label\n?,1,0\n2,3,1\n4,,0\n,5,1\n6,7,na\n")
-    X, y = all_rows(CsvRows(path, missing="mean"))
-    np.testing.assert_array_equal(X[:4], [[0, 1], [2, 3], [4, 2], [3, 5]])
-    assert np.isnan(X[4]).all() and y.tolist()[:4] == [0, 1, 0, 1]
-
-
-def test_a_row_with_a_missing_cell_and_no_label_stays_a_row(tmp_path):
-    X, _ = all_rows(CsvRows(csv_file(tmp_path, "a,b\n1,2\n,3\n"), label_column="none"))
-    np.testing.assert_array_equal(X, [[1, 2], [np.nan, np.nan]])
 
 
 def test_y_among_three_axes_is_no_label(tmp_path):

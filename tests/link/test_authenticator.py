@@ -64,13 +64,10 @@ def siphash(key, message):
     return v[0] ^ v[1] ^ v[2] ^ v[3]
 
 
-@each("n, digest", VECTORS.items())
-def test_siphash_gives_the_reference_vectors(n, digest):
-    assert siphash_view(KEY, bytes(range(n))).to_bytes(8, "little").hex() == digest
-    assert siphash(KEY, bytes(range(n))).to_bytes(8, "little").hex() == digest
-
-
-def test_siphash_equals_its_twin():
+def test_siphash_and_its_twin_give_the_reference_vectors():
+    for n, digest in VECTORS.items():
+        for made in (siphash_view, siphash):
+            assert made(KEY, bytes(range(n))).to_bytes(8, "little").hex() == digest
     rng = np.random.default_rng(3)
     for n in [*range(70), 255, 256, 257, 1000]:
         key, message = rng.bytes(16), rng.bytes(n)
@@ -300,21 +297,13 @@ def test_a_new_key_is_random_its_owner_s_and_never_replaced(tmp_path):
     with pytest.raises(FileExistsError):
         write_new_key(tmp_path / "a")
     assert read_key(tmp_path / "a") == key
-
-
-@posix
-def test_a_key_is_not_written_through_a_link(tmp_path):
-    (tmp_path / "link").symlink_to(tmp_path / "target")
-    with pytest.raises(FileExistsError):
-        write_new_key(tmp_path / "link")
-    assert not (tmp_path / "target").exists()
-
-
-def test_sixteen_bytes_as_head_writes_them(tmp_path):
-    path = tmp_path / "k"
-    path.write_bytes(bytes(range(16)))
-    path.chmod(0o600)
-    assert read_key(path) == bytes(range(16))
+    (tmp_path / "a").write_bytes(KEY)  # sixteen bytes as head writes them
+    assert read_key(tmp_path / "a") == KEY
+    if os.name == "posix":  # nor is it written through a link
+        (tmp_path / "link").symlink_to(tmp_path / "target")
+        with pytest.raises(FileExistsError):
+            write_new_key(tmp_path / "link")
+        assert not (tmp_path / "target").exists()
 
 
 @posix

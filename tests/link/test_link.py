@@ -5,8 +5,6 @@ import zlib
 import numpy as np
 import pytest
 from fake_port import Clock, FakePort, Node, connect, rows, sound, text_link
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
 from edgesvm.link import FrameDecoder, open_link, wire
@@ -625,34 +623,6 @@ def test_a_slow_reader_loses_labels_too_and_nothing_is_mixed_up(clock):
     c = sound(link)
     assert c["label_dropped"] == 46
     assert c["labels"] == 50 == c["label_dropped"] + c["label_matched"] + c["label_unknown"]
-
-
-@settings(max_examples=40)
-@given(st.lists(st.integers(1, 60), max_size=40), st.integers(0, 2**31))
-def test_the_reader_gets_the_same_however_the_bytes_are_divided(cuts, seed):
-    rng = np.random.default_rng(seed)
-    node = Node(label_mode=wire.LABEL_LATE)
-    stream = b""
-    for n in range(40):
-        if rng.random() < 0.9:
-            stream += node.sample(n)
-        for _ in range(rng.integers(3)):
-            stream += label_frame(node, max(0, n - int(rng.integers(8))), int(rng.integers(5)))
-
-    def run(pieces):
-        clock = Clock()
-        link, port, _ = late_link(clock, Node(label_mode=wire.LABEL_LATE))
-        order, at = [], 0
-        for size in [*pieces, len(stream)]:
-            port.inbox += stream[at : at + size]
-            at += size
-            while port.inbox:
-                link.poll(0.0)
-                order += wire_order(link)
-        c = sound(link)
-        return order, {name: c[name] for name in c if "label" in name or "late" in name}
-
-    assert run(cuts) == run([])
 
 
 def test_late_labels_in_lines(clock):

@@ -122,32 +122,6 @@ def test_every_byte_of_numbers_by_label():
     assert unpack(data).params == {"cost": numbers}
 
 
-HOT, ONE = b"\x04\x03\x00hot", b"\x02" + struct.pack("<q", 1)
-
-
-@each(
-    "section",
-    [
-        HOT,
-        HOT + HOT,
-        HOT + ONE + HOT + ONE,
-        b"\x00" + ONE,
-        HOT + b"\x00",
-        b"\x03" + struct.pack("<d", math.nan) + ONE,
-        b"\x07\x00\x00" + ONE,
-        HOT + b"\x07\x00\x00",
-    ],
-)
-def test_numbers_by_label_that_are_none(section):
-    params = b"\x04\x01\x00K\x04\x01\x00c\x07" + struct.pack("<H", len(section)) + section
-    head = bytearray(pack(Snapshot("K", {}, 1, (), False, b""))[:56])
-    struct.pack_into("<Q", head, 16, 56 + len(params) + 1 + 4)
-    struct.pack_into("<I", head, 32, len(params))
-    data = bytes(head) + params + b"\x00"
-    with pytest.raises(CorruptModelError, match="cannot be read"):
-        unpack(data + struct.pack("<I", zlib.crc32(data)))
-
-
 @each(
     "labels",
     [
@@ -341,48 +315,55 @@ def file_of(params=PARAMS, labels=LABELS, arena=ARENA):
     return sealed(header + params + labels + arena)
 
 
-@each(
-    "labels",
-    [
-        b"",  # not even the flag
-        b"\x02",
-        b"\x00\x00",  # None is no label
-        b"\x00\x03" + struct.pack("<d", math.nan),
-        b"\x00\x03" + struct.pack("<d", math.inf),
-        b"\x00" + 2 * b"\x01\x01",  # twice the same
-        b"\x00\x01\x01\x02" + struct.pack("<q", 1),  # True and 1 are the same
-        b"\x00" + b"".join(b"\x02" + struct.pack("<q", i) for i in range(128)),  # one too many
-        b"\x01\x01\x00",  # named up front, but one
-        b"\x00\x01\x02",  # a boolean that is neither
-        b"\x00\x04\xff\xffshort",
-        b"\x00\x04\x02\x00\xff\xfe",  # no UTF-8
-        b"\x00\x02\x01",
-        b"\x00\x09",
-        b"\x00\x05\x00\x01\x00" + bytes(16),  # a kernel is no label
-    ],
-)
-def test_labels_that_are_none(labels):
-    with pytest.raises(CorruptModelError):
-        unpack(file_of(labels=labels))
+HOT, ONE = b"\x04\x03\x00hot", b"\x02" + struct.pack("<q", 1)
+NO_NUMBERS_BY_LABEL = [
+    HOT,
+    HOT + HOT,
+    HOT + ONE + HOT + ONE,
+    b"\x00" + ONE,
+    HOT + b"\x00",
+    b"\x03" + struct.pack("<d", math.nan) + ONE,
+    b"\x07\x00\x00" + ONE,
+    HOT + b"\x07\x00\x00",
+]
+NO_PARAMS = [
+    b"",
+    b"\x03" + bytes(8),  # the class's name is a number
+    b"\x04\x01\x00A" + b"\x04\x01\x00C",  # a name with no value
+    b"\x04\x01\x00A" + b"\x01\x01" + b"\x01\x01",  # a name that is no string
+    b"\x04\x01\x00A\x04\x01\x00k\x05\x07\x01\x00" + bytes(16),  # a kernel of no kind
+    b"\x04\x01\x00A\x04\x01\x00k\x05\x01\x01\x00" + struct.pack("<dd", math.nan, 0.0),
+    b"\x04\x01\x00A\x04\x01\x00k\x05\x01\x01\x00" + struct.pack("<dd", -1.0, 0.0),
+    b"\x04\x01\x00A\x04\x01\x00k\x05\x02\xff\xff" + struct.pack("<dd", 1.0, 0.0),
+    b"\x04\x01\x00A\x04\x01\x00k\x05",
+    *(
+        b"\x04\x01\x00K\x04\x01\x00c\x07" + struct.pack("<H", len(section)) + section
+        for section in NO_NUMBERS_BY_LABEL
+    ),
+]
+NO_LABELS = [
+    b"",  # not even the flag
+    b"\x02",
+    b"\x00\x00",  # None is no label
+    b"\x00\x03" + struct.pack("<d", math.nan),
+    b"\x00\x03" + struct.pack("<d", math.inf),
+    b"\x00" + 2 * b"\x01\x01",  # twice the same
+    b"\x00\x01\x01\x02" + struct.pack("<q", 1),  # True and 1 are the same
+    b"\x00" + b"".join(b"\x02" + struct.pack("<q", i) for i in range(128)),  # one too many
+    b"\x01\x01\x00",  # named up front, but one
+    b"\x00\x01\x02",  # a boolean that is neither
+    b"\x00\x04\xff\xffshort",
+    b"\x00\x04\x02\x00\xff\xfe",  # no UTF-8
+    b"\x00\x02\x01",
+    b"\x00\x09",
+    b"\x00\x05\x00\x01\x00" + bytes(16),  # a kernel is no label
+]
 
 
-@each(
-    "params",
-    [
-        b"",
-        b"\x03" + bytes(8),  # the class's name is a number
-        b"\x04\x01\x00A" + b"\x04\x01\x00C",  # a name with no value
-        b"\x04\x01\x00A" + b"\x01\x01" + b"\x01\x01",  # a name that is no string
-        b"\x04\x01\x00A\x04\x01\x00k\x05\x07\x01\x00" + bytes(16),  # a kernel of no kind
-        b"\x04\x01\x00A\x04\x01\x00k\x05\x01\x01\x00" + struct.pack("<dd", math.nan, 0.0),
-        b"\x04\x01\x00A\x04\x01\x00k\x05\x01\x01\x00" + struct.pack("<dd", -1.0, 0.0),
-        b"\x04\x01\x00A\x04\x01\x00k\x05\x02\xff\xff" + struct.pack("<dd", 1.0, 0.0),
-        b"\x04\x01\x00A\x04\x01\x00k\x05",
-    ],
-)
-def test_parameters_that_are_none(params):
+@each("of", [{"params": p} for p in NO_PARAMS] + [{"labels": y} for y in NO_LABELS])
+def test_sections_that_are_none(of):
     with pytest.raises(CorruptModelError):
-        unpack(file_of(params=params))
+        unpack(file_of(**of))
 
 
 @each(

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import socket
 import stat
 import subprocess
@@ -105,23 +104,6 @@ def test_order_of_calls(old, monkeypatch):
         monkeypatch.setattr(os, name, recording(name))
     learned(2).save(old[0])
     assert calls == ["fsync file", "replace", "fsync folder"]
-
-
-@pytest.mark.parametrize("room", [0, 1, 100, 399])
-def test_disk_full(room, old):
-    """A real write that really stops short: the kernel lets this process write files of `room`
-    bytes only.
-    """
-    assert len(old[1]) > 400
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
-    try:
-        with pytest.raises(OSError) as caught:
-            learned(2).save(old[0])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert caught.value.errno == errno.EFBIG
-    check_old_stands(*old)
 
 
 def test_killed_while_writing(old):

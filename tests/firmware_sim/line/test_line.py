@@ -38,27 +38,16 @@ def test_bytes_arrive_at_the_pace_and_in_order():
     assert link.host.read() == data and line.quiet
 
 
-def test_with_flow_control_a_paced_line_waits():
+@each("paced", [{}, {"baud": 1_000_000, "flow_control": True}])
+def test_an_unpaced_line_and_one_with_flow_control_wait_for_room(paced):
     link = MemoryLink(capacity=10)
-    line = heard(link, Line(link, baud=1_000_000, flow_control=True))
+    line = heard(link, Line(link, **paced))
     line.write(0.0, bytes(range(30)))
     got = b""
-    for second in range(1, 4):
+    for second in range(1, 5):
+        got += link.host.read()
         line.step(float(second))
-        got += link.host.read()
     assert got == bytes(range(30)) and line.lost_bytes == 0 and line.sent_bytes == 30
-
-
-def test_an_unpaced_line_waits_for_room():
-    link = MemoryLink(capacity=10)
-    line = heard(link, Line(link))
-    line.write(0.0, bytes(range(30)))
-    got = b""
-    for _ in range(3):
-        got += link.host.read()
-        line.step(0.0)
-    got += link.host.read()
-    assert got == bytes(range(30)) and line.lost_bytes == 0
 
 
 def test_there_is_no_room_when_nobody_listens():

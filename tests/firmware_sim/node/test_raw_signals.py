@@ -1,4 +1,4 @@
-"""The raw signals: their spectra have the lines of the physics, and a seed means a stream."""
+"""The raw signals: their spectra have the lines of the physics."""
 
 import numpy as np
 import pytest
@@ -39,23 +39,6 @@ def line(spectrum, order):
     wide = max(2, round(0.025 * at))
     around = np.r_[spectrum[at - 4 * wide : at - 2 * wide], spectrum[at + 2 * wide : at + 4 * wide]]
     return spectrum[at - wide : at + wide + 1].max() / np.median(around)
-
-
-@each(
-    "new",
-    [
-        RawRotatingMachine,
-        lambda seed: RawRotatingMachine(seed, onset_s=1.0, growth_s=1.0, defect="ball"),
-        RawAccelerometer,
-    ],
-)
-def test_rows_depend_on_the_seed_and_not_on_the_cutting(new):
-    whole, cut = new(5).read(4000), new(5)
-    parts = [cut.read(n) for n in (1, 0, 1023, 1024, 1025, 927)]
-    assert whole.X.dtype == np.float32 and whole.y.dtype == np.int32
-    assert np.concatenate([X for X, _ in parts]).tobytes() == whole.X.tobytes()
-    assert np.concatenate([y for _, y in parts]).tobytes() == whole.y.tobytes()
-    assert not np.array_equal(whole.X, new(6).read(4000).X)
 
 
 def test_the_frequencies_of_a_bearing_are_those_of_its_sheet():
