@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import SHARE, MemoryPlan
-from edgesvm.contract.engine import of_engine
 from edgesvm.contract.params import checked, not_negative, param, positive, within
 from edgesvm.core.arena import Arena
 from edgesvm.learner import Learner
@@ -78,13 +77,9 @@ class PageHinkley:
     threshold: float = param(50.0, positive)
     min_samples: int = param(30, within(1, 1 << 30))
 
-    _compiled: ClassVar[type[Any]] = PageHinkleyCore
-    _engine: ClassVar[str] = "compiled"  # or "reference", in NumPy, for tests and readers
-
     def __post_init__(self) -> None:
         plan, params = MemoryPlan.of(ARRAYS), checked(self)
-        core = of_engine(self._compiled, self._engine)
-        self._core = core(plan, Arena(plan.total), **params)
+        self._core = PageHinkleyCore(plan, Arena(plan.total), **params)
 
     @property
     def nbytes(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from edgesvm.learners.constants import (
@@ -15,7 +16,20 @@ from edgesvm.learners.constants import (
     SOON,
     SOON_FOR,
 )
-from reference.drift import add_error
+
+
+def add_error(state, error):
+    """n, mean, sum of squares, PH, n and mean where PH was last 0; the deviation; and PH."""
+    n, mean, m2, excess, n_low, mean_low = state
+    difference = error - mean
+    n += 1
+    mean += difference / n
+    m2 += difference * (error - mean)
+    s = math.sqrt(max(m2 / n, LEAST_VARIANCE))
+    excess = max(0.0, excess + error - mean - DELTA * s)
+    if excess == 0:
+        n_low, mean_low = n, mean
+    return (n, mean, m2, excess, n_low, mean_low), s, excess
 
 
 class ForgettingRef:
@@ -33,9 +47,7 @@ class ForgettingRef:
             rate = 1 / self.half_life
         else:
             threshold = SOON if self.after_a_drift(SOON_FOR) else self.threshold
-            state, deviation, excess = add_error(
-                v["errors"].tolist(), float(error), DELTA, LEAST_VARIANCE
-            )
+            state, deviation, excess = add_error(v["errors"].tolist(), float(error))
             if state[0] >= MIN_SAMPLES and excess > threshold * deviation:
                 v["errors"][:] = v["since"][...] = v["due"][...] = 0
                 v["n_drifts"] += 1
