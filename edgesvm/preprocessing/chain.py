@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from edgesvm.budget import MemoryPlan, parse_bytes
-from edgesvm.contract.engine import of_engine
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.names import Names
 from edgesvm.contract.params import one_of
@@ -64,9 +63,6 @@ class Chain(Composed):
     windows: RawFeatures | None = None
     learner: Learner | None = None
     label: str = "majority"
-
-    _compiled: ClassVar[type[Any]] = ChainCore
-    _engine: ClassVar[str] = "compiled"  # or "reference", in Python, for tests and readers
 
     def __post_init__(self) -> None:
         self._core: Any = None
@@ -137,7 +133,6 @@ class Chain(Composed):
         arena = Arena(plan.total, buffer)
         views = plan.cut(arena.memory)
         windows, learner = self._parts()
-        windows._engine = learner._engine = self._engine  # type: ignore[misc]
         windows.allocate(n_channels, views["windows"])
         learner.allocate(len(windows._core.row), classes, views["learner"])
         self._adopt(arena, views["votes"], windows, learner)
@@ -148,7 +143,7 @@ class Chain(Composed):
     ) -> None:
         self.windows_, self.learner_ = windows, learner
         self._arena, self._label = arena, self.label
-        self._core = of_engine(self._compiled, self._engine)(
+        self._core = ChainCore(
             votes, windows._core, learner.core, self.label == "last", type(self).__name__
         )
 

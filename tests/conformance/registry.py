@@ -260,15 +260,15 @@ class RegisteredRaw:
     def family(self) -> tuple[Any, ...]:
         return (self.kind if self.learner is None else Chain,)
 
-    def make(self, dtype: str = "float32", engine: str = "compiled", **changes: Any) -> Any:
+    def make(self, dtype: str = "float32", **changes: Any) -> Any:
         """New ones that hold nothing yet."""
         params = {"dtype": dtype, **self.windows, **changes}
         if self.learner is None:
-            return on(engine, self.kind)(**params)
+            return self.kind(**params)
         learner = self.learner.like_new()
         learner.set_params(**{k: dtype for k in learner.get_params() if k.endswith("dtype")})
         windows = self.kind(**params)
-        return on(engine, Chain)(windows=windows, learner=learner, label=self.label)
+        return Chain(windows=windows, learner=learner, label=self.label)
 
     def stream(self, n: int, dtype: str = "float32", seed: int = 1) -> tuple[np.ndarray, Any]:
         """n raw samples in order: a tone of each label for a while, on an offset, with noise."""

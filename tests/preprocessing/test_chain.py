@@ -26,10 +26,6 @@ LEARNERS = [
 ]
 
 
-class InPython(Chain):
-    _engine = "reference"
-
-
 def tones(n, n_classes=2, seed=0):
     """Raw samples of two channels, and the label of each: a tone for a while, then another."""
     rng = np.random.default_rng(seed)
@@ -61,19 +57,16 @@ def by_hand(learner, label, X, y, classes):
 def test_a_learner_without_labels_learns_every_window():
     X, y = tones(3000)
     learner = KernelNovelty(max_vectors=8, warm_up=20)
-    for kind in (Chain, InPython):
-        chain = kind(windows=WINDOWS, learner=learner).allocate(2)
-        answers = [chain.push(x, one) for x, one in zip(X, y, strict=True)]
-        alone = KernelNovelty(max_vectors=8, warm_up=20).allocate(len(WINDOWS.names(2)))
-        rows = WindowFeatures(**vars_of(WINDOWS)).allocate(2).push_many(X)
-        expected = []
-        for row in rows:
-            expected.append(alone.predict_with_score(row) if alone.n_seen_ else (None, 0.0))
-            alone.learn_one(row)
-        told = [answer for answer in answers if answer is not None]
-        assert [label for label, _ in told] == [label for label, _ in expected]
-        assert chain.learner_.n_seen_ == len(rows) == chain.windows_.n_rows_
-        np.testing.assert_allclose([s for _, s in told], [s for _, s in expected], atol=2e-4)
+    chain = Chain(windows=WINDOWS, learner=learner).allocate(2)
+    answers = [chain.push(x, one) for x, one in zip(X, y, strict=True)]
+    alone = KernelNovelty(max_vectors=8, warm_up=20).allocate(len(WINDOWS.names(2)))
+    rows = WindowFeatures(**vars_of(WINDOWS)).allocate(2).push_many(X)
+    expected = []
+    for row in rows:
+        expected.append(alone.predict_with_score(row) if alone.n_seen_ else (None, 0.0))
+        alone.learn_one(row)
+    assert [answer for answer in answers if answer is not None] == expected
+    assert chain.learner_.n_seen_ == len(rows) == chain.windows_.n_rows_
 
 
 def vars_of(windows):
@@ -88,15 +81,11 @@ def test_equals_its_parts_by_hand(learner, label):
     labels = [None if i % 7 == 0 or 400 < i < 600 else int(one) for i, one in enumerate(y)]
     classes = list(range(n_classes))
     expected, alone = by_hand(learner, label, X, labels, classes)
-    for kind in (Chain, InPython):
-        chain = kind(windows=WINDOWS, learner=learner, label=label).allocate(2, classes)
-        pushed = [chain.push(x, one) for x, one in zip(X, labels, strict=True)]
-        answers = [answer for answer in pushed if answer is not None]
-        assert [a for a, _ in answers] == [a for a, _ in expected]
-        np.testing.assert_allclose([s for _, s in answers], [s for _, s in expected], atol=2e-4)
-        assert chain.learner_.n_seen_ == alone.n_seen_ < len(answers)
-        if kind is Chain:
-            assert answers == expected and bytes(chain.learner_.arena) == bytes(alone.arena)
+    chain = Chain(windows=WINDOWS, learner=learner, label=label).allocate(2, classes)
+    pushed = [chain.push(x, one) for x, one in zip(X, labels, strict=True)]
+    answers = [answer for answer in pushed if answer is not None]
+    assert chain.learner_.n_seen_ == alone.n_seen_ < len(answers)
+    assert answers == expected and bytes(chain.learner_.arena) == bytes(alone.arena)
 
 
 def test_predictions_change_nothing():
@@ -149,9 +138,8 @@ def test_wrong_parameters_and_snapshots(tmp_path):
 
 def test_of_two_labels_with_as_many_samples_the_first_class_is_the_windows():
     X, _ = tones(60)
-    for kind in (Chain, InPython):
-        for classes in ([0, 1], None):
-            chain = kind(windows=WINDOWS).allocate(2, classes)
-            for i, x in enumerate(X):
-                chain.push(x, int(i < 30))
-            assert chain.learner_.predict(np.zeros((1, 40))) == [0 if classes else 1]
+    for classes in ([0, 1], None):
+        chain = Chain(windows=WINDOWS).allocate(2, classes)
+        for i, x in enumerate(X):
+            chain.push(x, int(i < 30))
+        assert chain.learner_.predict(np.zeros((1, 40))) == [0 if classes else 1]
