@@ -7,7 +7,6 @@ function there. A frame with a device fault gets no fault on the line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -139,35 +138,21 @@ def _label_repeated(node, now, sample, rng):
     return _encode(node, now, sample)
 
 
-@dataclass(frozen=True)
-class Mishap:
-    """A kind of device fault.
-
-    ``numbered``: the host counts the sample's number as seen. ``learned``: it learns the sample.
-    """
-
-    summary: str
-    strike: Strike
-    numbered: bool = True
-    learned: bool = True
-
-
-MISHAPS: dict[str, Mishap] = {
-    "nan": Mishap("a feature is NaN", _broken_value(np.nan), learned=False),
-    "inf": Mishap("a feature is infinite", _broken_value(np.inf), learned=False),
-    "dimension": Mishap("one feature too many or too few", _dimension, False, False),
-    "unknown-label": Mishap(
-        "a label that is not one of the learner's classes", _unknown_label, learned=False
-    ),
-    "overrun": Mishap("the sample is never sent, and reported as dropped", _overrun, False, False),
-    "clock": Mishap("the device's clock jumps", _clock),
-    "hostile": Mishap("a valid frame of random content is sent first", _hostile),
-    "schema": Mishap("another schema, not announced until requested", _schema, False, False),
-    "label-expired": Mishap("the label arrives 900 samples late", _late_only(_label_expired)),
-    "label-never": Mishap("the label never arrives", _late_only(_label_never)),
-    "label-stray": Mishap("a label for a sample never sent", _late_only(_label_stray)),
-    "label-repeated": Mishap("the label is sent twice", _late_only(_label_repeated)),
+MISHAPS: dict[str, Strike] = {
+    "nan": _broken_value(np.nan),
+    "inf": _broken_value(np.inf),
+    "dimension": _dimension,  # one feature too many or too few
+    "unknown-label": _unknown_label,
+    "overrun": _overrun,  # the sample is never sent, and reported as dropped
+    "clock": _clock,  # it jumps
+    "hostile": _hostile,  # a valid frame of random content is sent first
+    "schema": _schema,  # another one, not announced until requested
+    "label-expired": _late_only(_label_expired),
+    "label-never": _late_only(_label_never),
+    "label-stray": _late_only(_label_stray),  # of a sample never sent
+    "label-repeated": _late_only(_label_repeated),
 }
+UNNUMBERED = ("dimension", "overrun", "schema")  # the host does not count the sample's number
 
 
 class Mishaps:
@@ -195,13 +180,13 @@ class Mishaps:
         else:
             kind = self._gaps.kind()
             self._left = self._gaps.next()
-        data = MISHAPS[kind].strike(node, now, sample, self._rng)
+        data = MISHAPS[kind](node, now, sample, self._rng)
         if data is None:
             return ordinary(node, now, sample)
         if kind == "overrun":
             node.ledger.enter(Entry(len(node.ledger), kind, node.frames_out, 0, 0, 0))
             return None
-        node.ledger.spare(node.frames_out, kind, numbered=MISHAPS[kind].numbered)
+        node.ledger.spare(node.frames_out, kind, numbered=kind not in UNNUMBERED)
         return data
 
 

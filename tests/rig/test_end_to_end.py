@@ -15,8 +15,8 @@ from firmware_sim.node import FrameNode, RotatingMachine, TextNode
 class Bench(InMemory):
     """A node, a line and a host on one clock; simulated time goes by while the host waits."""
 
-    def __init__(self, node, *, capacity=8192, **line):
-        super().__init__(node, link=MemoryLink(capacity), **line)
+    def __init__(self, node, **line):
+        super().__init__(node, link=MemoryLink(8192), **line)
         self.node, self.line = node, self.pump.line
 
     @property
@@ -24,18 +24,10 @@ class Bench(InMemory):
         return self.pump.done and not self._unread and not self._link.to_host
 
 
-def bench(*, samples=3000, baud=None, capacity=8192, **settings):
-    node = FrameNode(RotatingMachine(0), samples=samples, **settings)
-    return Bench(node, capacity=capacity, baud=baud)
-
-
-def connect(setup, **options):
-    return open_link("memory", opener=setup.open, clock=setup.clock, sleep=setup.sleep, **options)
-
-
 def serve(setup, **options):
     """Learn until all is drained; the counters, after every check there is."""
-    link = connect(setup, **options)
+    clock = {"clock": setup.clock, "sleep": setup.sleep}
+    link = open_link("memory", opener=setup.open, **clock, **options)
     runner = taught(link, StreamSVM(lookahead=4), clock=lambda: setup.now)
     while not setup.drained and setup.now < 600:
         try:
@@ -71,22 +63,10 @@ def test_each_fault_of_the_wire_alone_in_lines_of_text(kind):
 
 
 def test_a_device_that_overruns_owns_up_to_what_is_missing():
-    setup = bench(samples=800, baud=115200, rate=1000.0)
+    setup = Bench(FrameNode(RotatingMachine(0), samples=800, rate=1000.0), baud=115200)
     c = serve(setup)
     dropped = setup.node.samples_dropped
     assert dropped > 300 and c["node_samples_dropped"] == dropped
     assert c["learned"] == c["unique"] == 800 - dropped
     # Those after the last that was sent leave no gap.
     assert c["missing"] == c["span"] - c["unique"] <= dropped
-
-
-def test_a_slow_consumer_costs_samples_and_no_memory():
-    """A host that polls and takes nothing: the ring drops its oldest, and says how many."""
-    setup = bench(samples=2000)
-    link = connect(setup, ring=64)
-    held = link.nbytes
-    while not setup.drained:
-        link.poll(0.01)
-    c = link.counters
-    assert c["ring_dropped"] == 2000 - 64 and c["ring_high_water"] == 64
-    assert link.nbytes == held and link.check_identities() == []

@@ -60,14 +60,6 @@ def test_a_full_disk_leaves_whole_lines_and_is_tried_again(tmp_path, monkeypatch
     assert found == [*range(30 - lost), *range(30, 70)] and out.sent == 70 - lost
 
 
-@needs_full
-def test_a_device_that_is_always_full_loses_all_and_says_so_once():
-    said = []
-    with output(File("/dev/full"), answers(9), report=said.append) as out:
-        assert until(lambda: out.failed > 1)
-    assert out.lost == 9 and out.sent == 0 and len(said) == 1 and "/dev/full" in said[0]
-
-
 def test_standard_output_gets_whole_lines_whoever_reads_slowly(monkeypatch):
     monkeypatch.setattr(module, "FLUSH_S", 60.0)
     reader, writer = os.pipe()
