@@ -177,16 +177,6 @@ def test_no_single_bit_flip_is_accepted(label):
         assert len(decoder.feed(hurt + frame + frame)) == 1
 
 
-def test_every_truncation_is_rejected_at_the_next_delimiter():
-    frame = wire.encode_sample(77, 1234, [0.5, -1.25], label=1)
-    for n in range(1, len(frame) - 1):
-        decoder = FrameDecoder()
-        assert decoder.feed(frame[:n]) == []
-        assert decoder.pending == n
-        assert len(decoder.feed(b"\0" + frame)) == 1
-        assert decoder.bad_cobs + decoder.bad_crc + decoder.bad_len == 1
-
-
 def test_compiled_prediction_equals_the_plain_one():
     frame = encode_prediction(513, 6, 70000, -3, wire.TRAINED | wire.REJECTED, 0.75)
     body = wire.Prediction(70000, -3, wire.TRAINED | wire.REJECTED, 0.75).pack()

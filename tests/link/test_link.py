@@ -383,18 +383,6 @@ def test_a_port_that_fails_is_link_down_and_rows_stay(clock):
     assert sound(link)["disconnects"] == 1
 
 
-def test_the_last_bytes_of_a_port_that_cannot_be_written_are_read(clock):
-    node = Node()
-    link, port = connect(clock, node)
-    port.inbox += node.sample(0) + node.sample(1)
-    port.dead = True
-    clock.now += 5  # a heartbeat is due, and writing it fails
-    assert link.poll() == 2
-    with pytest.raises(LinkDown):
-        link.poll()
-    assert sound(link)["disconnects"] == 1
-
-
 def test_samples_that_have_come_are_read_when_answers_cannot_be_written_any_more(clock):
     node = Node()
     link, port = connect(clock, node, ring=8, outbox_bytes=64)

@@ -16,43 +16,11 @@ def clock():
     return Clock()
 
 
-class Waiting(Node):
-    """After a reset it waits for HELLO and says nothing; samples go out once it was asked."""
-
-    boot = 5
-
-    def reset(self):
-        self.boot += 1
-        self.schema = wire.Schema(0, self.boot, 2)
-        self.heard.clear()
-
-    def streaming(self):
-        return bool(self.kinds(wire.HELLO))
-
-
 def poll_for(link, clock, seconds):
     """Poll as `run` does; LinkDown or None."""
     until = clock.now + seconds
     while clock.now < until:
         link.poll(0.1)
-
-
-def test_a_node_that_waits_for_hello_after_a_reset_gets_one(clock):
-    node = Waiting()
-    link, port = connect(clock, node)
-    port.inbox += node.sample(0)
-    link.poll()
-    node.reset()
-    reset_at = clock.now
-    while not node.streaming():
-        assert clock.now < reset_at + 10, "no HELLO"
-        link.poll(0.1)
-    assert clock.now - reset_at == pytest.approx(5.0, abs=0.3)
-    port.inbox += node.sample(0)
-    poll_for(link, clock, 0.2)
-    assert rows(link) == [0, 0]
-    c = sound(link)
-    assert (c["silent"], c["disconnects"], c["epochs"]) == (1, 0, 2)
 
 
 def test_a_port_that_stays_silent_is_opened_again(clock):

@@ -20,7 +20,6 @@ from edgesvm.persist import (
     Disk,
     inspect_slots,
     is_checkpoint,
-    restore,
     slot_bytes,
 )
 from edgesvm.persist.checkpoint import ALIGNMENT, HEADER, HEADER_BYTES
@@ -157,22 +156,6 @@ def test_golden_bytes(path):
     path.write_bytes(golden["two_saves.ckpt"])
     older = Checkpoint(path).load()  # without a mean weight
     assert bytes(older.arena)[:-8] == bytes(learner.arena)[:-8]
-
-
-def test_golden_bytes_by_hand():
-    """FORMATS.md, taken literally."""
-    data = make_golden.golden_files()["two_saves.ckpt"]
-    half = len(data) // 2
-    assert half == 4096
-    for begin, sequence, n_seen in ((0, 2, 200), (half, 1, 100)):
-        header = struct.unpack_from("<8sHHIQQQII", data, begin)
-        length = header[6]
-        snapshot = data[begin + 48 : begin + 48 + length]
-        assert header[:6] == (b"ESVMSLOT", 1, 48, 0, sequence, half)
-        assert header[7] == zlib.crc32(snapshot[:-4]) == struct.unpack("<I", snapshot[-4:])[0]
-        assert header[8] == zlib.crc32(data[begin : begin + 44])
-        assert restore(snapshot).n_seen_ == n_seen
-        assert not any(data[begin + 48 + length : begin + half])
 
 
 # Two files.

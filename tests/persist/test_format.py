@@ -67,6 +67,17 @@ SNAPSHOT = Snapshot(
 )
 
 
+def sealed(body):
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def file_of(params=PARAMS, labels=LABELS, arena=ARENA, names=b"", version=1):
+    n_bytes = 56 + len(params) + len(labels) + len(names) + len(arena) + 4
+    head = struct.pack("<8sHHIQ", b"ESVMSNAP", version, 56, 5, n_bytes)
+    head += struct.pack("<QIII12x", len(arena), len(params), len(labels), len(names))
+    return sealed(head + params + labels + names + arena)
+
+
 def test_every_byte():
     assert pack(SNAPSHOT) == FILE
     assert unpack(FILE) == SNAPSHOT
@@ -75,25 +86,16 @@ def test_every_byte():
 def test_every_byte_of_names():
     named = replace(SNAPSHOT, names=("a", "b", "°C", "d", "e"))
     names = b"".join(b"\x04" + struct.pack("<H", len(n.encode())) + n.encode() for n in named.names)
-    head = bytearray(HEADER)
-    struct.pack_into("<H", head, 8, 2)
-    struct.pack_into("<Q", head, 16, len(FILE) + len(names))
-    struct.pack_into("<I", head, 40, len(names))
-    body = bytes(head) + PARAMS + LABELS + names + ARENA
-    assert pack(named) == sealed(body)
-    assert unpack(sealed(body)) == named
+    assert pack(named) == file_of(names=names, version=2)
+    assert unpack(pack(named)) == named
 
 
 @each("names", [b"\x04\x01\x00a" * 4, b"\x02" + bytes(8) + b"\x04\x01\x00a" * 4])
 def test_names_that_are_not_one_for_each_feature(names):
-    head = bytearray(HEADER)
-    struct.pack_into("<H", head, 8, 2)
-    struct.pack_into("<Q", head, 16, len(FILE) + len(names))
-    struct.pack_into("<I", head, 40, len(names))
     with pytest.raises(CorruptModelError, match="one for each feature"):
-        unpack(sealed(bytes(head) + PARAMS + LABELS + names + ARENA))
+        unpack(file_of(names=names, version=2))
     with pytest.raises(CorruptModelError, match="names are missing"):
-        unpack(sealed(BODY[:8] + struct.pack("<H", 2) + BODY[10:]))
+        unpack(file_of(version=2))
 
 
 @pytest.mark.parametrize(
@@ -272,10 +274,6 @@ def test_a_golden_file_is_never_written_again(tmp_path, monkeypatch, capsys):
 # -- sound in its CRC, wrong in what it says -------------------------------------------------------
 
 
-def sealed(body):
-    return body + struct.pack("<I", zlib.crc32(body))
-
-
 def test_more_bytes_than_the_header_says_are_refused():
     with pytest.raises(CorruptModelError, match="lengths do not add up"):
         unpack(sealed(BODY + bytes(8)))
@@ -307,14 +305,6 @@ def test_header_length_and_reserved_bytes_are_fixed(offset):
         unpack(patched(offset, "<B", 1))
 
 
-def file_of(params=PARAMS, labels=LABELS, arena=ARENA):
-    n_bytes = 56 + len(params) + len(labels) + len(arena) + 4
-    header = struct.pack(
-        "<8sHHIQQII16x", b"ESVMSNAP", 1, 56, 5, n_bytes, len(arena), len(params), len(labels)
-    )
-    return sealed(header + params + labels + arena)
-
-
 HOT, ONE = b"\x04\x03\x00hot", b"\x02" + struct.pack("<q", 1)
 NO_NUMBERS_BY_LABEL = [
     HOT,
@@ -336,10 +326,6 @@ NO_PARAMS = [
     b"\x04\x01\x00A\x04\x01\x00k\x05\x01\x01\x00" + struct.pack("<dd", -1.0, 0.0),
     b"\x04\x01\x00A\x04\x01\x00k\x05\x02\xff\xff" + struct.pack("<dd", 1.0, 0.0),
     b"\x04\x01\x00A\x04\x01\x00k\x05",
-    *(
-        b"\x04\x01\x00K\x04\x01\x00c\x07" + struct.pack("<H", len(section)) + section
-        for section in NO_NUMBERS_BY_LABEL
-    ),
 ]
 NO_LABELS = [
     b"",  # not even the flag
@@ -360,9 +346,16 @@ NO_LABELS = [
 ]
 
 
-@each("of", [{"params": p} for p in NO_PARAMS] + [{"labels": y} for y in NO_LABELS])
-def test_sections_that_are_none(of):
-    with pytest.raises(CorruptModelError):
+SECTIONS = [({"params": params}, None) for params in NO_PARAMS]
+SECTIONS += [({"labels": labels}, None) for labels in NO_LABELS]
+for section in NO_NUMBERS_BY_LABEL:
+    numbers = b"\x04\x01\x00K\x04\x01\x00c\x07" + struct.pack("<H", len(section)) + section
+    SECTIONS.append(({"params": numbers}, "cannot be read"))
+
+
+@each("of, message", SECTIONS)
+def test_sections_that_are_none(of, message):
+    with pytest.raises(CorruptModelError, match=message):
         unpack(file_of(**of))
 
 
