@@ -84,6 +84,7 @@ def test_the_help_of_run_fits_two_screens(monkeypatch, capsys):
         main(["run", "--help"])
     lines = capsys.readouterr().out.splitlines()
     assert 60 < len(lines) <= 104 and max(map(len, lines)) <= 80
+    assert lines[0] == "usage: edgesvm run PORT [PORT ...] [options]" and "files:" in lines
     assert "default 115200" in " ".join(" ".join(lines).split())
 
 
@@ -298,7 +299,8 @@ def test_all_labels_at_once(options, kind, digits, tmp_path, capsys):
         [],
         ["--classes", "3", "--multiclass", "one-vs-rest", "--fourier"],
         ["--cost", "1=20.0,0=0.5", "--probabilities"],
-        ["--min-recall", "1=0.9", "--C", "2", "--set", "n_balls=3", "--learner", "stream"],
+        ["--min-recall", "1=0.9", "--C", "2", "--learner", "stream"],
+        ["--learner", "stream", "--set", "n_balls=3", "--set", "bound=lower"],
         ["--checkpoint", "m.ckpt", "--every", "500", "--raw", "--memory", "3KiB"],
     ],
 )
