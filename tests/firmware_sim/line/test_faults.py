@@ -1,4 +1,4 @@
-"""Faults: what each does to a frame, and that the ledger is what a receiver counts."""
+"""Faults: what each costs, and that the ledger is what a receiver counts."""
 
 from collections import Counter
 from itertools import pairwise
@@ -10,7 +10,7 @@ from each import each
 from edgesvm.link import wire
 from edgesvm.link._frames import FrameDecoder, SequenceWindow
 from firmware_sim.line import MIXES, FaultInjector, fault_rates
-from firmware_sim.line.faults import FAULTS, Unplug
+from firmware_sim.line.faults import FAULTS
 
 
 def sample(sequence):
@@ -21,29 +21,18 @@ def sample(sequence):
 STREAM = [sample(i) for i in range(3000)]
 
 
-def damage(rates, *, seed=0, cuts=None, stream=None):
+def damage(rates, *, seed=0, cuts=()):
     injector = FaultInjector(rates, seed=seed)
-    data = b"".join(STREAM if stream is None else stream)
-    edges = [0, *(cuts if cuts is not None else []), len(data)]
-    pieces = []
-    for a, b in pairwise(edges):
+    data, pieces = b"".join(STREAM), []
+    for a, b in pairwise([0, *cuts, len(data)]):
         pieces += injector.feed(data[a:b])
-        if any(isinstance(p, Unplug) and p.reboot for p in pieces[-3:]):
-            injector.revive()
     return injector, pieces + injector.finish()
 
 
-def received(pieces):
-    """What a host makes of them, the line's delimiter after each unplugging included."""
-    decoder = FrameDecoder()
-    frames = []
-    for piece in pieces:
-        if isinstance(piece, Unplug):
-            decoder.resync()
-            frames += decoder.feed(piece.stale + b"\0")
-        else:
-            frames += decoder.feed(piece)
-    return decoder, [f.sequence for f in frames]
+def received(injector):
+    """Numbers of the frames that a host makes of it."""
+    pieces = [*injector.feed(b"".join(STREAM)), *injector.finish()]
+    return [frame.sequence for frame in FrameDecoder().feed(b"".join(pieces))]
 
 
 RATES = dict.fromkeys(FAULTS, 0.1) | {"noise": 0.002, "overlong": 0.001, "reboot": 0.002}
@@ -67,7 +56,7 @@ def test_a_frame_that_is_spared_is_left_alone():
     injector = FaultInjector({"flip": 0.5, "noise": 0.01})
     for ordinal in range(0, 3000, 10):
         injector.ledger.spared[ordinal] = "nan"
-    _, sequences = received([*injector.feed(b"".join(STREAM)), *injector.finish()])
+    sequences = received(injector)
     assert set(range(0, 3000, 10)) <= set(sequences) and len(injector.ledger) > 1000
 
 
@@ -77,7 +66,7 @@ def test_a_late_frame_is_late_only_behind_a_number_that_was_seen():
     unnumbered = {n for n in range(3000) if n % 60 >= 20}
     for ordinal in unnumbered:
         injector.ledger.spare(ordinal, "schema", numbered=False)
-    _, sequences = received([*injector.feed(b"".join(STREAM)), *injector.finish()])
+    sequences = received(injector)
     window = SequenceWindow()
     verdicts = Counter(window.classify(n) for n in sequences if n not in unnumbered)
     counts = injector.ledger.counts()
