@@ -27,7 +27,7 @@ BROKER_TESTS = (
     " tests/examples/test_home_assistant.py tests/examples/test_node_red.py"
 )
 # What indexes no array of a compiled module.
-LEFT_TO_OTHERS = "--ignore=tests/export --ignore=tests/cli --ignore=tests/examples --ignore=tests/docs"
+LEFT_TO_OTHERS = "--ignore=tests/export --ignore=tests/cli --ignore=tests/examples"
 
 
 def steps(size: float) -> dict[str, str]:
