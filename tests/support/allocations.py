@@ -58,12 +58,12 @@ class Counter:
     def __init__(self, name: str, library: Path | None = None) -> None:
         held = ctypes.PyDLL(None if library is None else str(library))
         functions = (getattr(held, f"{name}_{of}") for of in ("start", "stop", "taken", "freed"))
-        self.start, self._stop, self._taken, self._freed = functions
-        self.start.restype = self._stop.restype = None
+        self.start, self.stop, self._taken, self._freed = functions
+        self.start.restype = self.stop.restype = None
         self._taken.restype = self._freed.restype = ctypes.c_ulonglong
 
-    def stop(self) -> tuple[int, int]:
-        self._stop()
+    def counts(self) -> tuple[int, int]:
+        """Calls between `start` and `stop`, (allocated, freed)."""
         return self._taken(), self._freed()
 
 
@@ -91,10 +91,10 @@ def count(function: Callable, columns: Sequence[list], counter: Counter, n: int)
         try:
             drive(function, cycles, n)
         finally:
-            calls = stop()
+            stop()
     finally:
         gc.enable()
-    return calls
+    return counter.counts()
 
 
 def count_cases(setup: str, counter: Counter, n: int) -> dict[str, Calls]:
