@@ -38,10 +38,10 @@ REAL = [0.0, 1.0, 0.5, 2.0, 1e-9, 1e30, 1e38, 1e100, 1e300, 1.7e308, 1e-30, 1e-3
 REAL += [-x for x in REAL] + [np.inf, -np.inf, np.nan]
 
 
-def compile_with(folder, program):
+def compile_with(folder, program, flags=SANITIZED, cc="gcc"):
     """A program of `hostile/` with a learner's C."""
     sources = [HOSTILE / program, *folder.glob("*.c"), *folder.glob("edgesvm/*.c")]
-    command = ["gcc", *STRICT, *SANITIZED, f"-I{folder}", *sources, "-o", folder / "main", "-lm"]
+    command = [cc, *STRICT, *flags, f"-I{folder}", *sources, "-o", folder / "main", "-lm"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if "cannot find" in done.stderr:
         pytest.skip("gcc has no sanitizers here")

@@ -20,7 +20,10 @@ ARENAS = ("scaled stream", "fourier", "fourier svr", "kernel novelty")
 
 
 def main() -> int:
-    from test_restore import built, learned
+    from exported import SETTINGS
+    from test_restore import compile_with
+
+    from rig.boards import hard_samples, run_here, write
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", help="settings of learners; all by default")
@@ -30,9 +33,13 @@ def main() -> int:
     options = parser.parse_args()
     sound = True
     for name in options.only or ARENAS:
-        learner = learned(name)[0]
+        make, n_features, classes = SETTINGS[name]
+        learner = make("float32").allocate(n_features, classes=classes)
+        run_here(learner, *hard_samples(80, n_features, "float32", 1, classes))
         with tempfile.TemporaryDirectory() as folder:
-            program = built(learner, Path(folder), "arenas.c", FLAGS, options.clang)
+            write(learner, Path(folder))
+            compile_with(Path(folder), "arenas.c", FLAGS, options.clang)
+            program = Path(folder) / "main"
             corpus = Path(folder) / "corpus"
             corpus.mkdir()
             (corpus / "seed").write_bytes(bytes(learner.arena))
