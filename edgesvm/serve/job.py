@@ -182,7 +182,7 @@ class Job:
                     self.handle(x, label if labelled else None, sequence, weight)
                 if pupil.state is not state:
                     break
-        finally:  # a row is handled once, even if the port fails at its answer
+        finally:  # a row is handled once, even if that fails
             self.link.release(n)
         return n
 

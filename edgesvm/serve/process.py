@@ -185,8 +185,7 @@ def reserve() -> tuple[bytes, bytes]:
     larger than those before makes the process take another, and under a tight limit that kills it.
     The memory before these two blocks stays mapped as long as the caller holds them.
     """
-    small = [
-        bytes(SMALL) for _ in range(2 * ARENA // SMALL)
-    ]  # two arenas: one may be partly full already
+    # two arenas: one may be partly full already
+    small = [bytes(SMALL) for _ in range(2 * ARENA // SMALL)]
     large = [bytes(LARGE) for _ in range(HEAP // LARGE)]
     return small[-1], large[-1]
