@@ -87,7 +87,7 @@ conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet $(VENV)/.ex
 	$(BIN)/python tools/conformance.py $(CONFORMANCE_ARGS)
 
 mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated boards; needs Debian's compilers and QEMU
-	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export $(PYTEST_ARGS)
+	EDGESVM_BOARDS=required $(BIN)/pytest -q -s tests/export tests/core/test_lanes_targets.py $(PYTEST_ARGS)
 
 browser: $(VENV)/.built $(VENV)/.extra-test  ## the page in a browser; needs Debian's chromium and chromium-driver
 	EDGESVM_BROWSER=required $(BIN)/pytest -q tests/serve/page/test_browser.py $(PYTEST_ARGS)

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -239,7 +240,9 @@ def main() -> int:
     if reason := missing():
         print(f"arm: {'FAILED' if args.needed else 'SKIPPED'}, {reason}")
         return int(args.needed)
-    passed = [check(machine, args.jobs) for machine in MACHINES if machine.name in args.only]
+    wanted = [machine for machine in MACHINES if machine.name in args.only]
+    with ThreadPoolExecutor(len(wanted)) as pool:  # an emulator takes one core
+        passed = list(pool.map(lambda machine: check(machine, args.jobs), wanted))
     return int(not all(passed))
 
 

@@ -147,7 +147,8 @@ class Layout:
         K, P = self.K, self.P
         self.angle_shift = 2 if K > 4 else 1 if K > 2 else 0
         root = isqrt(K << 16)
-        self.angle = np.array([((a << self.angle_shift) + root // 2) // root for a in ANGLE])
+        angles = [((a << self.angle_shift) + root // 2) // root for a in ANGLE]
+        self.angle = np.array(angles, np.int64)
         root = isqrt((K << 24) // D)
         self.move = [m * root >> 12 for m in MOVE]
         root, self.unit, self.unit_shift = isqrt(2 * P << 10), 0, 0
@@ -350,7 +351,7 @@ class ByteSVMCoreRef(ReferenceCore):
         scales = [Scale(f) for f in self.scales]
         if self.layout_.is_common:
             scales *= self.n_features
-        return np.array([scale.coded(v) for scale, v in zip(scales, x, strict=True)])
+        return np.array([scale.coded(v) for scale, v in zip(scales, x, strict=True)], np.int64)
 
     def features(self, z):
         """Cosines and sines (P, 2)."""
@@ -363,13 +364,13 @@ class ByteSVMCoreRef(ReferenceCore):
         """What each width, and 1, has in each vector's sum, (V, 5)."""
         R = np.zeros((self.layout_.V, WIDTHS + 1), np.int64)
         for k in range(WIDTHS):
-            R[:, k] = np.einsum("pvi,pi->v", w[k::WIDTHS].astype(int), f[k::WIDTHS])
-        R[:, WIDTHS] = 127 * one.astype(int)
-        return R * self.head["amplitude"].astype(int)
+            R[:, k] = np.einsum("pvi,pi->v", w[k::WIDTHS].astype(np.int64), f[k::WIDTHS])
+        R[:, WIDTHS] = 127 * one.astype(np.int64)
+        return R * self.head["amplitude"].astype(np.int64)
 
     def as_logits(self, AR, e):
         """Sums of a unit 2^e, Q10."""
-        return AR * self.layout_.unit >> self.layout_.unit_shift - e.astype(int)
+        return AR * self.layout_.unit >> self.layout_.unit_shift - e.astype(np.int64)
 
     def logits(self, f):
         """By the weights, and by these and twice their mean."""
@@ -451,7 +452,7 @@ class ByteSVMCoreRef(ReferenceCore):
         V = self.layout_.V
         is_its = [slot] if V == 1 else [slot == v for v in range(V)]
         g = [(own << 15) - sigma(int(logit)) for own, logit in zip(is_its, logits, strict=True)]
-        return np.array([v * weight >> 8 if abs(v) >= 1638 else 0 for v in g])
+        return np.array([v * weight >> 8 if abs(v) >= 1638 else 0 for v in g], np.int64)
 
     def move(self, z, f, g, n):
         """One step of weights, directions and amplitudes."""
@@ -468,7 +469,7 @@ class ByteSVMCoreRef(ReferenceCore):
 
     def learn_rates(self, g, n):
         """G grows; (V, 5), how far a weight moves by f, Q16."""
-        A, steps = self.head["amplitude"].astype(int), np.zeros((len(g), WIDTHS + 1), int)
+        A, steps = self.head["amplitude"].astype(np.int64), np.zeros((len(g), WIDTHS + 1), np.int64)
         square = int(A**2 @ self.layout_.square_shares) // (2 * self.layout_.P + 1)
         for v in np.flatnonzero(g).tolist():
             more = (int(g[v]) ** 2 >> 14) * (square >> 8)
@@ -482,10 +483,10 @@ class ByteSVMCoreRef(ReferenceCore):
 
     def move_weights(self, f, g, steps, largest, chance):
         """The generators' states, the slope by each angle, and which vectors met their limit."""
-        pull, over, (c, s) = np.zeros(len(f), int), set(), f.T
+        pull, over, (c, s) = np.zeros(len(f), np.int64), set(), f.T
         for v in np.flatnonzero(g).tolist():
             turn = clip(g[v] >> 7, 511) >> largest - int(self.rows["e"][v])
-            w_c, w_s = self.w[:, v].astype(int).T
+            w_c, w_s = self.w[:, v].astype(np.int64).T
             pull += turn * (w_s * c - w_c * s)
             chance = following(chance)
             step = steps[v][self.layout_.width]
@@ -496,11 +497,11 @@ class ByteSVMCoreRef(ReferenceCore):
 
     def move_directions(self, z, pull, largest, chance):
         """The sum of the slopes' squares"""
-        s, by = self.layout_, np.zeros(WIDTHS, int)
+        s, by = self.layout_, np.zeros(WIDTHS, np.int64)
         if H := int(self.head["H_directions"]):
             inverse, shift = inverse_root(H)
             by[:] = [min(move * inverse >> 19 + shift, 1 << 24) for move in s.move]
-        slope = pull * self.head["amplitude"].astype(int)[s.width] >> 20
+        slope = pull * self.head["amplitude"].astype(np.int64)[s.width] >> 20
         slope = clip(slope << largest, 1 << 22)
         by = clip(slope * by[s.width] >> 12, 1 << 20)
         for j in range(s.K):
@@ -541,9 +542,9 @@ class ByteSVMCoreRef(ReferenceCore):
             for _ in range(self.layout_.P + 1):
                 chance = following(chance)
                 chances.append(chance)
-            U = np.array(chances)[:, None] >> [0, 16]
-            w = np.append(self.w[:, v].astype(int), int(row["one"])) << min(max(by, 0), 8)
-            mean = np.append(self.mean[:, v].astype(int), int(one[v]))
+            U = np.array(chances, np.int64)[:, None] >> [0, 16]
+            w = np.append(self.w[:, v].astype(np.int64), int(row["one"])) << min(max(by, 0), 8)
+            mean = np.append(self.mean[:, v].astype(np.int64), int(one[v]))
             step = clip((w >> max(-by, 0)) - mean, 4096) * share >> 4
             mean, is_over = moved(mean, step, 16, U.ravel()[:-1])
             self.mean[:, v], one[v] = mean[:-1].reshape(-1, 2), mean[-1]

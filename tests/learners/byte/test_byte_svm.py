@@ -90,7 +90,7 @@ def test_what_was_learned_stays_when_a_class_comes():
     model = ByteSVM().partial_fit(X, y)
     before = model.score(X, y)
     model.learn_one(x, 2)
-    assert sorted(model.core.counts.tolist()) == sorted([*np.bincount(y), 1])
+    assert sorted(model.core.counts.tolist()) == sorted([(y == 0).sum(), (y == 1).sum(), 1])
     assert model.score(X, y) > 0.8
     assert model.partial_fit(X[:50], y[:50]).score(X, y) > before - 0.03
 
