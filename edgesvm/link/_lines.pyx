@@ -921,8 +921,9 @@ cdef class LineParser(Splitter):
         if not self._use_labels or n == 0 or (n == 1 and field[0] == c"?"):
             return SAMPLE
         if self._targets:
-            number = parse(field, n, False, &self._label)
+            number = parse(field, n, False, &value)
             self._has_label = number == GOOD
+            self._label = value if self._has_label else 0.0
             return BAD_LABEL if number == BAD_CHARACTER else SAMPLE
         number = parse(field, n, True, &value)
         if number == BAD_CHARACTER and not self.numbers and is_word(field, n):

@@ -118,7 +118,8 @@ def test_ten_thousand_hard_samples(make, name, n_bytes, tmp_path):
     hard, usual, options = trying(10_000, 9, 2), scaled(2000), {"stack": 1536}
     if make is regressor:
         hard, (X, _, weights) = hard_samples(10_000, 9, np.float32, 3, None), scaled()
-        usual, options = (X, np.sin(X[:, 0]) * X[:, 1] + X[:, 2], weights), {"stack": 2048}
+        y = (np.sin(X[:, 0]) * X[:, 1] + X[:, 2]).astype(float)
+        usual, options = (X, y, weights), {"stack": 2048}
     check(make(n_bytes), board(name), tmp_path / "hard", hard, **options)
     there = check(make(n_bytes), board(name), tmp_path / "usual", usual, **options)
     print(

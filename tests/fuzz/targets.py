@@ -353,7 +353,7 @@ def seeds() -> dict[str, list[bytes]]:
     ]
     raw = _script(*[(0, _raw(frame)) for frame in sent])
     text = b"# x\n#esvm 1 d=2 label=last\n1,2,0\n@3 1.5e3,-2,1\n=3 1\n@4 1,2,?*0C\n1;2;0\nnan,1,1\n"
-    text += b"7" * 600 + b"\n1,2,1\n"
+    text += b"7" * 600 + b"\n1,2,1\n1,2," + b"7" * 350 + b"\n"
     with ZipFile(TESTS / "persist" / "golden" / "0.1.0.zip") as archive:
         snapshots = [archive.read(n) for n in archive.namelist() if n.endswith(".esvm")]
     golden = TESTS / "link" / "golden"
