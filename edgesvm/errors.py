@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sized
 from typing import Any
 
-from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
+from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT
 from edgesvm.core.status import Status
 
 
@@ -115,9 +115,8 @@ REFUSALS: dict[Status, str] = {
         "has a feature that is NaN or infinite, or too large to be squared in {dtype}"
     ),
     Status.BAD_WEIGHT: (
-        f"has a weight that is neither 0 nor from {LEAST_WEIGHT:.1e} to {LARGEST_WEIGHT:.1e}, is"
-        f" more than {MOST_TIMES:g} times the mean of the weights so far, or would make the model"
-        " overflow"
+        f"has a weight that is neither 0 nor from {LEAST_WEIGHT:.1e} to {LARGEST_WEIGHT:.1e}, or"
+        " would make the model overflow"
     ),
     Status.FULL: (
         "does not fit: the store already holds max_samples samples; give a larger max_samples, or"
@@ -128,19 +127,17 @@ REFUSALS: dict[Status, str] = {
 }
 
 
-def refusal(  # noqa: PLR0917
+def refusal(
     status: Status,
     sample: str,
     dtype: object,
     classes: Sized,
     weight: float | None = None,
-    mean: float = 0.0,
 ) -> SampleRefused:
-    """The exception for a refused sample; `weight` its own, `mean` that of those before it, if
-    known."""
+    """The exception for a refused sample; `weight` its own, if known."""
     why = REFUSALS[status].format(dtype=dtype, classes=classes)
     if status == Status.BAD_WEIGHT and weight is not None:
-        why = _weight_refused(weight, mean)
+        why = _weight_refused(weight)
     if status == Status.UNKNOWN_LABEL and len(classes) == 2:
         why += "; for more than two give classes=, n_classes= or OneVsOne(learner=...)"
     return SampleRefused(f"{sample} {why}", Status(status))
@@ -155,17 +152,11 @@ def too_long(sample: str, count: int, max_nonzeros: int) -> SampleRefused:
     )
 
 
-def _weight_refused(weight: float, mean: float) -> str:
-    """What is wrong with a weight that was refused; `mean`: of the weights before it, 0 if there
-    are none."""
+def _weight_refused(weight: float) -> str:
+    """What is wrong with a weight that was refused."""
     if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
         return (
             f"has a weight of {weight:g}: a weight is 0, or from {LEAST_WEIGHT:.1e} to"
             f" {LARGEST_WEIGHT:.1e}"
-        )
-    if mean > 0.0 and weight > MOST_TIMES * mean:
-        return (
-            f"has a weight of {weight:g}, more than {MOST_TIMES:g} times the mean of the weights so"
-            f" far, {mean:g}; clip or scale the weights"
         )
     return f"has a weight of {weight:g}, with which the model would overflow; give a smaller one"

@@ -45,10 +45,10 @@ from edgesvm.contract.params import checked, flag, one_of, whole
 from edgesvm.contract.registry import registered_name
 from edgesvm.contract.team import Team, n_threads
 from edgesvm.core.arena import Arena
-from edgesvm.core.constants import MEAN_WEIGHT
+from edgesvm.core.constants import MEAN_WEIGHT, MOST_TIMES
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows, RowSource, Stream
-from edgesvm.data.sources import is_row_source
+from edgesvm.data.sources import Source, is_row_source
 from edgesvm.errors import (
     ConvergenceWarning,
     CorruptModelError,
@@ -62,6 +62,8 @@ from edgesvm.persist.store import read_file, restore
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from edgesvm.data.survey import Surveyed
 
 Self = TypeVar("Self", bound="Learner")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -156,6 +158,7 @@ class Learner(Estimator, Saved):
     scales_itself: ClassVar[bool] = False  # a scaler in front would only take memory
     shuffles: ClassVar[bool] = True  # `fit` does; False: the order says something, or nothing
     most_epochs: ClassVar[int] = 1  # passes of `fit` over few rows, if the caller says no number
+    _most_times: float = MOST_TIMES  # the mean of a fit's weights, which a weight is capped at
     _fits_in_passes: bool = False  # a part of a multiclass learner needs its own rows for that
     # How many vectors a part of OneVsOne, and of OneVsRest, must hold. With fewer, answers were
     # less than a third of the way from the largest class to the default learner.
@@ -630,21 +633,32 @@ class Learner(Estimator, Saved):
             As for ``allocate``; on a later call they must be the same.
         sample_weight : array of shape (n_samples,), float64, optional
             Any scale will do: a weight counts by its ratio to the others. It is 0, or from 2^-40
-            (9.1e-13) to 2^40 (1.1e12), and at most 256 times the mean weight of about the last
-            1,000 rows learned (so that no row outweighs all others); after the first n rows, while
-            2^(80 / n) is more than 256, at most that many times their mean, so that an odd first
-            weight locks no row out. A row of weight zero is counted as seen and otherwise ignored.
-            ``class_weight`` multiplies the weight afterwards and is not bounded. A `fit` that reads
-            its rows several times compares with the mean of them all.
+            (9.1e-13) to 2^40 (1.1e12). One above 8 times the mean weight of about the last 1,000
+            rows learned is learned as that and counted (`capped_weights_`), so that no row
+            outweighs all others; `fit` takes the mean of all its rows. A row of weight zero is
+            counted as seen and otherwise ignored. ``class_weight`` multiplies the weight afterwards
+            and is not bounded.
 
         Raises
         ------
         ValueError
-            Names the first refused row, for a weight the bound too. The rows before it are learned;
+            Names the first refused row. The rows before it are learned;
             it and later rows are not.
+
+        Warns
+        -----
+        UserWarning
+            The rows come class by class: the last class is then what most learners know best.
+            `ByteSVM` keeps samples of the others.
         """
         with self._guard as guard, self._first_samples():
             rows, labels, weights = guard.call(self._rows, X, y, sample_weight)
+            if self.shuffles and guard.call(is_sorted_by_class, labels):
+                warnings.warn(
+                    "the rows come class by class, and are learned in that order: mix them, or let"
+                    " fit do it",
+                    stacklevel=2,
+                )
             if self._state is None:
                 self.allocate(rows.shape[1], classes)
             elif classes is not None:
@@ -692,9 +706,7 @@ class Learner(Estimator, Saved):
             row = n_learned if numbers is None else int(numbers[n_learned])
             sample = f"{type(self).__name__}: row {row} ({core.kind_of_y} {y[n_learned]!r})"
             weight = 1.0 if weights is None else weights[n_learned]
-            error = core.labels.refused(
-                status, y[n_learned], sample, self.dtype, weight, core.mean_weight_so_far
-            )
+            error = core.labels.refused(status, y[n_learned], sample, self.dtype, weight)
             raise core.explained(error)
 
     @fits
@@ -736,8 +748,7 @@ class Learner(Estimator, Saved):
         Warns
         -----
         UserWarning
-            With ``shuffle=False`` the rows come class by class: the last class is then what a
-            learner of a stream knows best.
+            With ``shuffle=False``, as `partial_fit`.
         """
         whole("random_state", random_state, 0, (1 << 32) - 1)
         shuffle = self.shuffles if shuffle is None else flag("shuffle", shuffle)
@@ -746,31 +757,47 @@ class Learner(Estimator, Saved):
         if epochs is None:
             epochs = min(max(MOST_SAMPLES // n, 1), self.most_epochs)
         whole("epochs", epochs, 1, 1 << 30)
-        if self.shuffles and not shuffle and self._guard.call(is_sorted_by_class, labels):
-            warnings.warn(
-                "the rows come class by class, and are learned in that order: leave shuffle=False"
-                " out, or mix them",
-                stacklevel=3,
-            )
         self._take_up(labels, rows.shape[1])
         self._forget(rows.shape[1])
-        if not shuffle:
-            for _ in range(epochs):
-                self.partial_fit(rows, labels, sample_weight=weights)
-            return self
         with self._first_samples():
             if self._state is None:
                 self.allocate(rows.shape[1])
-            for epoch in range(epochs):
-                for part in shuffled(n, random_state, epoch):
-                    some = None if weights is None else weights[part]
-                    self._learn_rows(rows[part], labels[part], some, part)
+            mean = None if weights is None else float(weights[weights > 0.0].mean())
+            with self._capping(mean):
+                for epoch in range(epochs):
+                    if not shuffle:
+                        self.partial_fit(rows, labels, sample_weight=weights)
+                        continue
+                    for part in shuffled(n, random_state, epoch):
+                        some = None if weights is None else weights[part]
+                        self._learn_rows(rows[part], labels[part], some, part)
         return self
 
-    def _set_mean_weight(self, mean: float) -> None:
+    @contextlib.contextmanager
+    def _capping(self, mean: float | None) -> Iterator[None]:
+        """Cap the weights of rows that are learned meanwhile by this mean, of all of them."""
+        core = self.core
+        core.most_weight = self._most_times * mean if mean else 0.0
+        try:
+            yield
+        finally:
+            core.most_weight = 0.0
+
+    def _learn_chunks(self, source: Source, found: Surveyed) -> None:
+        """Learn the rows of a `fit` one after the other."""
+        with self._first_samples():
+            if self._state is None:
+                self.allocate(source.n_features)
+            with self._capping(found.mean_weight):
+                for chunk in source.chunks(dtype=self._dtype):
+                    self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
+            self.core.n_capped = found.n_capped
+
+    def _note_weights(self, found: Surveyed) -> None:
         """Of the rows of a `fit` that were not learned one after the other."""
+        self.core.n_capped = found.n_capped
         if "mean_weight" in self.core.views:
-            self.core.views["mean_weight"][...] = mean
+            self.core.views["mean_weight"][...] = found.mean_weight
 
     def _forget(self, n_features: int) -> None:
         """What was learned; keep the memory if it is for as many features."""
@@ -979,6 +1006,12 @@ class Learner(Estimator, Saved):
         """Samples that changed the model."""
         return int(self.core.views["n_updates"])
 
+    @property
+    def capped_weights_(self) -> int:
+        """Samples whose weight was learned as less, as `partial_fit` says; from 0 again in a
+        learner that was reset or loaded."""
+        return int(self.core.n_capped)
+
     # -- saving and loading ------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
@@ -1026,10 +1059,11 @@ class Learner(Estimator, Saved):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved = state.pop("_saved", None)
-        self.__dict__.update(state)
+        self.__dict__.update({**self._absent, **state})
         if saved is not None:
             *rest, params = saved
-            built = type(self)(**params)  # other parameters may have been set after `allocate`
+            # other parameters may have been set after `allocate`
+            built = type(self)(**{**self._absent, **params})
             built._engine, built._is_part = self._engine, self._is_part
             built._restore(*rest)
             self._own_guard, self._state = built._guard, built._state

@@ -43,6 +43,8 @@ cdef class LearnerCore:
     cdef Common *common
     cdef int64_t *n_per_class       # (n_classes,): samples learned, by class index
     cdef double *mean_weight        # of about the last samples, 0 before the first; NULL in a part
+    cdef public double most_weight  # of the rows of a fit, by the mean of them all; 0: of a stream
+    cdef public int64_t n_capped    # samples learned as of less than their weight, since it is here
     cdef readonly int n_classes
     cdef readonly bint several      # a multiclass learner: `y` is a class index, values are scores
     cdef double *scores             # (n_classes,): TMP of it; NULL: they are on the stack
@@ -97,7 +99,7 @@ cdef class LearnerCore:
         self, const void *x, double y, int slot, double weight) noexcept nogil
 
     @cython.final
-    cdef bint bears(self, double weight) noexcept nogil
+    cdef double capped(self, double weight) noexcept nogil
 
     @cython.final
     cdef void note_weight(self, double weight) noexcept nogil

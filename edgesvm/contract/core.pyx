@@ -36,9 +36,8 @@ def common_arrays(n_classes=2):
 COMMON_ARRAYS = common_arrays()
 
 cdef double LEAST_WEIGHT, LARGEST_WEIGHT, MOST_TIMES
-cdef int64_t FIRST_BITS, RECENT_WEIGHTS
-from edgesvm.core.constants import (
-    FIRST_BITS, LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES, RECENT_WEIGHTS)
+cdef int64_t RECENT_WEIGHTS
+from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES, RECENT_WEIGHTS
 
 
 cdef class LearnerCore:
@@ -127,8 +126,9 @@ cdef class LearnerCore:
         if weight == 0.0:
             self.common.n_seen += 1
             return UNCHANGED
-        if not self.bears(weight):
+        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
             return BAD_WEIGHT
+        weight = self.capped(weight)
         status = self.weighed_step(x, y, weight)
         if status > CHANGED:
             return status
@@ -137,23 +137,17 @@ cdef class LearnerCore:
         self.count(slot, status)
         return status
 
-    cdef bint bears(self, double weight) noexcept nogil:
-        """Whether a sample may have this weight, after those so far"""
-        cdef double most
-        cdef int64_t _doubled
-        if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
-            return False
-        if self.mean_weight == NULL:
-            return True
-        most = self.mean_weight[0]
-        if most == 0.0 or weight <= MOST_TIMES * most:
-            return True
-        for _doubled in range(FIRST_BITS // max(self.n_learned(), 1)):
-            most *= 2.0
-        return weight <= most
+    cdef double capped(self, double weight) noexcept nogil:
+        """The weight that a sample of this one has, after those so far"""
+        cdef double most = 0.0
+        if self.mean_weight != NULL:
+            most = MOST_TIMES * self.mean_weight[0]
+            if self.most_weight > 0.0:
+                most = self.most_weight
+        return weight if most == 0.0 or weight <= most else most
 
     def bound_weights(self, bint bound):
-        """Whether to compare weights with their mean; a part leaves that to the whole."""
+        """Whether to cap weights by their mean; a part leaves that to the whole."""
         self.mean_weight = <double *> self.array("mean_weight") if bound else NULL
 
     cdef void note_weight(self, double weight) noexcept nogil:
@@ -163,11 +157,6 @@ cdef class LearnerCore:
             mean[0] = weight
         else:
             mean[0] += (weight - mean[0]) / min(self.n_learned() + 1, RECENT_WEIGHTS)
-
-    @property
-    def mean_weight_so_far(self):
-        """0 if it is not known."""
-        return 0.0 if self.mean_weight == NULL else self.mean_weight[0]
 
     cdef void count(self, int slot, Status status) noexcept nogil:
         self.common.n_seen += 1
@@ -341,6 +330,7 @@ cdef class LearnerCore:
         cdef cnp.ndarray row
         cdef int n_labels = self.labels.n, slot = 0
         cdef double target = 0.0
+        cdef bint is_capped = self.capped(weight) < weight
         cdef unsigned long caller = self.guard.caller
         cdef Status status = UNKNOWN_LABEL
         self.guard.caller = self.guard.holder   # labels and arrays may run code of their own
@@ -367,8 +357,8 @@ cdef class LearnerCore:
         if status > CHANGED:
             self.labels.cut(n_labels)
             sample = f"{self.owner}: the sample ({self.kind_of_y} {y!r})"
-            raise self.explained(self.labels.refused(
-                status, y, sample, self.dtype, weight, self.mean_weight_so_far))
+            raise self.explained(self.labels.refused(status, y, sample, self.dtype, weight))
+        self.n_capped += is_capped
         return status == CHANGED
 
     def explained(self, error):
@@ -510,7 +500,7 @@ cdef class LearnerCore:
         cdef const double *weight = self.first_number(weights, n)
         cdef double one
         cdef Status status = UNCHANGED
-        cdef bint looks_ahead
+        cdef bint looks_ahead, is_capped
         cdef Pace pace
         self.read(&batch, X, scratch, n)
         looks_ahead = self.looks_ahead and batch.dense != NULL
@@ -524,6 +514,7 @@ cdef class LearnerCore:
                 if looks_ahead:
                     self.look_ahead(x, min(n - i[0], pace.left))
                 one = 1.0 if weight == NULL else weight[i[0]]
+                is_capped = self.capped(one) < one
                 if target == NULL:
                     status = self.learn_row(x, slot[i[0]], one)
                 else:
@@ -531,6 +522,7 @@ cdef class LearnerCore:
                 if status > CHANGED:
                     break
                 i[0] += 1
+                self.n_capped += is_capped
                 if is_due(&pace):
                     with gil:
                         self.guard.look_at_signals()

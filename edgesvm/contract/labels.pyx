@@ -152,11 +152,11 @@ cdef class Labels:
         self.values = self.values[:n]
         return 0
 
-    def refused(self, status, y, str sample, dtype, weight=None, mean_weight=0.0):
+    def refused(self, status, y, str sample, dtype, weight=None):
         """The exception for a refused `sample` of label y; as `errors.refusal`."""
         why = unfit(as_object(y)) if status == Status.UNKNOWN_LABEL else None
         if why is None:
-            error = refusal(status, sample, dtype, self.in_slots, weight, mean_weight)
+            error = refusal(status, sample, dtype, self.in_slots, weight)
             if status == Status.UNKNOWN_LABEL and not self.closed and 2 < self.room == self.n:
                 return SampleRefused(f"{error}: no room for more; {MORE_ROOM}", Status(status))
             return error

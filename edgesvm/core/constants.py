@@ -4,10 +4,7 @@ counts for running statistics, as `Standardized` says; and the largest target.""
 import math
 
 LEAST_WEIGHT, LARGEST_WEIGHT = 2.0**-40, 2.0**40  # but for zero
-MOST_TIMES = 256.0  # the mean so far; the largest weight on the wire, where a weight is mostly 1
-# The first weights set the scale, and may be odd ones themselves: of n samples learned, the next
-# may have 2^(FIRST_BITS / n) times their mean, so that any weight may follow a single one.
-FIRST_BITS = 80
+MOST_TIMES = 8.0  # the mean: what a larger weight is learned as; ten wrong labels are outgrown soon
 RECENT_WEIGHTS = 1000  # samples that the mean is of, about
 # At the end of a learner's own arena, not of a part's; 0: not known. Earlier builds do not have it.
 MEAN_WEIGHT = ("mean_weight", "f8", (), (0.0, math.inf))

@@ -7,6 +7,7 @@ the data.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,7 @@ class Source:
         self._owner = owner
         self._as_labels = as_targets if regresses else as_labels
         self._source: RowSource | None = None
+        self.most_weight = math.inf  # what a larger weight is read as
         if is_row_source(X):
             if isinstance(X, Stream):
                 raise TypeError(
@@ -78,9 +80,11 @@ class Source:
         return self._source is None
 
     @property
-    def is_weighted(self) -> bool:
-        """Whether rows that can be read by number have weights."""
-        return self._source is None and self._weight is not None
+    def weights(self) -> np.ndarray | None:
+        """Those of rows that can be read by number, if they have any"""
+        if self._source is not None or self._weight is None:
+            return None
+        return np.minimum(self._weight, self.most_weight)
 
     def take(self, numbers: ArrayLike, dtype: Any = np.float32) -> Rows:
         """Rows by number, in the order given; `first` is the first of these numbers."""
@@ -95,6 +99,7 @@ class Source:
         places = places.astype(np.int64, copy=False)
         X = as_rows(self._X[places], np.dtype(dtype), self.n_features, self._owner)
         weight = None if self._weight is None else self._weight[places]
+        weight = None if weight is None else np.minimum(weight, self.most_weight)
         return Rows(X, self._y[places], weight, int(places[0]) if len(places) else 0)
 
     def chunks(self, rows: int = CHUNK_ROWS, dtype: Any = np.float32) -> Iterator[Rows]:
@@ -110,7 +115,10 @@ class Source:
             if part.y is None:
                 raise ValueError(f"{self._owner}: the source has no labels")
             y = self._as_labels(part.y, n, self._owner)
-            yield replace(part, X=X, y=y, weight=as_weights(part.weight, n), first=first)
+            weight = as_weights(part.weight, n)
+            if weight is not None:
+                weight = np.minimum(weight, self.most_weight)
+            yield replace(part, X=X, y=y, weight=weight, first=first)
             first += n
 
     def _slices(self, rows: int) -> Iterator[Rows]:

@@ -24,6 +24,7 @@ class Surveyed(NamedTuple):
     per_class: tuple[int, ...]  # of these, by class index
     mean_weight: float  # of these
     n_nonzeros: int = 0  # of all rows; 0 if they were not counted
+    n_capped: int = 0  # rows that weigh less than asked for
 
 
 def survey(
@@ -40,9 +41,9 @@ def survey(
     largest_target: float | None = None,
     max_nonzeros: int | None = None,
 ) -> Surveyed:
-    """Check that a source can be learned, and count its rows."""
-    n_rows, per_class, weights = 0, np.zeros(labels.room, np.int64), _Weights()
-    n_nonzeros = 0
+    """Check that a source can be learned, count its rows, and cap its weights if `bounded`."""
+    n_rows, per_class = 0, np.zeros(labels.room, np.int64)
+    n_nonzeros, n_capped, total, heaviest = 0, 0, 0.0, 0.0
     for chunk in source.chunks(rows, np.dtype(dtype)):
         n_rows += len(chunk.X)
         finite = _is_finite(chunk.X, largest, kernel)
@@ -70,34 +71,20 @@ def survey(
         n_nonzeros += _nonzeros(chunk, owner, max_nonzeros)
         learned = slots if chunk.weight is None else slots[chunk.weight > 0.0]
         per_class += np.bincount(learned.astype(np.intp), minlength=labels.room)
-        weights.add(chunk, len(learned))
+        weights = np.ones(len(learned)) if chunk.weight is None else chunk.weight
+        total += float(weights.sum())
+        heaviest = max(heaviest, float(weights.max(initial=0.0)))
     if n_rows == 0:
         raise ValueError(f"{owner}: found 0 sample(s) with a label, a minimum of 1 is required")
     if not per_class.any():
         raise ValueError("sample_weight is zero for every row: nothing to learn")
     n_learned = int(per_class.sum())
-    mean = weights.total / n_learned
-    if bounded and weights.largest > MOST_TIMES * mean:
-        sample = f"{owner}: row {weights.row}"
-        raise refusal(Status.BAD_WEIGHT, sample, dtype, labels.in_slots, weights.largest, mean)
-    return Surveyed(n_rows, n_learned, tuple(per_class.tolist()), mean, n_nonzeros)
-
-
-class _Weights:
-    """Sum and largest of the weights so far, and the row of that one."""
-
-    def __init__(self) -> None:
-        self.total = self.largest = 0.0
-        self.row = 0
-
-    def add(self, chunk: Rows, n_learned: int) -> None:
-        if chunk.weight is None:
-            self.total += n_learned
-            return
-        self.total += float(chunk.weight.sum())
-        row = int(chunk.weight.argmax())
-        if chunk.weight[row] > self.largest:
-            self.largest, self.row = float(chunk.weight[row]), chunk.first + row
+    mean = total / n_learned
+    if bounded and heaviest > MOST_TIMES * mean:
+        weighed = (c.weight for c in source.chunks(rows, np.dtype(dtype)) if c.weight is not None)
+        n_capped = sum(int((weight > MOST_TIMES * mean).sum()) for weight in weighed)
+        source.most_weight = MOST_TIMES * mean
+    return Surveyed(n_rows, n_learned, tuple(per_class.tolist()), mean, n_nonzeros, n_capped)
 
 
 def _is_finite(X: Any, largest: float | None, kernel: Kernel | None) -> np.ndarray:

@@ -177,11 +177,10 @@ class Multiclass(Wrapper):
             self._refuse_beyond(per_slot)
         self._start_over(source.n_features, labels)
         if several:
-            self._fit_parts(X, y, sample_weight, source, per_slot, progress)
+            self._fit_parts(X, y, source, per_slot, progress)
             self._note(found)
             return self
-        for chunk in source.chunks(dtype=self._dtype):
-            self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
+        self._learn_chunks(source, found)
         return self.solve(progress=progress)
 
     def _refuse_beyond(self, per_slot: np.ndarray) -> None:
@@ -196,8 +195,8 @@ class Multiclass(Wrapper):
                 f" its max_samples={most:,}; give a larger max_samples, or when_full='oldest'"
             )
 
-    def _fit_parts(  # noqa: PLR0917
-        self, X: Any, y: Any, weights: Any, source: Source, per_slot: np.ndarray, progress: Any
+    def _fit_parts(
+        self, X: Any, y: Any, source: Source, per_slot: np.ndarray, progress: Any
     ) -> None:
         """Fit one part after the other, each with its own rows, all in the memory of the last; a
         part with samples of only one of its classes is skipped."""
@@ -206,7 +205,7 @@ class Multiclass(Wrapper):
         bench = core.parts[max(to_fit, default=0)]
         learner = self._inner_at_work(bench)
         in_memory = is_sparse(X) or (isinstance(X, np.ndarray) and not isinstance(X, np.memmap))
-        rows_of = ArrayRows(X, y, weights, core).of if in_memory else None
+        rows_of = ArrayRows(X, y, source.weights, core).of if in_memory else None
         try:
             for p, part in enumerate(core.parts):
                 if p in to_fit:
@@ -243,7 +242,7 @@ class Multiclass(Wrapper):
         views = self.core.views
         views["n_seen"][...], views["n_updates"][...] = found.n_rows, found.n_learned
         views["n_per_class"][:] = found.per_class
-        self._set_mean_weight(found.mean_weight)
+        self._note_weights(found)
 
     @exclusive
     def solve(self: Self, *, progress: Progress | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""No weight ruins a model: what is far from the weights so far is refused by name, any scale of
+"""No weight ruins a model: one far above the others is learned as less and counted, any scale of
 them all is fine, and what was learned can be saved and loaded."""
 
 import contextlib
@@ -10,7 +10,6 @@ from test_refusals import refuses
 from test_stream import state
 
 import edgesvm
-from edgesvm.errors import SampleRefused
 
 N = 60
 
@@ -23,38 +22,61 @@ def weighted(subject, weights):
     return learner.partial_fit(*subject.stream(len(weights)), sample_weight=weights)
 
 
-WEIGHTS = [257.0, 1e6, 1e13, 1e30, 1e50, 1e-13, 1e-20, 1e-300]
-SCALES = [2.0**-40, 1e-6, 1 / N, 1e4, 2.0**40]
+REFUSED = [2.0**41, 1e30, 1e50, 1e-13, 1e-20, 1e-300]
+SCALES = [2.0**-40, 1e-6, 1 / N, 1e4, 2.0**36]
 FIRST = [[2.0**-40], [2.0**40], [0.0, 1e-9], [1e-6] * 4, [1e6] * 4]
 
 
 @each_of("subject")
-def test_one_row_far_from_the_weights_so_far(subject):
+def test_weights_that_are_refused(subject):
     learner = weighted(subject, np.ones(N))
     X, y = subject.stream(2)
-    for weight in subject.some(WEIGHTS):
-        rows = [weight, 1.0]
-        said = "more than 256 times the mean" if 1 < weight < 2**40 else "from 9.1e-13 to 1.1e"
+    for weight in subject.some(REFUSED):
+        rows, said = [weight, 1.0], "from 9.1e-13 to 1.1e"
         refuses(learner, lambda w=weight: learner.learn_one(X[0], y[0], w), f"{weight:g}", said)
         refuses(learner, lambda w=rows: learner.partial_fit(X, y, sample_weight=w), "row 0", said)
-    learner.learn_one(X[0], y[0], 255.0)
-    learner.learn_one(X[1], y[1], 1e-11)
+    learner.learn_one(X[0], y[0], 1e-11)
+    assert learner.capped_weights_ == 0
 
 
 @each_of("subject")
-def test_any_scale_of_all_weights(subject):
-    X, y = subject.stream(1)
+def test_a_larger_weight_is_learned_as_the_bound_and_counted(subject):
+    X, y = subject.stream(3)
     for scale in subject.some(SCALES):
-        learner = weighted(subject, np.full(N, scale))
-        assert learner.n_seen_ == N
-        refuses(learner, lambda: learner.learn_one(X[0], y[0], 300 * scale), "weight")  # noqa: B023
+        same = []
+        for large in (8.0, 8.5, 2.0**40 / scale):
+            learner = weighted(subject, np.full(N, scale))
+            learner.learn_one(X[0], y[0], min(large * scale, 2.0**40))
+            learner.partial_fit(X[1:], y[1:], sample_weight=[scale, 2.0 * scale])
+            same.append(state(learner))
+            assert learner.capped_weights_ == (large > 8.0)
+        assert same[1:] == same[:-1]
 
 
 @each_of("subject")
 def test_odd_first_weights_lock_nobody_out(subject):
+    X, y = subject.stream(1)
     for first in subject.some(FIRST):
-        learner = weighted(subject, np.concatenate([first, np.ones(N)]))
-        assert learner.n_seen_ == N + len(first)
+        learner = weighted(subject, np.concatenate([first, np.ones(4 * N)]))
+        assert learner.n_seen_ == 4 * N + len(first)
+        before = learner.capped_weights_
+        learner.learn_one(X[0], y[0], 1.0)
+        assert learner.capped_weights_ == before
+
+
+@each_of("subject")
+def test_weights_of_a_class_of_1_in_1000(subject):
+    """As scikit-learn's compute_sample_weight("balanced") gives them."""
+    X, y = subject.stream(N)
+    weights = np.full(N, 0.5)
+    weights[7] = 500.0
+    for learn in ("partial_fit", "fit"):
+        learner = subject.make()
+        if not learner.takes_labels:
+            pytest.skip("it takes no weights")
+        getattr(learner, learn)(X, y, sample_weight=weights)
+        assert learner.n_seen_ % N == 0
+        assert learner.capped_weights_ > 0
 
 
 @each_of("subject")
@@ -64,10 +86,9 @@ def test_the_mean_survives_saving(subject, tmp_path):
     again = edgesvm.load(tmp_path / "model")
     X, y = subject.stream(1)
     for one in (learner, again):
-        with pytest.raises(
-            SampleRefused, match=r"256 times the mean of the weights so far, 0\.0001"
-        ):
-            one.learn_one(X[0], y[0], 1.0)
+        one.learn_one(X[0], y[0], 1.0)
+        assert one.capped_weights_ == 1
+    assert state(one) == state(learner)
 
 
 FAR = [1.0, 1e3, 1e8, 1e15, 1e30, 1e37, 1e100, 1e150]

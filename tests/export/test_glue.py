@@ -124,7 +124,7 @@ def test_a_sketch_that_learns_fits_an_uno(tmp_path):
     parts = dict(
         line.split()[:2] for line in run("avr-size", "-A", app).splitlines() if "." in line
     )
-    assert int(parts[".text"]) + int(parts.get(".data", 0)) <= 24 << 10
+    assert int(parts[".text"]) + int(parts.get(".data", 0)) <= 27 << 10  # of 31.5 KiB
     assert int(parts.get(".data", 0)) + int(parts[".bss"]) <= 1200
 
 

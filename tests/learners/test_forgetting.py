@@ -54,6 +54,18 @@ def test_nothing_is_forgotten_where_nothing_drifts(learner):
         assert array.tobytes() == forgets.core.views[name].tobytes(), name
 
 
+def test_a_rare_class_of_large_sample_weights_is_no_drift():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        y = np.where(rng.random(8_000) < 0.01, 1, -1)
+        X = rng.standard_normal((8_000, 6)).astype(np.float32)
+        X[:, :2] += 0.8 * (y == 1)[:, None]
+        weight = np.where(y == 1, 50.0, 0.5)
+        model = KernelStreamSVM(max_vectors=50).fit(X, y, sample_weight=weight)
+        assert model.n_drifts_ == 0
+        assert model.capped_weights_ == (y == 1).sum()
+
+
 def test_a_rare_class_that_weighs_as_much_is_no_drift():
     rng = np.random.default_rng(0)
     y = np.where(rng.random(4_000) < 0.03, 1, -1)

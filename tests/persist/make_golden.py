@@ -63,6 +63,7 @@ def with_gaps(X: np.ndarray, gaps: bool) -> np.ndarray:
 # Files that this build reads and goes on from, but would write otherwise.
 OLDER = {
     *("auto_f32", "ball_vectors_f32", "core_vectors_f64", "core_vectors_margin_f64"),
+    *("byte_f32", "byte_classes_f32", "byte_grows_f32", "named_f32"),
     *("fourier_features_f32", "gaussian_novelty_diagonal_f64", "gaussian_novelty_f32"),
     *("gaussian_novelty_sensors_f32", "kernel_novelty_exact_f32", "kernel_novelty_f32"),
     *("rand_linear_f64", "settled_twins_sides_f64", "twins_fixed_C_f32", "twins_rbf_f32"),
@@ -84,13 +85,13 @@ def of_files(files: dict[str, bytes]) -> dict[str, Learner]:
 
 GOLDEN = of_files(golden_files()) | NEW
 # Whose features have names: of format version 2.
-FEATURES = {"named_f32": ("light", "CO2", "température")}
+FEATURES = {"named_replay_f32": ("light", "CO2", "température")}
 
 
 class Named:
     """Rows with these names, as a DataFrame has them; where ARM is emulated there is no pandas."""
 
-    columns = FEATURES["named_f32"]
+    columns = FEATURES["named_replay_f32"]
 
     def __init__(self, X: np.ndarray) -> None:
         self.X = X

@@ -37,6 +37,7 @@ SCALE = np.dtype([("e", "i1"), ("s", "u1"), ("m", "u1", 3)])
 FIRST_TILT = np.array([0, -4096, -8192, -12288, 0])  # log2 of an amplitude, Q12
 FAINTEST = -27206
 LEAST_STEP = 9  # Q16
+KEPT_UNIT = 13  # of z, in a kept sample
 ANGLE = (940, 2102, 4410, 9403)
 MOVE = (127223, 56896, 27124, 12722)
 
@@ -71,6 +72,21 @@ def clip(v, most):
 
 def quotient(a, b):
     return a // b if a >= 0 else -(-a // b)
+
+
+def below(chance, n):
+    return chance * n >> 32
+
+
+def share_after(share, is_so, n, chance):
+    """A share over the last n times, Q16, after one more"""
+    return (int(share) * (n - 1) + 65535 * bool(is_so) + below(chance, n)) // n
+
+
+def log(v):
+    """ln v, Q10"""
+    e = v.bit_length() - 1
+    return (e * 1024 + (v >> e - 10 if e > 10 else v << 10 - e) - 1024) * 710 >> 10
 
 
 def by_chance(v, n, U):
@@ -130,18 +146,32 @@ class Layout:
         self.K = K = min(8, D)
         self.counts = bool(core.grows and n_classes > 2)
         self.at_counts = HEAD.itemsize + ROW.itemsize * V
-        self.at_scale = self.at_counts + (8 * n_classes if self.counts else 0)
-        self.at_u = self.at_scale + SCALE.itemsize * (1 if self.is_common else D)
+        of_scales = SCALE.itemsize * (1 if self.is_common else D)
+        self.at_shares = self.at_counts + (8 * n_classes if self.counts else 0)
+        self.at_scale = self.at_shares + (6 + 2 * V if core.replays else 0)
+        self.at_u = self.at_scale + of_scales
         left = n_bytes - self.at_u
+        self.slot_bytes = (D + 1) // 2
+        self.Q = self.slots_in(left - of_scales) if core.replays else 0
+        if self.Q:
+            left -= of_scales + self.Q * n_classes * self.slot_bytes
         self.P = left // (K + 4 * V)
         self.has_mean = (40 if V == 1 else 300) <= self.P
         if not self.has_mean:
             self.P = left // (K + 2 * V)
         self.at_w = self.at_u + self.P * K
         self.at_mean = self.at_w + self.P * 2 * V
+        self.at_code = self.at_mean + (self.P * 2 * V if self.has_mean else 0)
+        self.at_slots = self.at_code + (of_scales if self.Q else 0)
         self.set_units(D)
         self.width = np.arange(self.P) % WIDTHS
         self.places = self.places_of(core.key, D)
+
+    def slots_in(self, left):
+        """Samples of a class that are kept"""
+        n = max(left, 0) // (8 if left < 8192 else 4) // (self.slot_bytes * self.n_classes)
+        n = min(n, 1024 // self.n_classes)
+        return n if n > 1 else 0
 
     def set_units(self, D):
         K, P = self.K, self.P
@@ -226,9 +256,18 @@ class Scale:
 
     def coded(self, x):
         """32 to a deviation"""
+        return self.code(units(x, self.e))
+
+    def of_kept(self, kept, by):
+        """`coded` of what was kept by another scale"""
+        m, shift = by.m * 32 + kept * by.s, by.e - 5 - self.e
+        m = m << shift if shift >= 0 else m + (1 << -shift - 1) >> -shift
+        return self.code(min(max(m, -(1 << 29)), 1 << 29))
+
+    def code(self, v):
         if not self.s:
             return 0
-        v = int(clip(units(x, self.e) - self.m, 4 * self.s))
+        v = int(clip(v - self.m, 4 * self.s))
         return int(clip(quotient(64 * v + (self.s if v > 0 else -self.s), 2 * self.s), 127))
 
     def learn(self, x, n, bound, chance):
@@ -290,10 +329,21 @@ class ByteSVMCoreRef(ReferenceCore):
     """The arena's arrays by name: model (head, rows, counts, scales, u, w, mean) and coded, which
     is not used."""
 
-    def __init__(self, *common, n_classes, most_classes, is_common, learns_directions, seed):
+    def __init__(
+        self,
+        *common,
+        n_classes,
+        most_classes,
+        is_common,
+        learns_directions,
+        replays,
+        is_balanced,
+        seed,
+    ):
         super().__init__(*common)
         self.grows, self.most_classes = n_classes == 0, most_classes
         self.is_common, self.learns_directions = is_common, learns_directions
+        self.replays, self.is_balanced = replays, is_balanced
         self.key = key_of(seed)
         self.head = self.of_model(0, HEAD, 1)[0]
         laid_out = int(self.head["n_classes"])
@@ -320,6 +370,11 @@ class ByteSVMCoreRef(ReferenceCore):
         self.mean = None
         if s.has_mean:
             self.mean = self.of_model(s.at_mean, "i1", self.w.size).reshape(self.w.shape)
+        self.slots = self.of_model(s.at_slots, "u1", s.Q * n_classes * s.slot_bytes)
+        self.slots = self.slots.reshape(s.Q, n_classes, s.slot_bytes)
+        self.code = self.of_model(s.at_code, SCALE, len(self.scales) if s.Q else 0)
+        self.lapses = self.of_model(s.at_shares, "<u2", 3 if self.replays else 0)
+        self.lately = self.of_model(s.at_shares + 6, "<u2", s.V if self.replays else 0)
         if s.counts:
             self.views["n_per_class"] = self.of_model(s.at_counts, "<i8", n_classes)
 
@@ -347,10 +402,12 @@ class ByteSVMCoreRef(ReferenceCore):
 
     # -- features and logits -----------------------------------------------------------------------
 
-    def coded(self, x):
-        scales = [Scale(f) for f in self.scales]
-        if self.layout_.is_common:
-            scales *= self.n_features
+    def each(self, scales):
+        scales = [Scale(f) for f in scales]
+        return scales * self.n_features if self.layout_.is_common else scales
+
+    def coded(self, x, scales=None):
+        scales = self.each(self.scales if scales is None else scales)
         return np.array([scale.coded(v) for scale, v in zip(scales, x, strict=True)], np.int64)
 
     def features(self, z):
@@ -408,18 +465,130 @@ class ByteSVMCoreRef(ReferenceCore):
         n = int(self.views["n_per_class"].sum()) + 1
         self.learn_scale(x, n)
         z = self.coded(x)
-        f = self.features(z)
-        last, both = self.logits(f)
-        for i, logits in enumerate((last, both)):
-            share = int(self.head["lapses"][i])
-            wrong = 65535 if self.best(logits) != slot else 0
-            self.head["lapses"][i] = share + quotient(wrong - share, min(n, 1000))
-        g = self.slopes(last, slot, self.relative(weight))
-        if g.any():
-            self.move(z, f, g, n)
+        last, both = self.logits(self.features(z))
+        self.note_lapses(self.best(last) != slot, self.best(both) != slot, n)
+        rate, weight = self.rate(n), self.relative(weight)
+        times = min(weight + 255 >> 8, 8)
+        weight = min(weight // times, 256)
+        for t in range(times):
+            chance = n + t * 0x2545F491 & 0xFFFFFFFF
+            self.step_by(z, slot, weight, rate, chance=chance, n=n)
+        self.note_class(slot, n, n)
+        if self.layout_.Q:
+            self.keep(x, slot, n)
+            self.replay(slot, rate, n)
         if self.mean is not None and (n < 64 or n % 8 == 0):
             self.learn_mean(n)
         return Status.CHANGED
+
+    def step_by(self, z, slot, weight, rate, *, chance, n):
+        f = self.features(z)
+        last, _ = self.logits(f)
+        if self.replays:
+            last = last + self.excess(n)
+        g = self.slopes(last, slot, weight)
+        if g.any():
+            self.move(z, f, g, rate, chance)
+
+    def note_class(self, slot, chance, n):
+        U = int(hashed(self.key, chance, 12))
+        for v in range(len(self.lately)):
+            is_its = slot if len(self.lately) == 1 else slot == v
+            self.lately[v] = share_after(self.lately[v], is_its, min(n, 256), U)
+
+    def note_lapses(self, last, both, n):
+        chance = int(hashed(self.key, n, 11))
+        for shares, i, is_wrong, most in (
+            (self.head["lapses"], 0, last, 1000),
+            (self.head["lapses"], 1, both, 1000),
+            (self.lapses, 0, last, 4096),
+            (self.lapses, 1, both, 4096),
+            (self.lapses, 2, last, 16384),
+        )[: 5 if self.replays else 2]:
+            shares[i] = share_after(shares[i], is_wrong, min(n, most), chance)
+
+    def rate(self, n):
+        """Of the directions, Q8"""
+        if not self.learns_directions or not self.replays or n <= 5000:
+            return 256 if self.learns_directions else 0
+        last, both, longest = self.lapses.tolist()
+        ahead = 5120 * both // (last + 1) - 5376
+        now = 2560 * int(self.head["lapses"][0]) // (longest + 1) - 2816
+        rate = min(max(5000 * 256 // n, ahead, now), 256)
+        return rate if rate >= 5 else 0
+
+    # -- the shares of classes, and kept samples ---------------------------------------------------
+
+    def share_lately(self, c):
+        if len(self.lately) > 1:
+            return int(self.lately[c])
+        return int(self.lately[0]) if c else 65535 - int(self.lately[0])
+
+    def lead(self, c, n, count):
+        """ln of how much more frequent a class was lately than in all, Q10"""
+        return log(self.share_lately(c) | 63) - 11357 + log(n) - log(count or 1)
+
+    def excess(self, n):
+        """What is added to the logits in training"""
+        seen = self.views["n_per_class"].tolist()
+        n_classes = sum(count > 0 for count in seen)
+        found = np.zeros(self.layout_.n_classes, np.int64)
+        for c in range(len(found)) if n_classes else ():
+            more = self.lead(c, n, seen[c])
+            if self.is_balanced:
+                more = log(self.share_lately(c) | 63) - 11357 + log(n_classes)
+            more = int(clip(more, 4096))
+            if self.is_balanced or abs(more) > 512:
+                found[c] = more
+        if self.layout_.V == 1:
+            return found[1:2] - found[:1]
+        return np.where(np.array(seen) > 0, found, 0)
+
+    def put(self, slot, z):
+        for d, v in enumerate(z.tolist()):
+            by, nibble = d % 2 * 4, quotient(v + (-6 if v < 0 else 6), KEPT_UNIT)
+            slot[d // 2] = slot[d // 2] & 240 >> by | int(clip(nibble, 7)) + 8 << by
+
+    def recalled(self, slot):
+        nibbles = np.stack([slot & 15, slot >> 4], axis=1).ravel()[: self.n_features]
+        kept = (nibbles.astype(int) - 8) * KEPT_UNIT
+        scales = zip(self.each(self.scales), self.each(self.code), kept.tolist(), strict=True)
+        return np.array([to.of_kept(value, by) for to, by, value in scales], np.int64)
+
+    def keep(self, x, slot, n):
+        """The n-th sample by chance, so that the slots are a fair sample of its class"""
+        s, m = self.layout_, int(self.views["n_per_class"][slot]) + 1
+        i = m - 1 if m <= s.Q else below(int(hashed(self.key, n, 23)), m)
+        if n & n - 1 == 0:
+            for place in self.slots.reshape(-1, s.slot_bytes):
+                self.put(place, self.recalled(place))
+            self.code[:] = self.scales
+        if i < s.Q:
+            self.put(self.slots[i, slot], self.coded(x, self.code))
+
+    def replay(self, slot, rate, n):
+        counts = self.views["n_per_class"].tolist()
+        first = n <= 150 or counts[slot] < 16
+        counts[slot] += 1
+        for r in range(2 if first else 1):
+            chance = n + (r + 1) * 0x51ED2701 & 0xFFFFFFFF
+            U = int(hashed(self.key, chance, 21))
+            c = self.class_to_recall(slot, n, U, counts, is_first=first)
+            if c >= 0:
+                i = below(int(hashed(self.key, chance, 22)), min(counts[c], self.layout_.Q))
+                z = self.recalled(self.slots[i, c])
+                self.step_by(z, c, 256 if first else 512, rate, chance=chance, n=n)
+                self.note_class(c, chance, n)
+
+    def class_to_recall(self, slot, n, chance, counts, *, is_first):
+        K = self.layout_.n_classes
+        if is_first:
+            return int(np.searchsorted(np.cumsum(counts[:K]), below(chance, n), side="right"))
+        first = below(chance, K)
+        for c in ((first + k) % K for k in range(K)):
+            if c != slot and counts[c]:
+                return c if self.lead(c, n, counts[c]) < -710 else -1
+        return -1
 
     def relative(self, weight):
         """Beside the mean weight so far, Q8"""
@@ -448,13 +617,14 @@ class ByteSVMCoreRef(ReferenceCore):
         return int(np.where(seen, logits, -(1 << 40)).argmax())
 
     def slopes(self, logits, slot, weight):
-        """g of each vector, Q15; those below .05 are none."""
+        """g of each vector, Q15; those below .05, or .009, are none."""
         V = self.layout_.V
         is_its = [slot] if V == 1 else [slot == v for v in range(V)]
         g = [(own << 15) - sigma(int(logit)) for own, logit in zip(is_its, logits, strict=True)]
-        return np.array([v * weight >> 8 if abs(v) >= 1638 else 0 for v in g], np.int64)
+        dead = 300 if self.replays and self.is_balanced and V == 1 else 1638
+        return np.array([v * weight >> 8 if abs(v) >= dead else 0 for v in g], np.int64)
 
-    def move(self, z, f, g, n):
+    def move(self, z, f, g, rate, n):
         """One step of weights, directions and amplitudes."""
         steps = self.learn_rates(g, n)
         parts = self.as_logits(self.sums(self.w, self.rows["one"], f).T, self.rows["e"])
@@ -462,7 +632,7 @@ class ByteSVMCoreRef(ReferenceCore):
         largest = int(self.rows["e"][g != 0].max())
         chance = hashed(self.key, n, 1000 + np.arange(self.layout_.P)) | 1
         chance, pull, over = self.move_weights(f, g, steps, largest, chance)
-        squares = self.move_directions(z, pull, largest, chance) if self.learns_directions else 0
+        squares = self.move_directions(z, pull, largest, rate, chance) if rate else 0
         self.note_squares(squares, z)
         self.move_ones(g, steps, over, n)
         self.learn_amplitudes(parts)
@@ -495,12 +665,12 @@ class ByteSVMCoreRef(ReferenceCore):
             over |= {v} if over_c or over_s else set()
         return chance, pull, over
 
-    def move_directions(self, z, pull, largest, chance):
+    def move_directions(self, z, pull, largest, rate, chance):
         """The sum of the slopes' squares"""
         s, by = self.layout_, np.zeros(WIDTHS, np.int64)
         if H := int(self.head["H_directions"]):
             inverse, shift = inverse_root(H)
-            by[:] = [min(move * inverse >> 19 + shift, 1 << 24) for move in s.move]
+            by[:] = [min(move * inverse >> 19 + shift, 1 << 24) * rate >> 8 for move in s.move]
         slope = pull * self.head["amplitude"].astype(np.int64)[s.width] >> 20
         slope = clip(slope << largest, 1 << 22)
         by = clip(slope * by[s.width] >> 12, 1 << 20)
@@ -524,17 +694,35 @@ class ByteSVMCoreRef(ReferenceCore):
             one[v], is_over = moved(int(one[v]), int(steps[v, WIDTHS]), 127, chance)
             if is_over or v in over:
                 self.halve(self.w, one, e, v, int(hashed(self.key, n, 500 + v)))
+            others = self.key ^ 0xFFFFFFFF
+            if e[v] and int(hashed(others, n, v)) >> 8 < abs(int(g[v])):
+                self.decay(v, int(hashed(others, n, 256 + v)))
 
     @staticmethod
-    def halve(w, one, e, v, chance):
+    def multiply(w, one, v, factor, chance):
+        m, by = factor
         for both in w[:, v]:
             chance = following(chance | 1)
-            both[:] = [by_chance(int(b), 1, chance >> 8 + i) for i, b in enumerate(both)]
-        one[v] = by_chance(int(one[v]), 1, chance >> 10)
-        e[v] = min(int(e[v]) + 1, 24)
+            for i in range(2):
+                both[i] = clip(by_chance(m * int(both[i]), by, chance >> 8 * (i + 1)), 127)
+        one[v] = clip(by_chance(m * int(one[v]), by, chance >> 10), 127)
+
+    def halve(self, w, one, e, v, chance):
+        """Where more than 1/64 of a vector's weights are at their limit"""
+        if (abs(w[:, v].astype(int)) == 127).sum() * 64 > 2 * self.layout_.P:
+            self.multiply(w, one, v, (1, 1), chance)
+            e[v] = min(int(e[v]) + 1, 24)
+
+    def decay(self, v, chance):
+        one, e = self.rows["one"], self.rows["e"]
+        self.multiply(self.w, one.copy(), v, (15, 4), chance)
+        n_large = (abs(self.w[:, v].astype(int)) >= 64).sum()
+        if abs(int(one[v])) < 64 and n_large * 1024 <= 2 * self.layout_.P:
+            self.multiply(self.w, one, v, (2, 0), chance)
+            e[v] -= 1
 
     def learn_mean(self, n):
-        share = (2 << 16 if n < 64 else 16 << 16) // (n + 1)
+        share = (2 << 16 if n < 64 else 16 << 16) // (min(n, 32767) + 1)
         one, e = self.rows["one_mean"], self.rows["e_mean"]
         for v, row in enumerate(self.rows):
             by, chances = int(row["e"]) - int(e[v]), []
@@ -545,8 +733,8 @@ class ByteSVMCoreRef(ReferenceCore):
             U = np.array(chances, np.int64)[:, None] >> [0, 16]
             w = np.append(self.w[:, v].astype(np.int64), int(row["one"])) << min(max(by, 0), 8)
             mean = np.append(self.mean[:, v].astype(np.int64), int(one[v]))
-            step = clip((w >> max(-by, 0)) - mean, 4096) * share >> 4
-            mean, is_over = moved(mean, step, 16, U.ravel()[:-1])
+            step = clip((w >> max(-by, 0)) - mean, 4096) * share
+            mean, is_over = moved(mean, step, 1, U.ravel()[:-1])
             self.mean[:, v], one[v] = mean[:-1].reshape(-1, 2), mean[-1]
             if is_over:
                 self.halve(self.mean, one, e, v, chance)
@@ -565,7 +753,8 @@ class ByteSVMCoreRef(ReferenceCore):
         inverse, shift = inverse_root(H + (1 << 20))
         moves = [part * 2954 * inverse >> 31 + shift for part in parts]
         log2 = FIRST_TILT + self.head["tilt"] + moves
-        log2 = np.maximum(log2 - max(log2.max(), FAINTEST), FAINTEST)
+        log2[WIDTHS] = min(log2[WIDTHS], log2[:WIDTHS].max() + 8192)
+        log2 = np.maximum(log2 - log2.max(), FAINTEST)
         self.head["tilt"] = log2 - FIRST_TILT
         self.find_amplitudes()
 
@@ -573,7 +762,8 @@ class ByteSVMCoreRef(ReferenceCore):
 
     def grow(self, n_classes):
         """Lay out anew; directions that there were not are drawn, other weights are zero."""
-        names = ("rows", "scales", "u", "w", *(() if self.mean is None else ("mean",)))
+        names = ("rows", "scales", "u", "w", "slots", "code", "lapses", "lately")
+        names += () if self.mean is None else ("mean",)
         old = {name: getattr(self, name).copy() for name in names}
         counts = self.views["n_per_class"].copy()
         if len(old["rows"]) == 1:
@@ -595,6 +785,7 @@ class ByteSVMCoreRef(ReferenceCore):
         rows = np.repeat(old["rows"], 2)
         rows["one"][0], rows["one_mean"][0] = -rows["one"][0], -rows["one_mean"][0]
         both = {name: old[name] for name in ("w", "mean") if name in old}
-        return {"rows": rows} | {
+        lately = [part for share in old["lately"] for part in (65535 - share, share)]
+        return {"rows": rows, "lately": np.array(lately, "<u2")} | {
             name: np.concatenate([-part, part], axis=1) for name, part in both.items()
         }

@@ -48,8 +48,11 @@ class ReferenceCore:
         """`slot`: the class index; of a regressor the target."""
         status = Status.UNCHANGED
         if weight != 0:
-            if not self.bears(weight):
+            if not 2.0**-40 <= weight <= 2.0**40:
                 return Status.BAD_WEIGHT
+            most = self.heaviest
+            self.n_capped += weight > most
+            weight = min(weight, most)
             with np.errstate(over="ignore", invalid="ignore"):
                 y = slot if self.is_multiclass or self.regresses else 1.0 if slot else -1.0
                 status = self.weighed_step(x, y, weight)
@@ -75,15 +78,15 @@ class ReferenceCore:
     def bound_weights(self, bound):
         self.bounded = bound
 
-    @property
-    def mean_weight_so_far(self):
-        return float(self.views.get("mean_weight", 0.0)) if self.bounded else 0.0
+    most_weight = 0.0
+    n_capped = 0
 
-    def bears(self, weight):
-        """2^-40 to 2^40, and at most 256 times the mean, of the first n samples 2^(80 / n) times"""
-        mean, n = self.mean_weight_so_far, int(self.views["n_per_class"].sum())
-        most = max(256.0, 2.0 ** (80 // max(n, 1))) * mean if mean else np.inf
-        return 2.0**-40 <= weight <= min(2.0**40, most)
+    @property
+    def heaviest(self):
+        """8 times the mean so far, or what `fit` says"""
+        if "mean_weight" not in self.views or not self.bounded:
+            return np.inf
+        return self.most_weight or 8.0 * float(self.views["mean_weight"]) or np.inf
 
     def note_weight(self, weight):
         if "mean_weight" in self.views and self.bounded:
@@ -114,7 +117,6 @@ class ReferenceCore:
                 self.dtype,
                 self.labels.in_slots,
                 weight,
-                self.mean_weight_so_far,
             )
             raise self.explained(error)
         if not self.regresses:

@@ -390,7 +390,7 @@ class KernelStreamSVMCoreRef(KernelCoreRef, ForgettingRef):
             R = np.sqrt(max(off, 0.0))
         else:
             if self.forgets:
-                self.forget(self.error(y, f))
+                self.forget(self.error(y, f, weight))
             cc = float(v["ww"] + v["xi2"])
             d2 = cc - 2 * y * f + square
             if d2 <= R**2:
@@ -455,14 +455,17 @@ class KernelStreamSVMCoreRef(KernelCoreRef, ForgettingRef):
             return Status.CHANGED
         k = self.k(x, v["vectors"])[0]
         if self.forgets:
-            self.forget(self.error(y, k @ (v["share"] * v["sign"])))
+            self.forget(self.error(y, k @ (v["share"] * v["sign"]), weight))
         return self.newton_step(k, y, weight)
 
-    def error(self, y, f):
-        """1 where f is wrong; with balanced classes less of the larger one, by its weight."""
+    def error(self, y, f, weight):
+        """1 where f is wrong; less of what weighs less than a sample held, and with balanced
+        classes less of the larger one, by its weight."""
         if not y * f <= 0:
             return 0.0
-        return min(self.class_weight(y) / self.class_weight(-y), 1.0) if self.balanced else 1.0
+        if self.balanced:
+            return min(self.class_weight(y) / self.class_weight(-y), 1.0)
+        return weight / max(weight, *self.views["weight"][: int(self.views["n_held"])])
 
     def start(self):
         """A = K, and a step for each vector."""

@@ -89,16 +89,9 @@ ESVM_STATIC int32_t ByteSVM_share(char *self, int slot) {
 #if DBL_MANT_DIG == 53 && !defined(ESVM_INTEGERS) && !defined(ESVM_DECIDES)
 #define ByteSVM_mean_weight ((double *)(self + ByteSVM_AT_mean_weight))
 
-ESVM_STATIC int ByteSVM_bears(char *self, double weight) {
-    double most;
-    int64_t doubled, n;
-    if (!(core_LEAST_WEIGHT <= weight && weight <= core_LARGEST_WEIGHT)) return 0;
-    if (!ByteSVM_HAS_mean_weight) return 1;
-    most = ByteSVM_mean_weight[0];
-    if (most == 0.0 || weight <= core_MOST_TIMES * most) return 1;
-    n = ByteSVM_n_learned(self);
-    for (doubled = core_FIRST_BITS / (n > 1 ? n : 1); doubled; doubled--) most *= 2.0;
-    return weight <= most;
+ESVM_STATIC double ByteSVM_capped(char *self, double weight) {
+    double most = ByteSVM_HAS_mean_weight ? core_MOST_TIMES * ByteSVM_mean_weight[0] : 0.0;
+    return most == 0.0 || weight <= most ? weight : most;
 }
 
 ESVM_STATIC void ByteSVM_note_weight(char *self, double weight) {
@@ -123,7 +116,8 @@ ESVM_STATIC ByteSVM_Status ByteSVM_weighed_step(char *self, const void *x, doubl
 
 ESVM_STATIC ByteSVM_Status ByteSVM_learn_weighed(char *self, const void *x, int slot, double weight) {
     ByteSVM_Status status;
-    if (!ByteSVM_bears(self, weight)) return (ByteSVM_Status)ESVM_BAD_WEIGHT;
+    if (!(core_LEAST_WEIGHT <= weight && weight <= core_LARGEST_WEIGHT)) return (ByteSVM_Status)ESVM_BAD_WEIGHT;
+    weight = ByteSVM_capped(self, weight);
     status = ByteSVM_weighed_step(self, x, ByteSVM_several ? slot : 2 * slot - 1, weight);
     if (status > (ByteSVM_Status)ESVM_CHANGED) return status;
     if (ByteSVM_HAS_mean_weight && weight != ByteSVM_mean_weight[0]) ByteSVM_note_weight(self, weight);

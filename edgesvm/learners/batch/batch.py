@@ -229,8 +229,7 @@ class StoreSVM(SmoLearner):
         )
         self._refuse_beyond(found.n_learned)
         self._forget(source.n_features)
-        for chunk in source.chunks(dtype=self._dtype):
-            self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
+        self._learn_chunks(source, found)
 
     @exclusive
     def partial_fit(

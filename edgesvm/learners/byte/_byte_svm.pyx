@@ -25,7 +25,8 @@ cdef extern from "byte.h" nogil:
     ctypedef struct byte_shape:
         int32_t n_features, n_kept, n_classes, n_vectors, n_directions
         int32_t has_mean, is_common, learns_directions, counts
-        int32_t at_counts, at_scale, at_u, at_w, at_mean
+        int32_t replays, is_balanced, n_slots, slot_bytes
+        int32_t at_counts, at_shares, at_scale, at_u, at_w, at_mean, at_code, at_slots
         uint32_t key
         int32_t angle[4]
         int32_t angle_shift
@@ -41,7 +42,8 @@ cdef extern from "byte.h" nogil:
 
     void byte_lay_out(
         byte_shape *s, int32_t n_bytes, int32_t n_features, int32_t n_classes, int32_t is_common,
-        int32_t learns_directions, int32_t counts, uint32_t key) noexcept
+        int32_t learns_directions, int32_t counts, int32_t replays, int32_t is_balanced,
+        uint32_t key) noexcept
     void byte_reset(const byte_shape *s, char *model) noexcept
     void byte_grow(
         const byte_shape *s, const byte_shape *before, char *model,
@@ -66,11 +68,14 @@ cdef class ByteSVMCore(LearnerCore):
     cdef char *model
     cdef int8_t *z
     cdef readonly bint grows        # whether classes that were not planned are added
-    cdef int32_t n_bytes, is_common, learns_directions
+    cdef int32_t n_bytes, is_common, learns_directions, replays, is_balanced
     cdef int most_classes           # that leave directions
     cdef uint32_t key
 
-    def __init__(self, *common, n_classes, most_classes, is_common, learns_directions, seed):
+    def __init__(
+        self, *common, n_classes, most_classes, is_common, learns_directions, replays,
+        is_balanced, seed,
+    ):
         cdef uint64_t state = seed
         super().__init__(*common)
         self.grows = n_classes == 0
@@ -79,6 +84,7 @@ cdef class ByteSVMCore(LearnerCore):
         self.z = <int8_t *> self.array("coded")
         self.n_bytes = len(self.views["model"])
         self.is_common, self.learns_directions = is_common, learns_directions
+        self.replays, self.is_balanced = replays, is_balanced
         self.key = <uint32_t> splitmix64(&state)
         self.most_classes = most_classes
         n_laid_out = byte_head_of(self.model).n_classes
@@ -94,7 +100,7 @@ cdef class ByteSVMCore(LearnerCore):
     cdef void lay_out(self, int n_classes) noexcept nogil:
         byte_lay_out(
             &self.shape, self.n_bytes, self.n_features, n_classes, self.is_common,
-            self.learns_directions, self.grows, self.key)
+            self.learns_directions, self.grows, self.replays, self.is_balanced, self.key)
         if self.grows:
             self.n_classes = self.shape.n_classes
             if self.shape.counts:

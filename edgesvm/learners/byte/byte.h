@@ -10,7 +10,7 @@
  * and a sample of class y moves, all roundings by chance (floor(. + U), U of 16 bits from a hash of sample and place),
  *
  *     g_v  = [y = v] - sigma(logit_v), 0 if |g_v| < .05        G_v += g_v^2 mean f^2
- *     w_v += 1.5 / sqrt(2 P) g_v f / sqrt(G_v)                  AdaGrad; at |w| > 127: w / 2, e + 1
+ *     w_v += 1.5 / sqrt(2 P) g_v f / sqrt(G_v)                  AdaGrad; where 1/64 of them meet 127: w / 2, e + 1
  *     e_p  = sum_v g_v (w_s c - w_c s)                          H += mean e^2 |z|^2 / D
  *     u_p += .7 / sqrt(D) e_p z / sqrt(H)
  *
@@ -42,7 +42,18 @@ enum {
     BYTE_LEAST_STEP = 9, /* Q16: a step below 1/64 of a weight's unit, of which rounding would be most, is none */
     BYTE_ALWAYS = 64,    /* samples that each enter the mean; then every 8th */
     BYTE_LATELY = 1000,  /* samples that a share of errors is about */
-    BYTE_STEEPEST = 24   /* largest exponent of a unit */
+    BYTE_STEEPEST = 24,  /* largest exponent of a unit */
+    BYTE_HORIZON = 32767, /* samples that the mean is about */
+    BYTE_FEW_OVER = 64,  /* a vector is halved where more than 1/64 of its weights meet their limit */
+    BYTE_FEW_LARGE = 1024, /* and doubled where no more than 1/1024 of them are at half of it */
+    BYTE_MOST_STEPS = 8, /* of one sample with a large weight */
+    BYTE_FINE_DEAD = 300, /* .009: where two classes shall count alike */
+    BYTE_RECENT = 256,   /* steps that the share of a class is about */
+    BYTE_SETTLED = 5000, /* samples after which directions move less */
+    BYTE_MOST_KEPT = 1024, /* samples of all classes together */
+    BYTE_FIRST = 150,    /* samples, and of a class BYTE_FEW, after each of which two kept ones are learned again */
+    BYTE_FEW = 16,
+    BYTE_KEPT_UNIT = 13  /* of z, in a kept sample */
 };
 
 /* What follows from the parameters and the number of classes; constant in an exported model. */
@@ -52,7 +63,9 @@ typedef struct {
     int32_t is_common;  /* whether all features have one scale, and mean 0 */
     int32_t learns_directions;
     int32_t counts;     /* whether samples are counted in the model, by class */
-    int32_t at_counts, at_scale, at_u, at_w, at_mean; /* bytes of the model */
+    int32_t replays, is_balanced; /* whether the shares of classes are made up for; whether they shall be equal */
+    int32_t n_slots, slot_bytes;    /* samples of a class that are kept, and bytes of one */
+    int32_t at_counts, at_shares, at_scale, at_u, at_w, at_mean, at_code, at_slots; /* bytes of the model */
     uint32_t key;
     int32_t angle[BYTE_WIDTHS];  /* of u.z >> angle_shift, 65536 to a turn */
     int32_t angle_shift;
@@ -82,6 +95,11 @@ typedef struct { /* of a feature: mean and deviation are m and s times 2^e; s is
     uint8_t m[3];
 } byte_scale;
 
+typedef struct { /* of a model that replays; shares are Q16 */
+    uint16_t lapses[3]; /* errors lately: of the weights and of both over 4,096 samples, of the weights over 16,384 */
+    uint16_t lately[];  /* of the steps, by class; of two classes the second's */
+} byte_shares;
+
 /* -- numbers ------------------------------------------------------------------------------------ */
 
 static inline uint32_t byte_mix(uint32_t h) { /* lowbias32, Wellons 2018 */
@@ -99,6 +117,8 @@ static inline uint32_t byte_next(uint32_t s) { /* xorshift, Marsaglia 2003 */
     s ^= s >> 17;
     return s ^ s << 5;
 }
+
+static inline uint32_t byte_below(uint32_t chance, uint32_t n) { return (uint32_t)((uint64_t)chance * n >> 32); }
 
 static inline int32_t byte_clip(int32_t v, int32_t most) { return v > most ? most : v < -most ? -most : v; }
 
@@ -173,15 +193,24 @@ static int32_t byte_common(int32_t a, int32_t b) {
     return a;
 }
 
+/* Samples of a class that `left` bytes keep, each of half a byte a feature: an eighth of the bytes below 8 KiB, else a
+ * quarter; at most 1,024 of all classes, and fewer than two are none. */
+static inline int32_t byte_find_slots(int32_t left, int32_t slot_bytes, int32_t n_classes) {
+    int32_t n = left / (left < 8192 ? 8 : 4) / (slot_bytes * n_classes);
+    if (n > BYTE_MOST_KEPT / n_classes) n = BYTE_MOST_KEPT / n_classes;
+    return n < 2 ? 0 : n;
+}
+
 /* The layout of n_bytes for this many classes: head, rows, counts of samples if there are more than two classes and
- * they are counted here, scales, u, w, the mean of w. The mean is kept where 40 directions are left beside it (with several vectors 300). */
+ * they are counted here, shares, scales, u, w, the mean of w, the scales of kept samples, and these. The mean is kept
+ * where 40 directions are left beside it (with several vectors 300). */
 static inline void byte_lay_out(
     byte_shape *s, int32_t n_bytes, int32_t n_features, int32_t n_classes, int32_t is_common, int32_t learns_directions,
-    int32_t counts, uint32_t key) {
+    int32_t counts, int32_t replays, int32_t is_balanced, uint32_t key) {
     /* of widths .1, .5, 2.2 and 10 with one feature: 3.2 sqrt(2 w) / 127 is an entry of 1, in turns of z = 1, Q24 */
     static const int32_t angle[BYTE_WIDTHS] = {940, 2102, 4410, 9403};
     static const int32_t move[BYTE_WIDTHS] = {127223, 56896, 27124, 12722}; /* .7 / 32 of it, Q16 */
-    int32_t left, each, root, k;
+    int32_t left, each, root, k, of_scales = (int32_t)sizeof(byte_scale) * (is_common ? 1 : n_features);
     s->n_features = n_features;
     s->n_kept = n_features < BYTE_KEPT ? n_features : BYTE_KEPT;
     s->n_classes = n_classes;
@@ -191,15 +220,23 @@ static inline void byte_lay_out(
     s->key = key;
     s->at_counts = (int32_t)sizeof(byte_head) + s->n_vectors * (int32_t)sizeof(byte_row);
     s->counts = counts && n_classes > 2;
-    s->at_scale = s->at_counts + (s->counts ? 8 * n_classes : 0);
-    s->at_u = s->at_scale + (int32_t)sizeof(byte_scale) * (is_common ? 1 : n_features);
+    s->replays = replays;
+    s->is_balanced = is_balanced;
+    s->at_shares = s->at_counts + (s->counts ? 8 * n_classes : 0);
+    s->at_scale = s->at_shares + (replays ? (int32_t)sizeof(byte_shares) + 2 * s->n_vectors : 0);
+    s->at_u = s->at_scale + of_scales;
     left = n_bytes > s->at_u ? n_bytes - s->at_u : 0;
+    s->slot_bytes = (n_features + 1) / 2;
+    s->n_slots = replays && left > of_scales ? byte_find_slots(left - of_scales, s->slot_bytes, n_classes) : 0;
+    if (s->n_slots) left -= of_scales + s->n_slots * s->slot_bytes * n_classes;
     each = s->n_kept + 2 * s->n_vectors;
     s->n_directions = left / (each + 2 * s->n_vectors);
     s->has_mean = s->n_directions >= (s->n_vectors == 1 ? 40 : 300);
     if (!s->has_mean) s->n_directions = left / each;
     s->at_w = s->at_u + s->n_directions * s->n_kept;
     s->at_mean = s->at_w + s->n_directions * 2 * s->n_vectors;
+    s->at_code = s->at_mean + (s->has_mean ? s->at_mean - s->at_w : 0);
+    s->at_slots = s->at_code + (s->n_slots ? of_scales : 0);
 
     s->angle_shift = s->n_kept > 4 ? 2 : s->n_kept > 2 ? 1 : 0; /* u.z has 16 bits then */
     root = (int32_t)byte_root((uint32_t)s->n_kept << 16); /* Q8 */
@@ -219,6 +256,9 @@ static inline void byte_lay_out(
 
 static inline byte_head *byte_head_of(char *model) { return (byte_head *)model; }
 static inline byte_row *byte_rows_of(char *model) { return (byte_row *)(model + sizeof(byte_head)); }
+static inline byte_shares *byte_shares_of(const byte_shape *s, char *model) {
+    return (byte_shares *)(model + s->at_shares);
+}
 
 /* -- the scale ----------------------------------------------------------------------------------- */
 
@@ -280,18 +320,19 @@ static int byte_all_finite(const byte_shape *s, const float *x) {
     return 1;
 }
 
+/* A value in the units of a feature, less its mean, as z */
+static inline int8_t byte_code(const byte_scale *f, int32_t v) {
+    if (!f->s) return 0;
+    v = byte_clip(v, 4 * f->s);
+    return (int8_t)byte_clip((64 * v + (v > 0 ? f->s : -f->s)) / (2 * f->s), 127);
+}
+
 /* z of a sample */
 static void byte_scale_sample(const byte_shape *s, const char *model, const float *x, int8_t *z) {
     const byte_scale *f = (const byte_scale *)(model + s->at_scale);
     int32_t d;
     for (d = 0; d < s->n_features; d++) {
-        int32_t v;
-        if (f->s) {
-            v = byte_clip(byte_units(x[d], f->e) - byte_mean_of(f), 4 * f->s);
-            z[d] = (int8_t)byte_clip((64 * v + (v > 0 ? f->s : -f->s)) / (2 * f->s), 127);
-        } else {
-            z[d] = 0;
-        }
+        z[d] = byte_code(f, byte_units(x[d], f->e) - byte_mean_of(f));
         if (!s->is_common) f++;
     }
 }
@@ -384,7 +425,8 @@ static void byte_learn_scale(const byte_shape *s, char *model, const float *x, u
 
 /* -- amplitudes ---------------------------------------------------------------------------------- */
 
-enum { BYTE_FAINTEST = -27206 }; /* of an amplitude, log2 Q12: 1 / 100 */
+enum { BYTE_FAINTEST = -27206, BYTE_MOST_OF_ONE = 8192 }; /* log2 Q12: an amplitude's least, 1 / 100 of the largest; 1's
+                                                           * most, 4 times the largest of the others */
 
 static inline int32_t byte_first_tilt(int k) { return k < BYTE_WIDTHS ? -4096 * k : 0; } /* each width half of the one before */
 
@@ -401,7 +443,7 @@ static void byte_find_amplitudes(byte_head *head) {
 
 /* parts: what each width, and 1, has in the logits, times the slopes; Q10 */
 static void byte_learn_amplitudes(byte_head *head, const int64_t *parts) {
-    int32_t tilt[BYTE_WIDTHS + 1], most = BYTE_FAINTEST;
+    int32_t tilt[BYTE_WIDTHS + 1], most = INT32_MIN;
     uint64_t H = head->H_amplitudes;
     uint32_t inverse;
     int k, shift;
@@ -415,6 +457,7 @@ static void byte_learn_amplitudes(byte_head *head, const int64_t *parts) {
     for (k = 0; k <= BYTE_WIDTHS; k++) { /* .5 part / sqrt(1 + H), as log2 Q12: 2954 */
         int64_t part = byte_clip_wide(parts[k], 1048576) * 2954 * (int64_t)inverse;
         tilt[k] = head->tilt[k] + (int32_t)(part >> (31 + shift));
+        if (k == BYTE_WIDTHS && tilt[k] > most + BYTE_MOST_OF_ONE) tilt[k] = most + BYTE_MOST_OF_ONE;
         if (byte_first_tilt(k) + tilt[k] > most) most = byte_first_tilt(k) + tilt[k];
     }
     for (k = 0; k <= BYTE_WIDTHS; k++) { /* the largest is 1 here */
@@ -475,6 +518,7 @@ typedef struct {
     int32_t step[BYTE_MOST_VECTORS][BYTE_WIDTHS + 1]; /* of a weight by f, Q16 */
     uint8_t is_over[BYTE_MOST_VECTORS];          /* whether a weight met its limit */
     int32_t e;                                   /* the largest of those that step; -1: none does */
+    int32_t rate;                                /* of the directions, Q8; 0: they stay */
     int64_t parts[BYTE_WIDTHS + 1];
 } byte_step;
 
@@ -598,6 +642,7 @@ static void byte_decide(const byte_shape *s, char *model, const float *x, int8_t
 static void byte_find_step(
     const byte_shape *s, char *model, byte_sums *R, const int32_t *logit, int y, int32_t weight, uint32_t n,
     byte_step *t) {
+    int32_t dead = s->replays && s->is_balanced && s->n_vectors == 1 ? BYTE_FINE_DEAD : BYTE_DEAD;
     const byte_head *head = byte_head_of(model);
     byte_row *row = byte_rows_of(model);
     uint64_t square = 0; /* mean of f^2, Q24 */
@@ -612,7 +657,7 @@ static void byte_find_step(
         int32_t is_its = s->n_vectors == 1 ? y : y == v, g = (is_its << 15) - byte_sigma(logit[v]);
         uint64_t more;
         uint32_t inverse;
-        if (g < BYTE_DEAD && g > -BYTE_DEAD) continue;
+        if (g < dead && g > -dead) continue;
         g = (int32_t)((int64_t)g * weight >> 8);
         if (!g) continue;
         t->slope[v] = g;
@@ -672,17 +717,44 @@ static inline void byte_move_directions(
         }
 }
 
-/* Halve a vector of weights; its unit doubles. */
-static void byte_halve(const byte_shape *s, int8_t *w, int8_t *one, uint8_t *e, int v, uint32_t chance) {
+/* How many weights of a vector are at least `size` */
+static int32_t byte_count_large(const byte_shape *s, const int8_t *w, int v, int size) {
+    int32_t p, i, n = 0;
+    for (p = 0; p < s->n_directions; p++)
+        for (i = 0; i < 2; i++) {
+            int at = w[(p * s->n_vectors + v) * 2 + i];
+            n += at >= size || at <= -size;
+        }
+    return n;
+}
+
+/* Multiply a vector of weights by m / 2^by, by chance. */
+static void byte_multiply(const byte_shape *s, int8_t *w, int8_t *one, int v, int m, int by, uint32_t chance) {
     int32_t p, V = s->n_vectors;
     for (p = 0; p < s->n_directions; p++) {
         int8_t *both = w + (p * V + v) * 2;
         chance = byte_next(chance | 1);
-        both[0] = (int8_t)byte_by_chance(both[0], 1, chance >> 8);
-        both[1] = (int8_t)byte_by_chance(both[1], 1, chance >> 9);
+        both[0] = (int8_t)byte_clip(byte_by_chance(m * both[0], by, chance >> 8), 127);
+        both[1] = (int8_t)byte_clip(byte_by_chance(m * both[1], by, chance >> 16), 127);
     }
-    *one = (int8_t)byte_by_chance(*one, 1, chance >> 10);
+    *one = (int8_t)byte_clip(byte_by_chance(m * *one, by, chance >> 10), 127);
+}
+
+/* Halve a vector of which more than a few weights are at their limit; its unit doubles. */
+static void byte_halve(const byte_shape *s, int8_t *w, int8_t *one, uint8_t *e, int v, uint32_t chance) {
+    if (byte_count_large(s, w, v, 127) * BYTE_FEW_OVER <= 2 * s->n_directions) return;
+    byte_multiply(s, w, one, v, 1, 1, chance);
     if (*e < BYTE_STEEPEST) *e = (uint8_t)(*e + 1);
+}
+
+/* Let a vector of weights lose a sixteenth: once in 512 steps of slope 1. Where that leaves few large ones, it doubles,
+ * and its unit is halved. */
+static void byte_decay(const byte_shape *s, int8_t *w, int8_t *one, uint8_t *e, int v, uint32_t chance) {
+    int8_t same = *one;
+    byte_multiply(s, w, &same, v, 15, 4, chance);
+    if (*one >= 64 || *one <= -64 || byte_count_large(s, w, v, 64) * BYTE_FEW_LARGE > 2 * s->n_directions) return;
+    byte_multiply(s, w, one, v, 2, 0, chance);
+    *e = (uint8_t)(*e - 1);
 }
 
 EDGESVM_CLONES
@@ -700,7 +772,7 @@ static uint64_t byte_move_all(
         byte_find_features(s, model, z, p, in_block, &b);
         for (l = 0; l < in_block; l++) chance[l] = byte_hash(s->key, n, 1000 + (uint32_t)(p + l)) | 1;
         byte_move_weights(s, w, &b, p, in_block, t, chance, e);
-        if (!s->learns_directions) continue;
+        if (!t->rate) continue;
         squares += byte_find_moves(byte_head_of(model), t->e, by, in_block, e, move);
         byte_move_directions(s, u, &b, p, in_block, move, chance);
     }
@@ -718,7 +790,8 @@ static void byte_take_step(
         uint32_t inverse = byte_inverse_root(head->H_directions, &shift);
         for (k = 0; k < BYTE_WIDTHS; k++) {
             int64_t rate = (int64_t)s->move[k] * inverse; /* Q16, 2^-(31 + shift) */
-            by[k] = (int32_t)byte_clip_wide(19 + shift >= 0 ? rate >> (19 + shift) : rate, 16777216);
+            rate = byte_clip_wide(19 + shift >= 0 ? rate >> (19 + shift) : rate, 16777216);
+            by[k] = (int32_t)(rate * t->rate >> 8);
         }
     }
     squares = byte_move_all(s, model, z, n, t, by, seen);
@@ -728,14 +801,20 @@ static void byte_take_step(
     if (!((head->H_directions + squares) >> 62)) head->H_directions += squares;
     for (v = 0; v < s->n_vectors; v++, row++) {
         if (!t->slope[v]) continue;
-        t->is_over[v] |= (uint8_t)byte_move(&row->one, t->step[v][BYTE_WIDTHS], 127, byte_hash(s->key, n, 300 + (uint32_t)v));
+        t->is_over[v] |= (uint8_t)byte_move(
+            &row->one, t->step[v][BYTE_WIDTHS], 127, byte_hash(s->key, n, 300 + (uint32_t)v));
         if (t->is_over[v])
             byte_halve(s, (int8_t *)model + s->at_w, &row->one, &row->e, v, byte_hash(s->key, n, 500 + (uint32_t)v));
+        d = t->slope[v] < 0 ? -t->slope[v] : t->slope[v];
+        if (row->e && byte_hash(~s->key, n, (uint32_t)v) >> 8 < (uint32_t)d)
+            byte_decay(
+                s, (int8_t *)model + s->at_w, &row->one, &row->e, v,
+                byte_hash(~s->key, n, 256 + (uint32_t)v));
     }
     byte_learn_amplitudes(head, t->parts);
 }
 
-/* The mean of the weights, in which sample n weighs n */
+/* The mean of the weights, in which sample n weighs n; of about the last 32,768 */
 EDGESVM_CLONES
 static void byte_learn_mean(const byte_shape *s, char *model, uint32_t n) {
     const int8_t *w = (const int8_t *)model + s->at_w;
@@ -743,7 +822,7 @@ static void byte_learn_mean(const byte_shape *s, char *model, uint32_t n) {
     byte_row *row = byte_rows_of(model);
     int32_t share, V = s->n_vectors, v, p, i, l, n_here;
     if (n >= BYTE_ALWAYS && n % 8) return;
-    share = (int32_t)((n < BYTE_ALWAYS ? 131072u : 1048576u) / (n + 1));
+    share = (int32_t)((n < BYTE_ALWAYS ? 131072u : 1048576u) / ((n < BYTE_HORIZON ? n : BYTE_HORIZON) + 1));
     for (v = 0; v < V; v += n_here, row += n_here) {
         int32_t by[3][BYTE_MEANS] = {{0}}; /* a weight is multiplied, shifted to the right, followed by a share */
         uint32_t chance[BYTE_MEANS] = {0};
@@ -764,38 +843,249 @@ static void byte_learn_mean(const byte_shape *s, char *model, uint32_t n) {
                 for (i = 0; i < 2; i++) {
                     int32_t at = (p * V + v + l) * 2 + i;
                     int32_t off = byte_clip((w[at] * up >> down) - mean[at], 4096);
-                    is_over[l] |= byte_move(mean + at, off * share >> 4, 16, i ? chance[l] >> 16 : chance[l]);
+                    is_over[l] |= byte_move(mean + at, off * share, 1, i ? chance[l] >> 16 : chance[l]);
                 }
             }
             chance[l] = byte_next(chance[l]);
             i = byte_clip((row[l].one * up >> down) - row[l].one_mean, 4096);
-            is_over[l] |= byte_move(&row[l].one_mean, i * share >> 4, 16, chance[l]);
+            is_over[l] |= byte_move(&row[l].one_mean, i * share, 1, chance[l]);
             if (is_over[l]) byte_halve(s, mean, &row[l].one_mean, &row[l].e_mean, v + l, chance[l]);
         }
     }
 }
 
-static void byte_note_lapse(uint16_t *share, int is_wrong, uint32_t n) {
-    int32_t k = (int32_t)(n < BYTE_LATELY ? n : BYTE_LATELY);
-    *share = (uint16_t)(*share + ((is_wrong ? 65535 : 0) - *share) / k);
+/* A share over the last n times, Q16, after one more */
+static uint16_t byte_share_after(uint32_t share, int is_so, uint32_t n, uint32_t chance) {
+    return (uint16_t)((share * (n - 1) + (is_so ? 65535u : 0) + byte_below(chance, n)) / n);
+}
+
+static inline uint32_t byte_least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* The weights were wrong on the n-th sample, or both together. */
+static void byte_note_lapses(const byte_shape *s, char *model, int last, int both, uint32_t n) {
+    uint16_t *share = byte_head_of(model)->lapses, *longer = byte_shares_of(s, model)->lapses;
+    uint32_t chance = byte_hash(s->key, n, 11);
+    share[0] = byte_share_after(share[0], last, byte_least(n, BYTE_LATELY), chance);
+    share[1] = byte_share_after(share[1], both, byte_least(n, BYTE_LATELY), chance);
+    if (!s->replays) return;
+    longer[0] = byte_share_after(longer[0], last, byte_least(n, 4096), chance);
+    longer[1] = byte_share_after(longer[1], both, byte_least(n, 4096), chance);
+    longer[2] = byte_share_after(longer[2], last, byte_least(n, 16384), chance);
+}
+
+/* How far directions move, Q8: by 5000 / n, or more where errors say that the stream moves: the weights' beside those
+ * of both, or lately beside before. */
+static int32_t byte_rate(const byte_shape *s, char *model, uint32_t n) {
+    const uint16_t *share = byte_head_of(model)->lapses, *longer = byte_shares_of(s, model)->lapses;
+    int32_t rate = 256, moved;
+    if (!s->learns_directions) return 0;
+    if (!s->replays || n <= BYTE_SETTLED) return rate;
+    rate = (int32_t)((uint32_t)BYTE_SETTLED * 256 / n);
+    moved = (int32_t)((uint32_t)5120 * longer[1] / (longer[0] + (uint32_t)1)) - 5376; /* 20 (B / L - 1.05) */
+    if (moved > rate) rate = moved;
+    moved = (int32_t)((uint32_t)2560 * share[0] / (longer[2] + (uint32_t)1)) - 2816; /* 10 (S / M - 1.1) */
+    if (moved > rate) rate = moved;
+    return rate > 256 ? 256 : rate < 5 ? 0 : rate;
+}
+
+/* -- the shares of classes ------------------------------------------------------------------------ */
+
+/* ln v, Q10, of v > 0 */
+static int32_t byte_log(uint32_t v) {
+    int32_t e = 0, b;
+    for (b = 16; b; b >>= 1)
+        if (v >> (e + b)) e += b;
+    return (e * 1024 + (int32_t)(e > 10 ? v >> (e - 10) : v << (10 - e)) - 1024) * 710 >> 10;
+}
+
+static inline uint32_t byte_lately(const byte_shape *s, char *model, int c) {
+    const uint16_t *lately = byte_shares_of(s, model)->lately;
+    return s->n_vectors > 1 ? lately[c] : c ? lately[0] : 65535u - lately[0];
+}
+
+static void byte_note_class(const byte_shape *s, char *model, int y, uint32_t n, uint32_t chance) {
+    uint16_t *lately = byte_shares_of(s, model)->lately;
+    int v;
+    for (v = 0; v < s->n_vectors; v++)
+        lately[v] = byte_share_after(lately[v], s->n_vectors == 1 ? y : y == v, byte_least(n, BYTE_RECENT), chance);
+}
+
+/* ln of how much more frequent a class was lately than in all samples, Q10 */
+static int32_t byte_lead(const byte_shape *s, char *model, int c, uint32_t n, const int64_t *n_per_class) {
+    uint32_t of = (uint32_t)n_per_class[c];
+    return byte_log(byte_lately(s, model, c) | 63) - 11357 + byte_log(n) - byte_log(of ? of : 1); /* ln 2^16 */
+}
+
+/* The same beside what the class shall count: its share, where the lead is small none, or that of all classes */
+static int32_t byte_excess(
+    const byte_shape *s, char *model, int c, int n_classes, uint32_t n, const int64_t *n_per_class) {
+    int32_t more = byte_lead(s, model, c, n, n_per_class);
+    if (s->is_balanced) more = byte_log(byte_lately(s, model, c) | 63) - 11357 + byte_log((uint32_t)n_classes);
+    more = byte_clip(more, 4096);
+    return s->is_balanced || more > 512 || more < -512 ? more : 0;
+}
+
+/* Weights of a class that was frequent lately move less up, and more down. */
+static void byte_add_excess(
+    const byte_shape *s, char *model, int32_t *logit, uint32_t n, const int64_t *n_per_class) {
+    int v, n_classes = 0;
+    for (v = 0; v < s->n_classes; v++) n_classes += n_per_class[v] > 0;
+    if (!n_classes) return;
+    if (s->n_vectors == 1)
+        logit[0] += byte_excess(s, model, 1, n_classes, n, n_per_class)
+            - byte_excess(s, model, 0, n_classes, n, n_per_class);
+    else
+        for (v = 0; v < s->n_vectors; v++)
+            if (n_per_class[v]) logit[v] += byte_excess(s, model, v, n_classes, n, n_per_class);
+}
+
+/* -- kept samples: half a byte a feature ---------------------------------------------------------- */
+
+static inline int32_t byte_kept(const uint8_t *slot, int32_t d) {
+    return ((slot[d >> 1] >> (d & 1) * 4 & 15) - 8) * BYTE_KEPT_UNIT;
+}
+
+static inline void byte_keep(uint8_t *slot, int32_t d, int32_t z) {
+    int by = (d & 1) * 4, v = (int)byte_clip((z + (z < 0 ? -6 : 6)) / BYTE_KEPT_UNIT, 7) + 8;
+    slot[d >> 1] = (uint8_t)((slot[d >> 1] & 240 >> by) | v << by);
+}
+
+static inline uint8_t *byte_slot(const byte_shape *s, char *model, uint32_t i, int c) {
+    return (uint8_t *)model + s->at_slots + ((int32_t)i * s->n_classes + c) * s->slot_bytes;
+}
+
+/* m 2^by rounded, at most 2^29 */
+static int32_t byte_shifted(int32_t m, int by) {
+    int32_t most = by > 29 ? 0 : (int32_t)536870912 >> (by > 0 ? by : 0);
+    if (m > most || m < -most) return m > 0 ? 536870912 : -536870912;
+    if (by >= 0) return m * ((int32_t)1 << (by > 29 ? 0 : by));
+    return by < -30 ? 0 : (m + ((int32_t)1 << (-by - 1))) >> -by;
+}
+
+/* z by the scale `to` of what was kept by the scale `from` */
+static inline int8_t byte_z_of_kept(const byte_scale *from, const byte_scale *to, int32_t kept) {
+    int32_t m = byte_mean_of(from) * 32 + kept * from->s;
+    return byte_code(to, byte_shifted(m, from->e - 5 - to->e) - byte_mean_of(to));
+}
+
+/* Kept samples have scales of their own, which become today's where n is a power of two. */
+static void byte_keep_again(const byte_shape *s, char *model, uint32_t n) {
+    const byte_scale *to = (const byte_scale *)(model + s->at_scale);
+    byte_scale *from = (byte_scale *)(model + s->at_code);
+    int32_t d, i;
+    if (n & (n - 1)) return;
+    for (d = 0; d < s->n_features; d++) {
+        for (i = 0; i < s->n_slots * s->n_classes; i++) {
+            uint8_t *slot = (uint8_t *)model + s->at_slots + i * s->slot_bytes;
+            byte_keep(slot, d, byte_z_of_kept(from, to, byte_kept(slot, d)));
+        }
+        if (!s->is_common || d == s->n_features - 1) *from++ = *to++;
+    }
+}
+
+/* Keep the n-th sample, of class y, in a slot by chance, such that the slots are a fair sample of the class. */
+static void byte_keep_sample(
+    const byte_shape *s, char *model, const float *x, int y, uint32_t n, const int64_t *n_per_class) {
+    const byte_scale *f = (const byte_scale *)(model + s->at_code);
+    uint32_t m = (uint32_t)n_per_class[y] + 1, Q = (uint32_t)s->n_slots;
+    uint32_t i = m <= Q ? m - 1 : byte_below(byte_hash(s->key, n, 23), m);
+    int32_t d;
+    byte_keep_again(s, model, n);
+    if (i >= Q) return;
+    for (d = 0; d < s->n_features; d++) {
+        byte_keep(byte_slot(s, model, i, y), d, byte_code(f, byte_units(x[d], f->e) - byte_mean_of(f)));
+        if (!s->is_common) f++;
+    }
+}
+
+/* z of the i-th kept sample of class c */
+static void byte_recall(const byte_shape *s, char *model, uint32_t i, int c, int8_t *z) {
+    const byte_scale *from = (const byte_scale *)(model + s->at_code), *to = (const byte_scale *)(model + s->at_scale);
+    const uint8_t *slot = byte_slot(s, model, i, c);
+    int32_t d;
+    for (d = 0; d < s->n_features; d++) {
+        z[d] = byte_z_of_kept(from, to, byte_kept(slot, d));
+        if (!s->is_common) from++, to++;
+    }
+}
+
+static inline uint32_t byte_n_of(const int64_t *n_per_class, int c, int y) { /* samples, that of class y included */
+    return (uint32_t)n_per_class[c] + (c == y);
+}
+
+/* The class of a kept sample to learn again after one of class y: at first any by its share, later one that is less
+ * than half as frequent lately as in all; -1: none */
+static int byte_class_to_recall(
+    const byte_shape *s, char *model, int y, int is_first, uint32_t n, uint32_t chance, const int64_t *n_per_class) {
+    int K = s->n_classes, k, c = 0;
+    uint32_t i = byte_below(chance, is_first ? n : (uint32_t)K);
+    if (is_first) {
+        for (; c < K - 1 && i >= byte_n_of(n_per_class, c, y); c++) i -= byte_n_of(n_per_class, c, y);
+        return c;
+    }
+    c = (int)i;
+    for (k = 0; k < K && (c == y || !n_per_class[c]); k++) c = c + 1 < K ? c + 1 : 0;
+    return k < K && byte_lead(s, model, c, n, n_per_class) < -710 ? c : -1; /* ln 2 */
+}
+
+/* -- learning -------------------------------------------------------------------------------------- */
+
+typedef struct { /* what a sample makes of the weights */
+    byte_sums R[BYTE_MOST_VECTORS];
+    int32_t last[BYTE_MOST_VECTORS], both[BYTE_MOST_VECTORS];
+    byte_seen seen[BYTE_MOST_SEEN];
+} byte_view;
+
+/* One step, by the logits of the last weights; `chance` tells the steps of the n-th sample apart. */
+static void byte_step_by(
+    const byte_shape *s, char *model, const int8_t *z, byte_view *of, int y, int32_t weight, int32_t rate,
+    uint32_t chance, uint32_t n, const int64_t *n_per_class) {
+    byte_step step;
+    if (s->replays) byte_add_excess(s, model, of->last, n, n_per_class);
+    byte_find_step(s, model, of->R, of->last, y, weight, chance, &step);
+    step.rate = rate;
+    if (step.e >= 0) byte_take_step(s, model, z, chance, &step, of->seen);
+}
+
+/* Learn kept samples again: two after each of the first samples, later one, which counts twice; z is overwritten. */
+static void byte_replay(
+    const byte_shape *s, char *model, int8_t *z, byte_view *of, int y, int32_t rate, uint32_t n,
+    const int64_t *n_per_class) {
+    int is_first = n <= BYTE_FIRST || n_per_class[y] < BYTE_FEW, r, c;
+    for (r = 0; r < 1 + is_first; r++) {
+        uint32_t chance = n + (uint32_t)(r + 1) * 0x51ED2701u, m;
+        c = byte_class_to_recall(s, model, y, is_first, n, byte_hash(s->key, chance, 21), n_per_class);
+        if (c < 0) continue;
+        m = byte_least(byte_n_of(n_per_class, c, y), (uint32_t)s->n_slots);
+        byte_recall(s, model, byte_below(byte_hash(s->key, chance, 22), m), c, z);
+        byte_find_logits(s, model, z, of->R, of->last, of->both, 0, of->seen);
+        byte_step_by(s, model, z, of, c, is_first ? 256 : 512, rate, chance, n, n_per_class);
+        byte_note_class(s, model, c, n, byte_hash(s->key, chance, 12));
+    }
 }
 
 /* Learn the n-th sample, of class y and weight Q8, which is finite. */
 static void byte_learn(
     const byte_shape *s, char *model, const float *x, int8_t *z, int y, int32_t weight, uint32_t n,
     const int64_t *n_per_class) {
-    byte_head *head = byte_head_of(model);
-    byte_sums R[BYTE_MOST_VECTORS];
-    int32_t last[BYTE_MOST_VECTORS], both[BYTE_MOST_VECTORS];
-    byte_seen seen[BYTE_MOST_SEEN];
-    byte_step step;
+    byte_view of;
+    int32_t times = (int32_t)byte_least((uint32_t)(weight + 255) >> 8, BYTE_MOST_STEPS), t, rate;
     byte_learn_scale(s, model, x, n);
     byte_scale_sample(s, model, x, z);
-    byte_find_logits(s, model, z, R, last, both, s->has_mean, seen);
-    byte_note_lapse(&head->lapses[0], byte_best(s, last, n_per_class) != y, n);
-    byte_note_lapse(&head->lapses[1], byte_best(s, both, n_per_class) != y, n);
-    byte_find_step(s, model, R, last, y, weight, n, &step);
-    if (step.e >= 0) byte_take_step(s, model, z, n, &step, seen);
+    byte_find_logits(s, model, z, of.R, of.last, of.both, s->has_mean, of.seen);
+    byte_note_lapses(
+        s, model, byte_best(s, of.last, n_per_class) != y, byte_best(s, of.both, n_per_class) != y, n);
+    rate = byte_rate(s, model, n);
+    weight = (int32_t)byte_least((uint32_t)(weight / times), 256);
+    for (t = 0; t < times; t++) {
+        if (t) byte_find_logits(s, model, z, of.R, of.last, of.both, 0, of.seen);
+        byte_step_by(s, model, z, &of, y, weight, rate, n + (uint32_t)t * 0x2545F491u, n, n_per_class);
+    }
+    if (s->replays) byte_note_class(s, model, y, n, byte_hash(s->key, n, 12)); /* once, whatever its weight */
+    if (s->n_slots) {
+        byte_keep_sample(s, model, x, y, n, n_per_class);
+        byte_replay(s, model, z, &of, y, rate, n, n_per_class);
+    }
     if (s->has_mean) byte_learn_mean(s, model, n);
     memset(z, 0, (size_t)s->n_features);
 }
@@ -838,35 +1128,62 @@ static inline void byte_widen(const byte_shape *s, char *model, int32_t at, int3
 }
 
 static inline int32_t byte_end(const byte_shape *s) { /* of what is laid out */
-    return s->at_mean + (s->has_mean ? s->at_mean - s->at_w : 0);
+    return s->at_slots + s->n_slots * s->slot_bytes * s->n_classes;
+}
+
+/* Give the kept samples of `was` classes the room of all, nearer to the end of the model. */
+static inline void byte_spread(const byte_shape *s, char *model, int32_t from, int was) {
+    int32_t i, size = s->slot_bytes;
+    int c;
+    for (i = s->n_slots - 1; i >= 0; i--)
+        for (c = s->n_classes - 1; c >= 0; c--) {
+            uint8_t *slot = byte_slot(s, model, (uint32_t)i, c);
+            if (c < was) memmove(slot, model + from + (i * was + c) * size, (size_t)size);
+            else memset(slot, 0, (size_t)size);
+        }
 }
 
 /* Lay a model out for more classes: the last directions make room, or where the mean does, new ones follow, whose
  * weights are 0. The rest goes to the front first, then each part to its new place, the last part first. */
 static inline void byte_grow(const byte_shape *s, const byte_shape *before, char *model, const int64_t *n_per_class) {
     byte_row row[BYTE_MOST_VECTORS];
+    uint16_t lapses[3] = {0}, lately[BYTE_MOST_VECTORS] = {0};
     int64_t count[BYTE_MOST_VECTORS] = {0};
     int32_t P = s->n_directions < before->n_directions ? s->n_directions : before->n_directions;
-    int32_t of_u = P * s->n_kept, was = 2 * before->n_vectors, i;
-    int32_t w = before->at_u + of_u, mean = w + P * was;
+    int32_t of_u = P * s->n_kept, was = 2 * before->n_vectors, of_scales = before->at_u - before->at_scale, i;
+    int32_t w = before->at_u + of_u, mean = w + P * was, code = mean + (s->has_mean ? P * was : 0);
+    int32_t slots = code + of_scales;
     memset(row, 0, sizeof row);
     memcpy(row, byte_rows_of(model), sizeof(byte_row) * (size_t)before->n_vectors);
     memcpy(count, n_per_class, sizeof(int64_t) * (size_t)before->n_classes);
+    if (s->replays) {
+        memcpy(lapses, byte_shares_of(before, model)->lapses, sizeof lapses);
+        for (i = 0; i < before->n_classes; i++) lately[i] = (uint16_t)byte_lately(before, model, i);
+    }
     if (before->n_vectors == 1) {
         row[1] = row[0];
         row[0].one = (int8_t)-row[0].one;
         row[0].one_mean = (int8_t)-row[0].one_mean;
     }
     memmove(model + w, model + before->at_w, (size_t)(P * was));
-    if (s->has_mean) {
-        memmove(model + mean, model + before->at_mean, (size_t)(P * was));
-        byte_widen(s, model, s->at_mean, mean, was, P);
+    if (s->has_mean) memmove(model + mean, model + before->at_mean, (size_t)(P * was));
+    if (s->n_slots) {
+        memmove(model + code, model + before->at_code, (size_t)of_scales);
+        memmove(
+            model + slots, model + before->at_slots, (size_t)(s->n_slots * before->n_classes * s->slot_bytes));
+        byte_spread(s, model, slots, before->n_classes);
+        memmove(model + s->at_code, model + code, (size_t)of_scales);
     }
+    if (s->has_mean) byte_widen(s, model, s->at_mean, mean, was, P);
     byte_widen(s, model, s->at_w, w, was, P);
     memmove(model + s->at_u, model + before->at_u, (size_t)of_u);
     for (i = of_u; i < s->n_directions * s->n_kept; i++) model[s->at_u + i] = byte_draw(s, i);
     if (byte_end(s) < byte_end(before)) memset(model + byte_end(s), 0, (size_t)(byte_end(before) - byte_end(s)));
-    memmove(model + s->at_scale, model + before->at_scale, (size_t)(before->at_u - before->at_scale));
+    memmove(model + s->at_scale, model + before->at_scale, (size_t)of_scales);
+    if (s->replays) {
+        memcpy(byte_shares_of(s, model)->lapses, lapses, sizeof lapses);
+        memcpy(byte_shares_of(s, model)->lately, lately, sizeof(uint16_t) * (size_t)s->n_vectors);
+    }
     if (s->counts) memcpy(model + s->at_counts, count, sizeof(int64_t) * (size_t)s->n_classes);
     memcpy(byte_rows_of(model), row, sizeof(byte_row) * (size_t)s->n_vectors);
     byte_head_of(model)->n_classes = (uint8_t)s->n_classes;
@@ -896,6 +1213,9 @@ static const char *byte_fault(const byte_shape *s, char *model) {
         if (((const int64_t *)(model + s->at_counts))[v] < 0) return "the snapshot's counters are inconsistent";
     for (d = 0; d < (s->is_common ? 1 : s->n_features); d++)
         if (f[d].e < -120) return "a scale is out of range";
+    f = (const byte_scale *)(model + s->at_code);
+    for (d = 0; s->n_slots && d < (s->is_common ? 1 : s->n_features); d++)
+        if (f[d].e < -120) return "a scale of the kept samples is out of range";
     return 0;
 }
 

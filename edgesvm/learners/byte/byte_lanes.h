@@ -424,7 +424,7 @@ static uint64_t byte_move_lanes(
             _mm_storeu_si128((__m128i *)w, byte_move_vector(_mm_loadu_si128((const __m128i *)w), &b, t, 0, over));
         else
             for (v = 0; v < V; v += 8) byte_move_vectors(w, V, &b, t, v, over);
-        if (!s->learns_directions) continue;
+        if (!t->rate) continue;
         if (turns <= BYTE_FEW_TURNS && (int64_t)turns * 287 << t->e <= 1 << 22) { /* nor is q 2^e clipped: A is below 9160 */
             byte_lanes q = byte_find_slopes(b.e, rates);
             sum = byte_add_squares(sum, q);
@@ -457,7 +457,7 @@ BYTE_LANES_INLINE byte_lanes byte_follow_pairs(byte_lanes mean, byte_lanes w, co
         byte_lanes m = i ? _mm256_srai_epi32(mean, 16) : _mm256_srai_epi32(_mm256_slli_epi32(mean, 16), 16);
         a = _mm256_sub_epi32(_mm256_srav_epi32(_mm256_mullo_epi32(a, by[0]), by[1]), m);
         a = _mm256_max_epi32(_mm256_min_epi32(a, most), _mm256_sub_epi32(_mm256_setzero_si256(), most));
-        off[i] = _mm256_and_si256(_mm256_mullo_epi32(a, by[2]), byte_all(~15));
+        off[i] = _mm256_mullo_epi32(a, by[2]);
     }
     off[0] = _mm256_add_epi32(off[0], _mm256_and_si256(chance, byte_all(0xFFFF)));
     off[1] = _mm256_add_epi32(off[1], _mm256_srli_epi32(chance, 16));

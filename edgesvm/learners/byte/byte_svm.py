@@ -12,7 +12,7 @@ from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import among, flag, optional, param, whole, within
 from edgesvm.contract.registry import registered
-from edgesvm.learner import fits
+from edgesvm.learner import Place, fits
 from edgesvm.learners.byte._byte_svm import ByteSVMCore
 from edgesvm.learners.kinds import Probable
 
@@ -27,7 +27,8 @@ FEWEST_DIRECTIONS = 4
 MOST_BYTES = 1 << 20
 KEPT = 8  # features of a direction
 HEAD, ROW, SCALE = 48, 8, 5  # bytes of `byte_head`, `byte_row` and `byte_scale`
-PER_CLASS = ROW + 8  # and a count
+SHARES, SHARE = 6, 2  # of `byte_shares`, and of a vector's in it
+PER_CLASS = ROW + SHARE + 8  # and a count
 BYTES_OF_A_LABEL = PER_CLASS + 2 * FEWEST_DIRECTIONS  # what one more takes at least
 
 CHUNK = 1024  # rows that are copied at a time
@@ -66,8 +67,11 @@ class ByteSVM(Probable):
     seed : int, default 0
         Seed of the directions, of the roundings and of the orders, 0 to 2^32 - 1.
     class_weight : {None, "balanced"}, default None
-        "balanced" multiplies a sample's weight by n / (K n_k), where n samples and n_k of its class
-        have been learned so far, the sample included; K is the number of classes so far.
+        "balanced": all classes count alike, however rare they are; sample weights do less for a
+        class of 1 in 100, since they are capped.
+    replay : bool, default True
+        Whether some samples of each class are kept and learned again when it is rare lately, so
+        that classes may come one after the other. False: as models of 0.1 are.
     dtype : {"float32"}
         Type of samples.
 
@@ -93,8 +97,21 @@ class ByteSVM(Probable):
 
     Mean and deviation follow a value as in `Standardized` with its default `clip`.
 
+    With `replay`, an eighth of the bytes, from 8 KiB on a quarter, keep a sample of the samples of
+    each class, half a byte a feature, at most 1,024 in all. After each of the first 150 samples two
+    of them are learned again; later one of a class that was less than half as frequent in about the
+    last 256 steps as in all, and counts twice. While a sample is learned, ln(q_v / p_v) is added to
+    logit v, where q_v is the share of class v lately and p_v its share of all samples; with
+    ``class_weight="balanced"`` 1 / K (logit adjustment; Menon et al. 2021). After 5,000 samples
+    directions move by 5000 / n, and more where errors say that the stream has changed.
+
+    A sample of weight w, beside the mean, makes min(ceil(w), 8) steps of weight w by their number.
+    Where a vector's e is above 0, a step of slope g takes a sixteenth of its weights by a chance of
+    |g| / 512, so that labels at random are forgotten.
+
     Bytes: n_bytes + n_features + 40, and padding; of n_bytes, 48 + 8 V + 5 n_features, where V is
-    1 for two classes, 8 for each of more than two classes, and K + 2 V or K + 4 V a direction.
+    1 for two classes, 8 for each of more than two classes, and K + 2 V or K + 4 V a direction. With
+    `replay`, 6 + 2 V more, and the samples kept with 5 n_features.
 
     Examples
     --------
@@ -109,6 +126,7 @@ class ByteSVM(Probable):
 
     _capacity = "n_bytes"
     _compiled = ByteSVMCore
+    _absent: ClassVar[dict[str, Any]] = {"replay": False}
     scales_itself: ClassVar[bool] = True
     most_epochs: ClassVar[int] = 5
 
@@ -119,6 +137,7 @@ class ByteSVM(Probable):
     max_iter: int = param(1, within(1, 1 << 30))
     seed: int = param(0, within(0, (1 << 32) - 1))
     class_weight: str | None = None
+    replay: bool = param(True, flag)
     dtype: str = param("float32", among("float32"))
 
     def _check_params(self) -> None:
@@ -173,6 +192,7 @@ class ByteSVM(Probable):
             return self.n_classes_planned
         kept = min(KEPT, n_features)
         left = int(self.n_bytes) - HEAD - self._scale_bytes(n_features) - FEWEST_DIRECTIONS * kept
+        left -= SHARES if self.replay else 0
         return min(max(left // BYTES_OF_A_LABEL, 2), MOST_CLASSES)
 
     @property
@@ -209,7 +229,8 @@ class ByteSVM(Probable):
         n_classes = self.n_classes or 2
         n_vectors = n_classes if n_classes > 2 else 1
         kept = min(KEPT, n_features)
-        return HEAD + ROW * n_vectors + FEWEST_DIRECTIONS * (kept + 2 * n_vectors)
+        shares = SHARES + SHARE * n_vectors if self.replay else 0
+        return HEAD + ROW * n_vectors + shares + FEWEST_DIRECTIONS * (kept + 2 * n_vectors)
 
     def _least_bytes(self, n_features: int) -> int:
         scales = n_features if self.scale == "each" else 1
@@ -237,8 +258,15 @@ class ByteSVM(Probable):
             "most_classes": self._most_classes(n_features),
             "is_common": self._is_common(n_features),
             "learns_directions": self.learn_directions,
+            "replays": self.replay,
+            "is_balanced": self.class_weight == "balanced",
             "seed": int(self.seed),
         }
+
+    def _build(self, engine: str, place: Place) -> Any:
+        core = super()._build(engine, place)
+        core.balanced &= not self.replay  # which needs no weights for it
+        return core
 
     # -- what was learned --------------------------------------------------------------------------
 

@@ -1013,7 +1013,7 @@ cdef class KernelStreamSVMCore(KernelCore):
             ball.R, ball.xi2, ball.q = sqrt(fmax(z.off, 0.0)), z.xi2, z.square
         else:
             if self.forgets:
-                self.forget(self.error(y, f))
+                self.forget(self.error(y, f, weight))
             step = move_towards(ball, &z, self.lower)
             if step == 0.0:
                 return UNCHANGED
@@ -1094,7 +1094,7 @@ cdef class KernelStreamSVMCore(KernelCore):
         self.k_rows(x, self.vectors, self.slots, self.row)
         f = self.f_of_row()
         if self.forgets:
-            self.forget(self.error(y, f))
+            self.forget(self.error(y, f, weight))
         return self.newton_step(f, y, weight)
 
     cdef bint is_first_of_its_sign(self, double y) noexcept nogil:
@@ -1128,11 +1128,18 @@ cdef class KernelStreamSVMCore(KernelCore):
         self.k_rows(z, z, self.slots - j, col)
         col[0] = col[0] * (1.0 + RIDGE) if col[0] > LEAST_NORM else 1.0
 
-    cdef double error(self, double y, double f) noexcept nogil:
-        """1 where f is wrong; with balanced classes less of the larger one, by its weight"""
+    cdef double error(self, double y, double f, double weight) noexcept nogil:
+        """1 where f is wrong; less of what weighs less than a sample held, and with balanced
+        classes less of the larger one, by its weight"""
+        cdef double most = weight
+        cdef int64_t j
         if not y * f <= 0.0:
             return 0.0
-        return fmin(self.class_weight(y) / self.class_weight(-y), 1.0) if self.balanced else 1.0
+        if self.balanced:
+            return fmin(self.class_weight(y) / self.class_weight(-y), 1.0)
+        for j in range(self.n_held[0]):
+            most = fmax(most, self.weight[j])
+        return weight / most
 
     cdef void forget(self, double error) noexcept nogil:
         """Age what is held before a sample about which it was wrong or not; a ball does not."""

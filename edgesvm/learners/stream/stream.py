@@ -71,7 +71,9 @@ class StreamSVM(Learner):
         step^2/C, which is geometrically correct. Both are equal at C = 1.
     class_weight : {None, "balanced"}, default None
         "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
-        have been learned so far, the sample included.
+        have been learned so far, the sample included. A ball takes weights up slowly: classes that
+        overlap come out balanced only with C=0.01 or several balls; try
+        ``ByteSVM(class_weight="balanced")`` first.
     normalize : bool, default True
         Scale each sample, constant feature included, to unit norm, as the paper assumes. That does
         not change the sign of a decision. Zero rows stay zero. Without it one value far out turns
@@ -264,13 +266,14 @@ class KernelStreamSVM(ForgettingLearner):
     class_weight : {None, "balanced"}, default None
         "balanced" multiplies a sample's weight by n / (2 n_k), where n samples and n_k of its class
         have been learned so far, the sample included; what "drift" counts of an error of the larger
-        class is less by n_small / n_large.
+        class is less by n_small / n_large. Without it an error counts by the sample's weight beside
+        the largest of a sample stored.
 
     Notes
     -----
     Rai, Daumé III & Venkatasubramanian 2008, "All of the above calculations can be kernelized";
-    what happens at ``max_vectors`` is not in the paper. ``KernelStreamSVM(bound="upper",
-    when_full="share", C=1.0)`` with room for every update is the paper's algorithm.
+    what happens at ``max_vectors`` is not in the paper. `of_paper` with room for every update is
+    the paper's algorithm.
 
     `radius_` with "share" and "upper": when a vector is removed, R grows by the centre's
     displacement, so the ball still encloses all that it enclosed. With "share" and "lower", it is
@@ -317,6 +320,12 @@ class KernelStreamSVM(ForgettingLearner):
     bound: str = param("lower", among("upper", "lower"))
     when_full: str = param("newton", among("newton", "share"))
     class_weight: str | None = None
+
+    @classmethod
+    def of_paper(cls, **params: Any) -> KernelStreamSVM:
+        """The learner as printed, while there is room: one ball around all samples, and C = 1."""
+        as_printed: dict[str, Any] = {"bound": "upper", "when_full": "share", "C": 1.0}
+        return cls(**as_printed | params)
 
     def _arrays(self, n_features: int) -> Table:
         slots = int(self.max_vectors)

@@ -483,7 +483,7 @@ class SimpleSVM(SampleVectors):
                 views["n_seen"][...] = found.n_rows
                 views["n_per_class"][...] = found.per_class
                 views["n_updates"][...] = views["n"]
-                self._set_mean_weight(found.mean_weight)
+                self._note_weights(found)
         return self
 
     def _sweep(self, source: Source, n_rows: int, progress: Progress | None) -> bool:

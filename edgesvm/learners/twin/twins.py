@@ -3,6 +3,7 @@ SharedTwinSVM."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -16,6 +17,7 @@ from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import among, flag, not_negative, param, positive, size, within
 from edgesvm.contract.registry import registered
+from edgesvm.core.constants import MOST_TIMES
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.kernel_learner import KERNEL, ForgettingLearner, KernelMethod
 from edgesvm.learners.twin._adiabatic import TwinVectorMachineCore
@@ -59,7 +61,9 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
         falls as weight accumulates: C_ * sum of weights = C * max_twins. (The paper's "100 B" is
         C=100.)
     m1 : float, default 1.0
-        Once there are ``max_twins`` twins, a sample with abs(f(x)) > m1 is not learned.
+        Once there are ``max_twins`` twins, a sample with abs(f(x)) > m1 is not learned, whatever it
+        weighs. Give 4 if weights are to make up for a rare class in noise: else what is beyond m1
+        on the wrong side is lost, and one class may answer for all.
     m2 : float, default 2.0
         A twin with abs(f(q)) > m2 is removed to make room before any two are merged.
     eta : float, default 0.2
@@ -135,6 +139,11 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
     rejection: bool | str = param(True, flag_or_paper)
     control_C: bool = param(True, flag)
 
+    @classmethod
+    def of_paper(cls, **params: Any) -> TwinVectorMachine:
+        """The learner as printed: no forgetting, and merges by ``eta`` alone."""
+        return cls(**{"forgetting": None, "rejection": "paper"} | params)
+
     n_accepted_ = Counter("Samples accepted by the test Beneficial.")
     n_absorbed_ = Counter("Accepted samples added to an equal twin.")
     n_merged_ = Counter("Pairs of twins merged into one.")
@@ -200,11 +209,15 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
             np.bincount(nearest, weights * np.array([label == c for label in labels]), len(twins))
             for c in classes
         ]
-        return self.fit(
-            np.tile(twins, (len(classes), 1)),
-            np.repeat(np.array(classes, dtype=labels.dtype), len(twins)),
-            sample_weight=np.concatenate(sums),
-        )
+        self._most_times = math.inf  # a sum of many rows may be as large as it is
+        try:
+            return self.fit(
+                np.tile(twins, (len(classes), 1)),
+                np.repeat(np.array(classes, dtype=labels.dtype), len(twins)),
+                sample_weight=np.concatenate(sums),
+            )
+        finally:
+            self._most_times = MOST_TIMES
 
     @property
     def twins_(self) -> np.ndarray:

@@ -34,8 +34,10 @@ ODD = {
 }
 SETTINGS = [
     ({}, 5, 2),
+    ({"replay": False}, 5, 2),  # as snapshots of 0.1 are
+    ({"replay": False, "n_bytes": 2500}, 5, 4),
     ({"n_bytes": 200, "seed": 3}, 5, 2),  # without a mean
-    ({"n_classes": 2, "n_bytes": 101}, 12, 2),  # the least
+    ({"n_classes": 2, "n_bytes": 109}, 12, 2),  # the least
     ({"n_classes": 4}, 5, 4),
     ({}, 5, 4),
     ({"n_bytes": 6150}, 8, 4),  # the fourth class ends the mean, and adds directions
@@ -52,7 +54,7 @@ SETTINGS = [
 @each("params, n_features, n_classes", SETTINGS)
 @each("odd, weighted", [(odd, i % 2) for i, odd in enumerate(ODD)])
 def test_every_byte_is_the_twins_after_each_row(params, n_features, n_classes, odd, weighted):
-    n = 56 if n_features < 100 else 14
+    n = 40 if n_features < 100 else 10
     X, y = clouds(n, n_features, n_classes)
     y = y if weighted else np.arange(n) // 12 % n_classes  # at random, or one after the other
     ODD[odd](X)
@@ -65,6 +67,19 @@ def test_every_byte_is_the_twins_after_each_row(params, n_features, n_classes, o
         assert bytes(fast.arena) == bytes(plain.arena), row
     found, expected = fast.decision_function(X), plain.decision_function(X)
     assert found.tolist() == expected.tolist()
+
+
+@each("params, n_classes", [({"class_weight": "balanced"}, 2), ({"n_bytes": 2000}, 3)])
+def test_a_class_that_stays_away_is_learned_again_as_the_twin_does(params, n_classes):
+    X, y = clouds(300, 4, n_classes)
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    fast, plain = ByteSVM(**params), ByteSVM(**params)
+    plain._engine = "reference"
+    for part in np.array_split(np.arange(len(X)), 10):
+        for learner in (fast, plain):
+            learner.partial_fit(X[part], y[part])
+        assert bytes(fast.arena) == bytes(plain.arena), part[-1]
 
 
 # -- classes ---------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def test_a_merge_that_would_move_the_decision_function_comes_last():
     as expected, but one twin with both coefficients is another function. The next pair is."""
     X = np.float32([[0, 0], [1, 0], [40, 0], [40.2, 0], [80, 0]])
     model = TwinVectorMachine(max_twins=4, kernel=RBF(0.5), C=27.0, m1=1e9, m2=1e9)
-    model.partial_fit(X, [1, 0, 1, 1, 0], sample_weight=[2.0, 1.0, 40.0, 40.0, 1.0])
+    model.fit(X, [1, 0, 1, 1, 0], sample_weight=[2.0, 1.0, 40.0, 40.0, 1.0], shuffle=False)
     assert model.n_merged_ == 1 and model.n_rejected_ == 1 and model.n_forced_ == 0
     np.testing.assert_allclose(model.twins_, [[0, 0], [1, 0], [40.1, 0], [80, 0]])
 

@@ -239,7 +239,7 @@ class EnclosingMachine(KernelLearner):
                 core.views["n_seen"][...] = found.n_rows
                 core.views["n_per_class"][...] = found.per_class
                 core.views["n_updates"][...] = core.views["n_core"]
-                self._set_mean_weight(found.mean_weight)
+                self._note_weights(found)
         if not self.enclosed_:
             limit = "max_core" if self.n_core_ == self.max_core else "max_nonzeros"
             self._warn_of_an_early_end(limit if core.is_full else "max_iter")
@@ -466,7 +466,7 @@ class _Data:
     def _draws(self) -> Iterator[Any]:
         core, numbers = self._core, np.empty(min(CHUNK_ROWS, self.n_rows), np.int64)
         # Most are not asked for. A chunk is whole blocks, but where rows may have no weight.
-        few = len(numbers) if self._source.is_weighted else FETCHED * core.views["block_f"].size
+        few = FETCHED * core.views["block_f"].size if self._source.weights is None else len(numbers)
         while True:
             core.draw(self.n_rows, numbers)
             for first in range(0, len(numbers), few):
@@ -604,6 +604,11 @@ class BallVectorMachine(EnclosingMachine):
         core.views["n_rounds"][...] += 1
         return bool(self.shrink and core.views["n_rounds"] < self.max_rounds and core.shrink())
 
+    @classmethod
+    def of_paper(cls, **params: Any) -> BallVectorMachine:
+        """The learner as printed: `epsilon` alone as tolerance."""
+        return cls(**{"margin_tol": None} | params)
+
     n_iter_ = Counter("Moves of the centre.")
     n_rounds_ = Counter("Rounds of Algorithm 4.")
 
@@ -665,6 +670,11 @@ class CoreVectorMachine(EnclosingMachine):
     _absent: ClassVar[dict[str, Any]] = {**EnclosingMachine._absent, "bulk": True}
 
     bulk: bool = param(True, flag)
+
+    @classmethod
+    def of_paper(cls, **params: Any) -> CoreVectorMachine:
+        """The learner as printed: one row at a time, and `epsilon` alone as tolerance."""
+        return cls(**{"bulk": False, "margin_tol": None} | params)
 
     def _own_arrays(self, n: int) -> Arrays:
         wide = padded(n)

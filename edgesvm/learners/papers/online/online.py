@@ -133,6 +133,11 @@ class PassiveAggressive(LinearLearner):
     variant: str = param("PA-I", among(*VARIANTS))
     C: float = param(0.01, positive)
 
+    @classmethod
+    def of_paper(cls, **params: Any) -> PassiveAggressive:
+        """The learner as printed: without an intercept."""
+        return cls(**{"fit_intercept": False} | params)
+
 
 @registered
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -173,6 +178,11 @@ class Pegasos(LinearLearner):
     lambda_: float = param(0.01, between(1e-30, 1e30))
     batch_size: int = param(1, within(1, MAX_CAPACITY))
     project: bool = param(False, flag)
+
+    @classmethod
+    def of_paper(cls, **params: Any) -> Pegasos:
+        """The learner of the paper of 2007: with the projection, without an intercept."""
+        return cls(**{"project": True, "fit_intercept": False} | params)
 
     n_steps_ = Counter("Steps taken: full batches.")
 

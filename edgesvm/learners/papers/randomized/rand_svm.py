@@ -128,6 +128,11 @@ class RandSVM(Wrapper):
     True
     """
 
+    @classmethod
+    def of_paper(cls, **params: Any) -> RandSVM:
+        """The learner as printed: the last solution is returned, not the best."""
+        return cls(**{"returns": "last"} | params)
+
     k_ = Counter("The number of support vectors at which `fit` stops.")
     sample_size_ = Counter("Rows of a sample, r: the smallest of c k, the room and all rows.")
     n_passes_ = Counter("Passes that searched for violators.")
@@ -247,7 +252,7 @@ class RandSVM(Wrapper):
             views = self.core.views
             if views["n_seen"]:
                 views["n_seen"][...] = found.n_rows
-                self._set_mean_weight(found.mean_weight)
+                self._note_weights(found)
             if views["stop"]:
                 views["n_fitted"][...] = found.n_rows
             for array in _scratch(views):

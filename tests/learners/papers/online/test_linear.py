@@ -130,8 +130,8 @@ def test_what_would_overflow_is_refused_and_changes_nothing(kind, dtype, tmp_pat
     model = kind(dtype=dtype, **variant).allocate(2, classes=CLASSES)
     model.partial_fit([[1.0, 2.0], [-2.0, 1.0]], [1, -1])
     before = bytes(model.arena)
-    far = np.array([-1e17, -2e17] if dtype == "float32" else [-1e148, -1e148], dtype)
-    weight = 200.0
+    far = np.array([-3e18, -6e18] if dtype == "float32" else [-3e149, -3e149], dtype)
+    weight = 8.0
     if kind is not PassiveAggressive:  # whose step is at most the loss
         with pytest.raises(SampleRefused, match="the model would overflow"):
             model.learn_one(far, 1, weight)
