@@ -19,6 +19,7 @@ STUDIES = (
     "randomized/table",
     "twin/table",
     "rivals/table",
+    "rivals/marks",
     "rivals/speed",
     "regression/table",
     "novelty/table",

@@ -195,20 +195,15 @@ def of_moving(found: list[Any]) -> list[Table]:
 
 
 def of_still(found: list[Any]) -> list[Table]:
-    tables = []
+    lines = []
     for kind in (kind.__name__ for kind in LEARNERS):
-        rows = []
-        for name, n, by_kind in found:
-            ways = by_kind[kind]
-            cells = [f"{mean(ways[way], 'whole'):.1f}" for way in AT_REST]
-            pairs = zip(ways["drift"], ways["none"], strict=True)
-            change = [a.whole - b.whole for a, b in pairs]
-            drifts = f"{sum(one.drifts > 0 for one in ways['drift'])} of {len(change)}"
-            cells += [f"{np.mean(change):+.2f}", f"{min(change):+.2f}", drifts]
-            rows.append([f"{name} ({n:,})", *cells])
-        columns = ["stream", *AT_REST, "change", "of the worst order", "orders with a drift"]
-        tables.append(Table(f"{kind} on streams that do not: % right of all rows", columns, rows))
-    return tables
+        pairs = [zip(k[kind]["drift"], k[kind]["none"], strict=True) for *_, k in found]
+        change = [a.whole - b.whole for of_one in pairs for a, b in of_one]
+        drifts = sum(one.drifts > 0 for *_, k in found for one in k[kind]["drift"])
+        cells = [f"{np.mean(change):+.2f}", f"{min(change):+.2f}", f"{drifts} of {len(change)}"]
+        lines.append([kind, *cells])
+    title = f"{len(found)} streams that do not: % right of all rows, by drift beside none"
+    return [Table(title, ["", "change", "of the worst order", "orders with a drift"], lines)]
 
 
 def main() -> None:
@@ -229,8 +224,7 @@ def main() -> None:
         f" by drift, the default; by half every {HALF_LIFE:,} samples. reset: none, but the learner"
         " starts over at a drift. All have as many places as the second. Generated and shuffled"
         f" streams: means of {orders} orders; the others are in the order of their files. Rows are"
-        " scaled by the whole stream's mean and deviation, two classes as in"
-        " `benchmarks/common/every.py`.",
+        " scaled by the whole stream's mean and deviation.",
     ]
     publish(Report("drift/forgetting", "Forgetting", tables, about, figures, skipped), args.out)
 

@@ -6,7 +6,7 @@ their defaults and are as large as fits. Random features + SGD has two features 
 of FourierSVM in the same bytes; averaged SGD, random forest and SVC have no limit of bytes. Others'
 rows are scaled by the mean and deviation of those learned. Once labels stop, class after class is
 told by balanced accuracy, which is 1 / classes by chance. "While labels come" is of ours alone: the
-others learn in one call.
+others learn in one call. In brackets: the sets that one fits, where these are not all.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from edgesvm import ByteSVM, FourierSVM, Standardized
 from edgesvm.errors import MemoryBudgetError
 
 BUDGETS = {f"{k} KiB": k << 10 for k in (1, 2, 4, 16, 64)}
-BY_SET = "16 KiB"
 LARGER = "larger class"
 
 
@@ -134,17 +133,8 @@ class Figures:
         for who in self.names:
             by_budget = {b: self.cell(names, order, who, b) for b in budgets_of(who)}
             rows.append([who, *(by_budget.get(b, "") for b in [*BUDGETS, "no limit"])])
-        note = "In brackets: the sets that it fits, where these are not all."
         title = f"{order.capitalize()}: mean of {len(names)} sets"
-        return Table(title, ["", *BUDGETS, "no limit"], rows, note)
-
-    def by_set(self, order: str) -> Table:
-        rows = []
-        for name in of_order(self.sets, order):
-            budgets = [BY_SET if BY_SET in budgets_of(who) else "no limit" for who in self.names]
-            cells = zip(self.names, budgets, strict=True)
-            rows.append([name, *(self.cell([name], order, who, b) for who, b in cells)])
-        return Table(f"{order.capitalize()}: {BY_SET}", ["", *self.names], rows)
+        return Table(title, ["", *BUDGETS, "no limit"], rows)
 
 
 def of_order(sets: list[str], order: str) -> list[str]:
@@ -179,7 +169,7 @@ def main() -> None:
     cells = Cells(path, build_id())
     measure(cells, sets, names, args.orders)
     figures = Figures(cells, sets, names, args.orders)
-    tables = [*map(figures.means, ORDERS), *map(figures.by_set, ORDERS[:2])]
+    tables = list(map(figures.means, ORDERS))
     raw: Any = [[*key, cells[key]] for key in cells]
     skipped = [f"{name}: not there" for name in SETS if name not in sets and not args.sets]
     title = "The default learner and rivals at equal bytes"
