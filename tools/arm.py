@@ -133,7 +133,7 @@ def headers(machine: Machine) -> tuple[Path, Path]:
     return copy / VERSION, copy / "numpy"
 
 
-def build_wheel(machine: Machine, jobs: int) -> Path:
+def build_wheel(machine: Machine) -> Path:
     """The wheel, by the ordinary build: meson and meson-python ask Python's `sysconfig` what an
     extension module is called and where the headers are, and are answered as by the machine's."""
     of_python, of_numpy = headers(machine)
@@ -167,9 +167,8 @@ numpy-include-dir = '{of_numpy}'
     env["_PYTHON_HOST_PLATFORM"] = f"linux-{machine.platform}"
     shutil.rmtree(out, ignore_errors=True)
     settings = [f"-Cbuild-dir={machine.folder / 'meson'}", f"-Csetup-args=--cross-file={cross}"]
-    settings += [f"-Ccompile-args=-j{jobs}", "-w", out, "."]
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, *settings], cwd=ROOT, env=env, check=True)
+    subprocess.run([*pip, *settings, "-w", out, "."], cwd=ROOT, env=env, check=True)
     return next(out.glob("*.whl"))
 
 
@@ -212,10 +211,10 @@ def installed(machine: Machine, wheel: Path, env: dict[str, str]) -> Path:
     return program
 
 
-def check(machine: Machine, jobs: int) -> bool:
+def check(machine: Machine) -> bool:
     """All steps for one machine; whether each found what it should."""
     make_root(machine)
-    wheel = tagged(machine, build_wheel(machine, jobs))
+    wheel = tagged(machine, build_wheel(machine))
     print(f"{machine.name}: {wheel.name}, {wheel.stat().st_size:,} bytes", flush=True)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
     env |= {"CC": f"{machine.triple}-gcc", "PYTHONSAFEPATH": "1"}  # the package that is installed
@@ -231,19 +230,16 @@ def check(machine: Machine, jobs: int) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="make arm", description=__doc__.splitlines()[0])
     names = [machine.name for machine in MACHINES]
+    parser = argparse.ArgumentParser(prog="make arm", description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=names, default=names)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
     parser.add_argument("--needed", action="store_true", help="fail, not skip, if a tool is absent")
     args = parser.parse_args()
     if reason := missing():
         print(f"arm: {'FAILED' if args.needed else 'SKIPPED'}, {reason}")
         return int(args.needed)
-    wanted = [machine for machine in MACHINES if machine.name in args.only]
-    with ThreadPoolExecutor(len(wanted)) as pool:  # an emulator takes one core
-        passed = list(pool.map(lambda machine: check(machine, args.jobs), wanted))
-    return int(not all(passed))
+    with ThreadPoolExecutor() as pool:  # an emulator takes one core
+        return int(not all([*pool.map(check, [m for m in MACHINES if m.name in args.only])]))
 
 
 if __name__ == "__main__":
