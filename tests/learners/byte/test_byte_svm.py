@@ -49,10 +49,12 @@ SETTINGS = [
     ({"n_bytes": 20_000}, 1100, 2),  # more than the walks of the lanes have room for
     ({"n_bytes": 20_000, "scale": "common"}, 300, 2),
 ]
+HARD = [*SETTINGS[:4], ({"scale": "common"}, 20, 3)]
+CASES = [(*setting, "usual", i % 2) for i, setting in enumerate(SETTINGS)]
+CASES += [(*setting, odd, i % 2) for setting in HARD for i, odd in enumerate(ODD) if i]
 
 
-@each("params, n_features, n_classes", SETTINGS)
-@each("odd, weighted", [(odd, i % 2) for i, odd in enumerate(ODD)])
+@each("params, n_features, n_classes, odd, weighted", CASES)
 def test_every_byte_is_the_twins_after_each_row(params, n_features, n_classes, odd, weighted):
     n = 40 if n_features < 100 else 10
     X, y = clouds(n, n_features, n_classes)
