@@ -642,8 +642,7 @@ class Learner(Estimator, Saved):
         Raises
         ------
         ValueError
-            Names the first refused row. The rows before it are learned;
-            it and later rows are not.
+            Names the first refused row. The rows before it are learned; it and later rows are not.
 
         Warns
         -----

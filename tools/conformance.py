@@ -26,8 +26,8 @@ BROKER_TESTS = (
     "tests/serve/test_broker.py tests/serve/test_output.py tests/serve/test_outputs_page.py"
     " tests/examples/test_home_assistant.py tests/examples/test_node_red.py"
 )
-# Whose tests index no array of a compiled module.
-LEFT_TO_OTHERS = "--ignore=tests/" + " --ignore=tests/".join(("export", "cli", "examples", "docs"))
+# What indexes no array of a compiled module.
+LEFT_TO_OTHERS = "--ignore=tests/export --ignore=tests/cli --ignore=tests/examples"
 
 
 def steps(size: float) -> dict[str, str]:
@@ -40,7 +40,7 @@ def steps(size: float) -> dict[str, str]:
         "simulation": f"{rig} --seeds {int(500 * size)}",
         "broker": f"EDGESVM_BROKER=required EDGESVM_NODE_RED=required {PYTEST} {BROKER_TESTS}",
         "browser": "make browser",
-        "boards": f"EDGESVM_BOARDS=required {PYTEST} --share {min(1, 0.2 * size)} tests/export"
+        "boards": f"EDGESVM_BOARDS=required {PYTEST} --share {min(1, 0.25 * size)} tests/export"
         " tests/core/test_lanes_targets.py",
         "damaged snapshots in C": f"EDGESVM_FILES={int(2000 * size)} "
         f"{PYTEST} -m long tests/export/test_restore.py",

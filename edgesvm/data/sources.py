@@ -80,11 +80,17 @@ class Source:
         return self._source is None
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether rows that can be read by number have weights."""
+        return self._source is None and self._weight is not None
+
+    @property
     def weights(self) -> np.ndarray | None:
         """Those of rows that can be read by number, if they have any"""
-        if self._source is not None or self._weight is None:
-            return None
-        return np.minimum(self._weight, self.most_weight)
+        return self._capped(self._weight) if self.is_weighted else None
+
+    def _capped(self, weight: np.ndarray | None) -> np.ndarray | None:
+        return None if weight is None else np.minimum(weight, self.most_weight)
 
     def take(self, numbers: ArrayLike, dtype: Any = np.float32) -> Rows:
         """Rows by number, in the order given; `first` is the first of these numbers."""
@@ -98,8 +104,7 @@ class Source:
             raise IndexError(f"{self._owner}: row {places[wrong][0]} of {len(self._X)}")
         places = places.astype(np.int64, copy=False)
         X = as_rows(self._X[places], np.dtype(dtype), self.n_features, self._owner)
-        weight = None if self._weight is None else self._weight[places]
-        weight = None if weight is None else np.minimum(weight, self.most_weight)
+        weight = self._capped(None if self._weight is None else self._weight[places])
         return Rows(X, self._y[places], weight, int(places[0]) if len(places) else 0)
 
     def chunks(self, rows: int = CHUNK_ROWS, dtype: Any = np.float32) -> Iterator[Rows]:
@@ -115,9 +120,7 @@ class Source:
             if part.y is None:
                 raise ValueError(f"{self._owner}: the source has no labels")
             y = self._as_labels(part.y, n, self._owner)
-            weight = as_weights(part.weight, n)
-            if weight is not None:
-                weight = np.minimum(weight, self.most_weight)
+            weight = self._capped(as_weights(part.weight, n))
             yield replace(part, X=X, y=y, weight=weight, first=first)
             first += n
 

@@ -910,18 +910,22 @@ static void byte_note_class(const byte_shape *s, char *model, int y, uint32_t n,
         lately[v] = byte_share_after(lately[v], s->n_vectors == 1 ? y : y == v, byte_least(n, BYTE_RECENT), chance);
 }
 
-/* ln of how much more frequent a class was lately than in all samples, Q10 */
-static int32_t byte_lead(const byte_shape *s, char *model, int c, uint32_t n, const int64_t *n_per_class) {
+/* ln of a class's share of all samples, Q10 */
+static int32_t byte_log_share(int c, uint32_t n, const int64_t *n_per_class) {
     uint32_t of = (uint32_t)n_per_class[c];
-    return byte_log(byte_lately(s, model, c) | 63) - 11357 + byte_log(n) - byte_log(of ? of : 1); /* ln 2^16 */
+    return byte_log(of ? of : 1) - byte_log(n);
 }
 
-/* The same beside what the class shall count: its share, where the lead is small none, or that of all classes */
+/* ln of how much more frequent a class was lately than a share that is given by its ln, Q10 */
+static int32_t byte_lead(const byte_shape *s, char *model, int c, int32_t log_share) {
+    return byte_log(byte_lately(s, model, c) | 63) - 11357 - log_share; /* ln 2^16 */
+}
+
+/* The lead over what the class shall count: as all classes, or its share, where a small lead is none */
 static int32_t byte_excess(
     const byte_shape *s, char *model, int c, int n_classes, uint32_t n, const int64_t *n_per_class) {
-    int32_t more = byte_lead(s, model, c, n, n_per_class);
-    if (s->is_balanced) more = byte_log(byte_lately(s, model, c) | 63) - 11357 + byte_log((uint32_t)n_classes);
-    more = byte_clip(more, 4096);
+    int32_t of = s->is_balanced ? -byte_log((uint32_t)n_classes) : byte_log_share(c, n, n_per_class);
+    int32_t more = byte_clip(byte_lead(s, model, c, of), 4096);
     return s->is_balanced || more > 512 || more < -512 ? more : 0;
 }
 
@@ -1025,7 +1029,7 @@ static int byte_class_to_recall(
     }
     c = (int)i;
     for (k = 0; k < K && (c == y || !n_per_class[c]); k++) c = c + 1 < K ? c + 1 : 0;
-    return k < K && byte_lead(s, model, c, n, n_per_class) < -710 ? c : -1; /* ln 2 */
+    return k < K && byte_lead(s, model, c, byte_log_share(c, n, n_per_class)) < -710 ? c : -1; /* ln 2 */
 }
 
 /* -- learning -------------------------------------------------------------------------------------- */

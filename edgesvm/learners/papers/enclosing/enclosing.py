@@ -466,7 +466,7 @@ class _Data:
     def _draws(self) -> Iterator[Any]:
         core, numbers = self._core, np.empty(min(CHUNK_ROWS, self.n_rows), np.int64)
         # Most are not asked for. A chunk is whole blocks, but where rows may have no weight.
-        few = FETCHED * core.views["block_f"].size if self._source.weights is None else len(numbers)
+        few = len(numbers) if self._source.is_weighted else FETCHED * core.views["block_f"].size
         while True:
             core.draw(self.n_rows, numbers)
             for first in range(0, len(numbers), few):
