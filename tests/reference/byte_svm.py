@@ -151,7 +151,7 @@ class Layout:
         self.at_scale = self.at_shares + (6 + 2 * V if core.replays else 0)
         self.at_u = self.at_scale + of_scales
         left = n_bytes - self.at_u
-        self.slot_bytes = (D + 1) // 2
+        self.slot_bytes = D if n_bytes >= max(8192, 512 * D) else (D + 1) // 2
         self.Q = self.slots_in(left - of_scales) if core.replays else 0
         if self.Q:
             left -= of_scales + self.Q * n_classes * self.slot_bytes
@@ -169,8 +169,8 @@ class Layout:
 
     def slots_in(self, left):
         """Samples of a class that are kept"""
-        n = max(left, 0) // (8 if left < 8192 else 4) // (self.slot_bytes * self.n_classes)
-        n = min(n, 1024 // self.n_classes)
+        n = max(left, 0) // (8 if left < 8192 else 3) // (self.slot_bytes * self.n_classes)
+        n = min(n, 512 // self.n_classes)
         return n if n > 1 else 0
 
     def set_units(self, D):
@@ -545,6 +545,9 @@ class ByteSVMCoreRef(ReferenceCore):
         return np.where(np.array(seen) > 0, found, 0)
 
     def put(self, slot, z):
+        if len(slot) == len(z):
+            slot[:] = z.astype(np.int8).view(np.uint8)
+            return
         for d, v in enumerate(z.tolist()):
             by, nibble = d % 2 * 4, quotient(v + (-6 if v < 0 else 6), KEPT_UNIT)
             slot[d // 2] = slot[d // 2] & 240 >> by | int(clip(nibble, 7)) + 8 << by
@@ -552,6 +555,8 @@ class ByteSVMCoreRef(ReferenceCore):
     def recalled(self, slot):
         nibbles = np.stack([slot & 15, slot >> 4], axis=1).ravel()[: self.n_features]
         kept = (nibbles.astype(int) - 8) * KEPT_UNIT
+        if len(slot) == self.n_features:
+            kept = slot.view(np.int8)
         scales = zip(self.each(self.scales), self.each(self.code), kept.tolist(), strict=True)
         return np.array([to.of_kept(value, by) for to, by, value in scales], np.int64)
 
@@ -568,7 +573,7 @@ class ByteSVMCoreRef(ReferenceCore):
 
     def replay(self, slot, rate, n):
         counts = self.views["n_per_class"].tolist()
-        first = n <= 150 or counts[slot] < 16
+        first = n <= 150 or counts[slot] < 64
         counts[slot] += 1
         for r in range(2 if first else 1):
             chance = n + (r + 1) * 0x51ED2701 & 0xFFFFFFFF

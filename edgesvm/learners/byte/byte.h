@@ -50,9 +50,9 @@ enum {
     BYTE_FINE_DEAD = 300, /* .009: where two classes shall count alike */
     BYTE_RECENT = 256,   /* steps that the share of a class is about */
     BYTE_SETTLED = 5000, /* samples after which directions move less */
-    BYTE_MOST_KEPT = 1024, /* samples of all classes together */
+    BYTE_MOST_KEPT = 512, /* samples of all classes together */
     BYTE_FIRST = 150,    /* samples, and of a class BYTE_FEW, after each of which two kept ones are learned again */
-    BYTE_FEW = 16,
+    BYTE_FEW = 64,
     BYTE_KEPT_UNIT = 13  /* of z, in a kept sample */
 };
 
@@ -193,10 +193,10 @@ static int32_t byte_common(int32_t a, int32_t b) {
     return a;
 }
 
-/* Samples of a class that `left` bytes keep, each of half a byte a feature: an eighth of the bytes below 8 KiB, else a
- * quarter; at most 1,024 of all classes, and fewer than two are none. */
+/* Samples of a class that `left` bytes keep: an eighth of the bytes below 8 KiB, else a third; at most 512 of all
+ * classes, and fewer than two are none. */
 static inline int32_t byte_find_slots(int32_t left, int32_t slot_bytes, int32_t n_classes) {
-    int32_t n = left / (left < 8192 ? 8 : 4) / (slot_bytes * n_classes);
+    int32_t n = left / (left < 8192 ? 8 : 3) / (slot_bytes * n_classes);
     if (n > BYTE_MOST_KEPT / n_classes) n = BYTE_MOST_KEPT / n_classes;
     return n < 2 ? 0 : n;
 }
@@ -226,7 +226,7 @@ static inline void byte_lay_out(
     s->at_scale = s->at_shares + (replays ? (int32_t)sizeof(byte_shares) + 2 * s->n_vectors : 0);
     s->at_u = s->at_scale + of_scales;
     left = n_bytes > s->at_u ? n_bytes - s->at_u : 0;
-    s->slot_bytes = (n_features + 1) / 2;
+    s->slot_bytes = n_bytes >= 8192 && n_bytes / 512 >= n_features ? n_features : (n_features + 1) / 2;
     s->n_slots = replays && left > of_scales ? byte_find_slots(left - of_scales, s->slot_bytes, n_classes) : 0;
     if (s->n_slots) left -= of_scales + s->n_slots * s->slot_bytes * n_classes;
     each = s->n_kept + 2 * s->n_vectors;
@@ -943,15 +943,16 @@ static void byte_add_excess(
             if (n_per_class[v]) logit[v] += byte_excess(s, model, v, n_classes, n, n_per_class);
 }
 
-/* -- kept samples: half a byte a feature ---------------------------------------------------------- */
+/* -- kept samples: half a byte a feature, or a whole one where bytes allow -------------------------- */
 
-static inline int32_t byte_kept(const uint8_t *slot, int32_t d) {
-    return ((slot[d >> 1] >> (d & 1) * 4 & 15) - 8) * BYTE_KEPT_UNIT;
+static inline int32_t byte_kept(const byte_shape *s, const uint8_t *slot, int32_t d) {
+    return s->slot_bytes == s->n_features ? (int8_t)slot[d] : ((slot[d >> 1] >> (d & 1) * 4 & 15) - 8) * BYTE_KEPT_UNIT;
 }
 
-static inline void byte_keep(uint8_t *slot, int32_t d, int32_t z) {
+static inline void byte_keep(const byte_shape *s, uint8_t *slot, int32_t d, int32_t z) {
     int by = (d & 1) * 4, v = (int)byte_clip((z + (z < 0 ? -6 : 6)) / BYTE_KEPT_UNIT, 7) + 8;
-    slot[d >> 1] = (uint8_t)((slot[d >> 1] & 240 >> by) | v << by);
+    if (s->slot_bytes == s->n_features) slot[d] = (uint8_t)(int8_t)z;
+    else slot[d >> 1] = (uint8_t)((slot[d >> 1] & 240 >> by) | v << by);
 }
 
 static inline uint8_t *byte_slot(const byte_shape *s, char *model, uint32_t i, int c) {
@@ -981,7 +982,7 @@ static void byte_keep_again(const byte_shape *s, char *model, uint32_t n) {
     for (d = 0; d < s->n_features; d++) {
         for (i = 0; i < s->n_slots * s->n_classes; i++) {
             uint8_t *slot = (uint8_t *)model + s->at_slots + i * s->slot_bytes;
-            byte_keep(slot, d, byte_z_of_kept(from, to, byte_kept(slot, d)));
+            byte_keep(s, slot, d, byte_z_of_kept(from, to, byte_kept(s, slot, d)));
         }
         if (!s->is_common || d == s->n_features - 1) *from++ = *to++;
     }
@@ -997,7 +998,7 @@ static void byte_keep_sample(
     byte_keep_again(s, model, n);
     if (i >= Q) return;
     for (d = 0; d < s->n_features; d++) {
-        byte_keep(byte_slot(s, model, i, y), d, byte_code(f, byte_units(x[d], f->e) - byte_mean_of(f)));
+        byte_keep(s, byte_slot(s, model, i, y), d, byte_code(f, byte_units(x[d], f->e) - byte_mean_of(f)));
         if (!s->is_common) f++;
     }
 }
@@ -1008,7 +1009,7 @@ static void byte_recall(const byte_shape *s, char *model, uint32_t i, int c, int
     const uint8_t *slot = byte_slot(s, model, i, c);
     int32_t d;
     for (d = 0; d < s->n_features; d++) {
-        z[d] = byte_z_of_kept(from, to, byte_kept(slot, d));
+        z[d] = byte_z_of_kept(from, to, byte_kept(s, slot, d));
         if (!s->is_common) from++, to++;
     }
 }

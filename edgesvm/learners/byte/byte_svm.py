@@ -97,10 +97,11 @@ class ByteSVM(Probable):
 
     Mean and deviation follow a value as in `Standardized` with its default `clip`.
 
-    With `replay`, an eighth of the bytes, from 8 KiB on a quarter, keep a sample of the samples of
-    each class, half a byte a feature, at most 1,024 in all. After each of the first 150 samples two
-    of them are learned again; later one of a class that was less than half as frequent in about the
-    last 256 steps as in all, and counts twice. While a sample is learned, ln(q_v / p_v) is added to
+    With `replay`, an eighth of the bytes, from 8 KiB on a third, keep a sample of the samples of
+    each class, half a byte a feature, or a byte from 8 KiB and 512 bytes a feature on; at most 512
+    in all. After each of the first 150 samples, and of the first 64 of a class, two of them are
+    learned again; later one of a class that was less than half as frequent in about the last 256
+    steps as in all, and counts twice. While a sample is learned, ln(q_v / p_v) is added to
     logit v, where q_v is the share of class v lately and p_v its share of all samples; with
     ``class_weight="balanced"`` 1 / K (logit adjustment; Menon et al. 2021). After 5,000 samples
     directions move by 5000 / n, and more where errors say that the stream has changed.
