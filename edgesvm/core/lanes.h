@@ -23,6 +23,12 @@
 #define EDGESVM_CLONES
 #endif
 
+/* Where ByteSVM's integers go in vectors: on machines of 64 bits, and ARM of 32 by GCC */
+#if defined(EDGESVM_NO_VECTORS)
+#elif defined(__SIZEOF_INT128__) || (defined(__ARM_PCS_VFP) && !defined(__clang__))
+#define EDGESVM_VECTORS
+#endif
+
 /* How many numbers of float64 the processor's vectors have, and targets for functions in such vectors */
 #ifdef EDGESVM_DISPATCHES
 #define BLOCK_FULL __attribute__((target("avx512f")))

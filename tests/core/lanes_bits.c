@@ -1,10 +1,12 @@
 /* Prints the bits of every sum of sums.h over fixed pseudo-random vectors of lengths 0 to 200 and 784, normal
- * and subnormal, or over rows of that width; the waves of n directions, and a ball's pass over n core vectors. */
+ * and subnormal, or over rows of that width; the waves of n directions, and a ball's pass over n core vectors; then
+ * a hash of models of ByteSVM, of few and many classes and features. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "lanes.h"
+#include "../learners/byte/byte.h"
 #include "../learners/papers/enclosing/ball_pass.h"
 
 #define LONGEST 784
@@ -189,8 +191,40 @@ static void show_ball_pass(int n)
         for (int i = 0; i < n; i += 3) { show_##NAME(out[i]); show_f64(spread[i]); show_##NAME(w[i]); } \
     } while (0)
 
+#define N_BYTES 24000
+
+static void show_byte_model(int n_bytes, int n_features, int n_classes)
+{
+    static char model[N_BYTES + 64];
+    static int8_t z[LONGEST];
+    static float x[LONGEST];
+    int64_t counts[BYTE_MOST_VECTORS] = {0};
+    int32_t logit[BYTE_MOST_VECTORS];
+    uint32_t hash = 2166136261u;
+    byte_shape s;
+    byte_lay_out(&s, n_bytes, n_features, n_classes, 0, 1, 0, 1, 0, 7);
+    memset(model, 0, sizeof model);
+    byte_reset(&s, model);
+    for (uint32_t n = 1; n <= 400; n++) {
+        double sum = 0;
+        for (int d = 0; d < n_features; d++) sum += x[d] = (float)next_number();
+        int y = (int)fabs(sum) % n_classes;
+        byte_learn(&s, model, x, z, y, 256 + (int)(next_bits() % 512), n, counts);
+        counts[y]++;
+        byte_decide(&s, model, x, z, logit);
+        hash = (hash ^ (uint32_t)logit[0]) * 16777619u;
+    }
+    for (int i = 0; i < N_BYTES; i++) hash = (hash ^ (unsigned char)model[i]) * 16777619u;
+    printf("%d %d %d: %08" PRIx32 "\n", n_bytes, n_features, n_classes, hash);
+}
+
 int main(void)
 {
+    static const int byte_models[][3] = {
+        {700, 6, 2}, {1024, 3, 2}, {2048, 1, 2}, {2048, 64, 5}, {3000, 2, 7}, {4096, 9, 2}, {6000, 7, 100},
+        {8192, LONGEST, 10}, {16384, 40, 26}, {N_BYTES, 5, 3}, {N_BYTES, LONGEST, 2}};
+    for (size_t i = 0; i < sizeof byte_models / sizeof *byte_models; i++)
+        show_byte_model(byte_models[i][0], byte_models[i][1], byte_models[i][2]);
     for (int n = 0; n <= LONGEST; n += (n == 200 ? LONGEST - 200 : 1)) {
         printf("%d:", n);
         SHOW_ALL(float, f32);

@@ -1,4 +1,5 @@
-"""Every target gives the same bits: sums.h compiled for several, one C program, one output."""
+"""Every target gives the same bits: sums.h and ByteSVM compiled for several, one C program, one
+output."""
 
 import os
 import platform
@@ -58,19 +59,19 @@ def output(
 
 @pytest.fixture(scope="module")
 def baseline(tmp_path_factory):
-    return output(tmp_path_factory.mktemp("baseline"), NO_CLONES)
+    return output(tmp_path_factory.mktemp("baseline"), NO_CLONES, "-DEDGESVM_NO_VECTORS")
 
 
 @pytest.mark.parametrize(
     "flags",
-    [("-O0",), ("-mavx2", "-mfma")],
+    [("-O0",), ("-mavx2", "-mfma"), ("-DBYTE_PLAIN",)],
     ids=" ".join,
 )
 def test_target_gives_the_baseline_bits(baseline, tmp_path, flags):
     needed = {flag[2:] for flag in flags if flag.startswith("-m")}
     if not needed <= cpu_flags():
         pytest.skip(f"this processor has no {', '.join(sorted(needed - cpu_flags()))}")
-    assert len(baseline) == 202
+    assert len(baseline) == 213 == len({*baseline})
     assert output(tmp_path, NO_CLONES, *flags) == baseline
 
 

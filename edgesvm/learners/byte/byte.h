@@ -536,11 +536,10 @@ static inline uint64_t byte_find_moves(
     return squares;
 }
 
-#ifdef EDGESVM_DISPATCHES /* by lanes.h, on the host: most directions go eight at a time, and are kept for the step */
-enum { BYTE_MEANS = 8 }; /* vectors whose mean is learned together */
+#ifdef EDGESVM_VECTORS /* by lanes.h, on the host: most directions go in vectors, and are kept for the step */
 #include "byte_lanes.h"
 #else
-enum { BYTE_MEANS = 1, BYTE_MOST_SEEN = 1 };
+enum { BYTE_MEANS = 1, BYTE_MOST_SEEN = 1 }; /* vectors whose mean is learned together; not kept */
 typedef char byte_seen;
 #define byte_in_lanes(s) 0
 #define byte_sum_up_lanes(s, model, z, P, R, of_mean, seen) ((void)(seen))
