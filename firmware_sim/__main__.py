@@ -108,11 +108,7 @@ def _list(_: argparse.Namespace) -> int:
         print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items()) or '-'}")
     print("profiles")
     for name, p in PROFILES.items():
-        print(
-            f"  {name:12} {p.summary}; learner {p.learner_bytes // 1024} of at most "
-            f"{p.arena_bytes // 1024} KiB, process may grow by {p.allowance_bytes // 1024} KiB, "
-            f"{p.baud} baud"
-        )
+        print(f"  {name:12} {p.summary}; {p.baud} baud; {p.text()}")
     return 0
 
 

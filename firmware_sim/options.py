@@ -184,9 +184,7 @@ class LineSettings:
     flow_control: bool = option(
         False, "RTS and CTS are wired: the line waits for a busy host, and loses nothing"
     )
-    profile: str | None = option(
-        None, "device whose baud, buffers and memory apply", choices=PROFILES
-    )
+    profile: str | None = option(None, "device whose baud and buffers apply", choices=PROFILES)
     faults: str = option("none", f"fault mix: {', '.join(MIXES)}", unit="MIX", choices=MIXES)
     fault: tuple[str, ...] = option(
         (),
@@ -225,7 +223,7 @@ class NodeStatus(StatusLine):
         super().__init__(quiet=not sys.stderr.isatty())
         self._started = time.monotonic()
 
-    def __call__(self, node: Node, line: Line, *_: object) -> None:
+    def __call__(self, node: Node, line: Line) -> None:
         self.show(lambda: self._text(node, line))
 
     def _text(self, node: Node, line: Line) -> str:

@@ -94,7 +94,7 @@ class _Watch(NodeStatus):
         super().__init__()
         self.accuracy: list[tuple[int, float]] = []
 
-    def __call__(self, node: Node, line: Line, *_: object) -> None:
+    def __call__(self, node: Node, line: Line) -> None:
         super().__call__(node, line)
         if node.scorer.figure is not None:
             self.accuracy.append((node.scorer.received, node.scorer.figure))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edgesvm.cli import arguments, reports
@@ -16,8 +16,8 @@ from firmware_sim.limits.profiles import PROFILES, Profile, profile
 from firmware_sim.options import LineSettings, NodeSettings, NodeStatus, closing_source
 
 HELP = """\
-Start a simulated sensor and `edgesvm run` at the two ends of a link. `run` is limited to a device's
-memory. The report shows what the sensor saw (accuracy of the predictions, faults injected, memory)
+Start a simulated sensor and `edgesvm run` at the two ends of a link. `run` is held to a device's
+limits. The report shows what the sensor saw (accuracy of the predictions, faults injected, memory)
 and what `run` counted.
 
   edgesvm simulate                      a rotating machine, 10,000 samples, a Pi Zero
@@ -36,8 +36,21 @@ class Simulated(NodeSettings):
 @dataclass(frozen=True, kw_only=True)
 class LimitedLine(LineSettings):
     profile: str | None = option(
-        "pi-zero", "device whose baud, buffers and memory apply", choices=PROFILES
+        "pi-zero", "device whose baud, buffers and limits apply", choices=PROFILES
     )
+    cpu: float | None = option(
+        None,
+        "microseconds of the device's processor a sample; default those of the profile",
+        unit="US",
+        check=arguments.count,
+    )
+
+    def device(self) -> Profile:
+        """The profile, with the processor time that was asked for."""
+        device = profile(str(self.profile))
+        if self.cpu is not None and device.cpu_us is None:
+            raise ValueError(f"--cpu: {device.name} runs C, so its processor limits no Python host")
+        return device if self.cpu is None else replace(device, cpu_us=self.cpu)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,18 +71,19 @@ class OfProfile(LearnerSettings):
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     node: NodeSettings = section(Simulated)
-    line: LineSettings = section(LimitedLine)
+    line: LimitedLine = section(LimitedLine)
     saving: SavingSettings = section(SavingSettings)
     learner: OfProfile = section(OfProfile)
     timeout: float = option(600.0, "time limit", unit="S", check=arguments.seconds)
 
 
 def act(settings: Settings) -> int:
-    device = profile(str(settings.line.profile))
+    device = settings.line.device()
     node = settings.node.node(settings.line.profile)
     learner = settings.learner.on(device, regress=node.targets)
     with closing_source(node.source), contextlib.closing(settings.line.open()) as link:
         status = NodeStatus()
+        print(f"{device.name} holds `edgesvm run` to {device.text()}", file=sys.stderr, flush=True)
         report = simulate(
             edge_command(learner, settings.saving, key=settings.node.key, text=settings.node.text),
             node,
@@ -87,13 +101,14 @@ def act(settings: Settings) -> int:
 
 
 def exit_code(report: Report) -> int:
-    """0 if every sample was answered; else 1, with the host process's stderr."""
-    if report.ended == "drained" and report.exit_code == 0:
+    """0 if every sample was answered within the limits; else 1, with the host process's stderr."""
+    if report.ended == "drained" and report.exit_code == 0 and not report.exceeded:
         return 0
     if report.edge_errors:
         print(report.edge_errors.rstrip(), file=sys.stderr)
     print(
-        f"edgesvm: the run ended: {report.ended}; exit code of `edgesvm run`: {report.exit_code}",
+        f"edgesvm: the run ended: {report.ended}; exit code of `edgesvm run`: {report.exit_code}"
+        + "".join(f"; more {name} than is allowed" for name in report.exceeded),
         file=sys.stderr,
     )
     return 1

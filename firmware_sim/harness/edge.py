@@ -9,48 +9,10 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import IO, Any
 
-from firmware_sim.limits.profiles import (
-    Profile,
-    cap_process,
-    is_idle,
-    one_thread_environment,
-    read_vm,
-    reset_peak,
-)
-
-
-@dataclass
-class Memory:
-    """Memory of the host process in bytes; None without /proc, or if the moment never came.
-
-    ``at_start`` is its resident size when it first spoke to the node (or opened the link), ``warm``
-    its peak since then after 10,000 samples, ``peak`` its peak at the end, ``limit`` the limit set
-    in the kernel.
-    """
-
-    at_start: int | None = None
-    warm: int | None = None
-    peak: int | None = None
-    limit: int | None = None
-    allowance: int | None = None
-
-    @property
-    def growth(self) -> int | None:
-        """Peak at the end minus peak after 10,000 samples."""
-        return None if self.peak is None or self.warm is None else self.peak - self.warm
-
-    def text(self) -> str:
-        """As text, in kB."""
-        parts = [
-            ("at start", self.at_start),
-            ("peak", self.peak),
-            ("growth when warm", self.growth),
-        ]
-        parts += [("allowed above start", self.allowance)]
-        return ", ".join(f"{n / 1024:,.0f} kB {what}" for what, n in parts if n is not None)
+from firmware_sim.limits.profiles import Profile, one_thread_environment, turns_per_s
+from firmware_sim.limits.tree import ProcessTree, is_idle
 
 
 class EdgeProcess:
@@ -63,7 +25,7 @@ class EdgeProcess:
         it, the shell would be watched.
     url : str
     profile : Profile or None
-        The profile whose allowance limits it.
+        The profile that limits it and all that it starts.
     """
 
     def __init__(
@@ -75,9 +37,13 @@ class EdgeProcess:
     ) -> None:
         if not argv:
             raise ValueError("argv is empty: give the command of the host process")
-        self.memory = Memory()
-        self._profile = profile
-        self._begun = False
+        self.allowed = {} if profile is None else profile.allowed()
+        self.used: dict[str, float] = {}
+        self._device_turns_per_s = None if profile is None else profile.turns_per_s
+        self._start: tuple[int, float] | None = None  # memory and processor time when it was up
+        # Without /proc the run goes on with less data, but a requested limit must hold.
+        known = profile is not None or os.path.exists("/proc/self/smaps_rollup")
+        self._tree = ProcessTree() if known else None
         with ExitStack() as stack:
             # Files, not pipes: a full pipe would block the process.
             self._out: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
@@ -87,9 +53,15 @@ class EdgeProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=self._out,
                 stderr=self._err,
-                env=one_thread_environment(),
+                env=one_thread_environment() | (self._tree.environment if self._tree else {}),
             )
             self._stack = stack.pop_all()
+        if profile is not None and profile.ram_bytes is not None:
+            import resource  # missing on Windows
+
+            # Of each process for itself, and with what it has only reserved.
+            limits = profile.ram_bytes, profile.ram_bytes
+            resource.prlimit(self._process.pid, resource.RLIMIT_DATA, limits)
 
     @property
     def exit_code(self) -> int | None:
@@ -97,33 +69,35 @@ class EdgeProcess:
         return self._process.poll()
 
     def begin(self) -> None:
-        """It is up: note its size, reset the peak left by imports, set the limit. Only once."""
-        if self._begun:
-            return
-        self._begun = True
-        try:
-            self.memory.at_start = read_vm(self._process.pid)["VmRSS"]
-            reset_peak(self._process.pid)
-            if self._profile is not None:
-                self.memory.allowance = self._profile.allowance_bytes
-                self.memory.limit = cap_process(self._process.pid, self._profile.allowance_bytes)
-        except ProcessLookupError:
-            pass  # already exited: its exit code says more
-        except OSError:
-            # Without /proc the run goes on with less data, but a requested limit must hold.
-            if self._profile is not None:
-                raise
+        """It is up: note its size. Only once."""
+        if self._tree is not None and self._start is None:
+            self.look(warm=False)
+            self._start = self._tree.now, self._tree.cpu_s
 
     def look(self, *, warm: bool) -> None:
-        """Record its peak, and that of the first time it is warm."""
-        if self.memory.at_start is None:
+        """Note its highest memory, and that of the first time it is warm; kill it if it is too
+        much."""
+        if self._tree is None or self.exit_code is not None:
             return
-        try:
-            self.memory.peak = read_vm(self._process.pid)["VmHWM"]
-        except ProcessLookupError:
-            return
-        if warm and self.memory.warm is None:
-            self.memory.warm = self.memory.peak
+        memory = self._tree.look()
+        self.used["memory_bytes"] = max(memory, self.used.get("memory_bytes", 0))
+        if self._start is not None:
+            growth = memory - self._start[0]
+            self.used["growth_bytes"] = max(growth, self.used.get("growth_bytes", 0))
+        if warm:
+            self.used.setdefault("growth_until_warm_bytes", self.used["growth_bytes"])
+        if {"memory_bytes", "growth_bytes"}.intersection(self.exceeded()):
+            self.kill()
+
+    def exceeded(self) -> list[str]:
+        """The limits of which too much was used."""
+        return [name for name, most in self.allowed.items() if self.used.get(name, 0) > most]
+
+    def count(self, n_samples: int) -> None:
+        """All samples were sent: what it does from now on is not of them."""
+        if self._tree and self._start and self._device_turns_per_s and n_samples:
+            slower = turns_per_s() / self._device_turns_per_s
+            self.used["cpu_us"] = 1e6 * slower * (self._tree.cpu_s - self._start[1]) / n_samples
 
     @property
     def idle(self) -> bool:
@@ -150,6 +124,8 @@ class EdgeProcess:
         if self.exit_code is None:
             self._process.kill()
         self._process.wait()
+        if self._tree is not None:
+            self._tree.kill()
 
     def output(self) -> tuple[Any, str]:
         """Its last line on stdout as JSON, else None, and the last 2,000 characters of stderr."""

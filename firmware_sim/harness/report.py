@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from firmware_sim.harness.edge import Memory
 from firmware_sim.line import Line
 from firmware_sim.node import Node
 
@@ -17,7 +16,7 @@ class Report:
     targets, the mean absolute error, R^2 and the share of targets within their interval."""
 
     ended: str
-    """``drained``, ``timeout`` or ``edge exited``."""
+    """``drained``, ``timeout``, ``edge exited`` or ``limit exceeded``."""
     wall_s: float
     samples_made: int
     samples_sent: int
@@ -38,7 +37,10 @@ class Report:
     bad_frames: int
     lost_bytes: int
     sent_bytes: int
-    memory: Memory = field(default_factory=Memory)
+    allowed: dict[str, float] = field(default_factory=dict)
+    used: dict[str, float] = field(default_factory=dict)
+    """Of what is allowed, as far as it is known; ``growth_until_warm_bytes``: in 10,000 samples."""
+    exceeded: list[str] = field(default_factory=list)
     exit_code: int | None = None
     edge: Any = None
     """The host process's last line on stdout, parsed; None if it is not JSON."""
@@ -47,9 +49,7 @@ class Report:
 
     def json(self) -> str:
         """One line."""
-        values = asdict(self)
-        values["memory"]["growth"] = self.memory.growth
-        return json.dumps(values)
+        return json.dumps(asdict(self))
 
     def text(self) -> str:
         """A few lines of text."""
@@ -65,8 +65,10 @@ class Report:
         if self.latency_us is not None:
             at = {name: f"{us:,.0f}" for name, us in self.latency_us.items()}
             lines.append(f"latency   p50 {at['p50']}  p99 {at['p99']}  max {at['max']} us")
-        if self.memory.peak is not None:
-            lines.append(f"process   {self.memory.text()}")
+        for name, most in self.allowed.items():
+            used = f"{self.used[name]:,.0f}" if name in self.used else "unknown"
+            over = " EXCEEDED" * (name in self.exceeded)
+            lines.append(f"limit     {name} {used} of {most:,.0f}{over}")
         if self.exit_code is not None:
             lines.append(f"edge      exit code {self.exit_code}")
         return "\n".join(lines)

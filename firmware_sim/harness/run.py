@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
-from firmware_sim.harness.edge import EdgeProcess, Memory
+from firmware_sim.harness.edge import EdgeProcess
 from firmware_sim.harness.pump import STUCK_S, Drain, Pump
 from firmware_sim.harness.report import Report, report
 from firmware_sim.limits.profiles import Profile
@@ -29,7 +29,7 @@ def simulate(
     timeout_s: float = math.inf,
     drain_s: float = 2.0,
     start_s: float = 120.0,
-    on_progress: Callable[[Node, Line, Memory], None] | None = None,
+    on_progress: Callable[[Node, Line], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Report:
     """Run `argv` until it has read and answered all samples of the node, then send SIGTERM.
@@ -41,7 +41,7 @@ def simulate(
     node, line : Node, Line
         The link stays open.
     profile : Profile or None
-        Limits the host process to the profile's allowance once the handshake shows that it is up.
+        Limits the host and all that it starts; what takes too much memory is killed.
     pauses : sequence of (int, float)
         After this many samples sent, the host process is stopped for this many seconds, as on a
         busy machine.
@@ -58,7 +58,7 @@ def simulate(
     Raises
     ------
     OSError
-        `argv` cannot be started, or this system cannot set the limit.
+        `argv` cannot be started, or a process that it starts may not be looked at.
     """
     edge = EdgeProcess(argv, line.link.url, profile=profile)
     try:
@@ -75,15 +75,18 @@ def simulate(
             on_progress=on_progress,
         )
         ended_at = pump.run(watch.over, clock=clock)
+        edge.count(node.samples_sent)
         edge.resume()  # one that is stopped would not hear it
         edge.ask_to_stop()
         # It may be writing to the link, so keep serving the link while it ends.
-        pump.run(lambda now: edge.exit_code is not None or now > ended_at + _GRACE_S, clock=clock)
+        pump.run(lambda now: watch.look(now) or now > ended_at + _GRACE_S, clock=clock)
         edge.kill()
         result = report(node, line, ended=watch.ended, wall_s=ended_at - started)
-        result.memory = edge.memory
         result.exit_code = edge.exit_code
         result.edge, result.edge_errors = edge.output()
+        if isinstance(result.edge, dict) and "bytes_allocated" in result.edge:
+            edge.used["model_bytes"] = result.edge["bytes_allocated"]
+        result.allowed, result.used, result.exceeded = edge.allowed, edge.used, edge.exceeded()
         return result
     finally:
         edge.close()
@@ -109,12 +112,11 @@ class _Watch:
         if node.streaming and self.pump.powered:
             self.edge.begin()
         self._pause(now)
-        if now >= self._look_at:
-            self._look_at = now + _LOOK_EVERY_S
-            self._look()
+        self.look(now)
         self.ended = self._reason(node, now)
         if self.ended:
-            self._look()
+            self._look_at = now
+            self.look(now)
         return bool(self.ended)
 
     def _pause(self, now: float) -> None:
@@ -126,16 +128,19 @@ class _Watch:
             self._resume_at = now + self._pauses.pop(0)[1]
             self.edge.pause()
 
-    def _look(self) -> None:
-        node = self.pump.node
-        handled = node.scorer.received if isinstance(node, FrameNode) else node.samples_sent
-        self.edge.look(warm=handled >= _WARM_SAMPLES)
-        if self.on_progress is not None:
-            self.on_progress(node, self.pump.line, self.edge.memory)
+    def look(self, now: float) -> bool:
+        """Hold the host to its limits when it is time; whether it has ended."""
+        if now >= self._look_at:
+            self._look_at, node = now + _LOOK_EVERY_S, self.pump.node
+            handled = node.scorer.received if isinstance(node, FrameNode) else node.samples_sent
+            self.edge.look(warm=handled >= _WARM_SAMPLES)
+            if self.on_progress is not None:
+                self.on_progress(node, self.pump.line)
+        return self.edge.exit_code is not None
 
     def _reason(self, node: Node, now: float) -> str:
         if self.edge.exit_code is not None:
-            return "edge exited"
+            return "limit exceeded" if self.edge.exceeded() else "edge exited"
         late = now - self.started > self.timeout_s
         # A restarted board also waits for the host: that is not a failed start.
         never = not node.streaming and node.boots == 1 and now - self.started > self.start_s

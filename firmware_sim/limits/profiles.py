@@ -1,18 +1,17 @@
 """Device profiles, and limits that hold a process of this machine to them.
 
-A profile limits three things: the learner's arena (enforced by the library), the link's speed (by
-`firmware_sim.line`) and the growth of the host process (by the kernel, once the program is up).
-The process may grow by an allowance above its size at that moment, since an interpreter with NumPy
-is larger than some of the devices: this shows that a running learner takes no more, not that Python
-fits.
+Every profile limits the model, and by how much its host grows once it is up: an interpreter with
+NumPy is larger than a microcontroller, which runs exported C, so this shows that a running learner
+takes no more, not that Python fits. One of a device that runs Python also limits the memory of the
+host, from its start, and its processor time.
 """
 
 from __future__ import annotations
 
 import os
-import sys
+import time
+import timeit
 from dataclasses import dataclass
-from pathlib import Path
 
 KiB, MiB = 1024, 1024 * 1024
 
@@ -22,8 +21,10 @@ class Profile:
     """The limits of a device, in bytes and bits per second.
 
     ``arena_bytes``: the largest learner; ``learner_bytes``: the default size of a learner;
-    ``allowance_bytes``: how much the host process may grow once its port is open; ``tx_bytes``: the
-    node's transmit buffer; ``baud`` and ``max_baud``: default and highest speed of the UART.
+    ``allowance_bytes``: how much the host's processes may grow once it shakes hands; ``tx_bytes``:
+    the node's transmit buffer; ``baud`` and ``max_baud``: default and highest speed of the UART. Of
+    a device that runs Python: ``ram_bytes``: what those processes may hold together; ``cpu_us``:
+    its processor time that they may take a sample; ``turns_per_s``: an estimate of that function.
     """
 
     name: str
@@ -31,9 +32,27 @@ class Profile:
     arena_bytes: int
     learner_bytes: int
     allowance_bytes: int
-    baud: int
-    max_baud: int
     tx_bytes: int
+    baud: int = 115200
+    max_baud: int = 921600
+    ram_bytes: int | None = None
+    cpu_us: float | None = None
+    turns_per_s: float | None = None
+
+    def allowed(self) -> dict[str, float]:
+        """The limits that it claims."""
+        limits = {
+            "model_bytes": self.arena_bytes,
+            "growth_bytes": self.allowance_bytes,
+            "memory_bytes": self.ram_bytes,
+            "cpu_us": self.cpu_us,
+        }
+        return {name: most for name, most in limits.items() if most is not None}
+
+    def text(self) -> str:
+        """The limits that it claims, and why not others."""
+        text = ", ".join(f"{name} {most:,.0f}" for name, most in self.allowed().items())
+        return text if self.ram_bytes else f"{text}; it runs C: none of a Python process"
 
 
 PROFILES: dict[str, Profile] = {
@@ -45,9 +64,10 @@ PROFILES: dict[str, Profile] = {
             arena_bytes=1 * MiB,
             learner_bytes=16 * KiB,
             allowance_bytes=8 * MiB,
-            baud=115200,
-            max_baud=921600,
             tx_bytes=1024,
+            ram_bytes=128 * MiB,
+            cpu_us=25_000,
+            turns_per_s=1e6,
         ),
         Profile(
             "pi-3",
@@ -55,9 +75,11 @@ PROFILES: dict[str, Profile] = {
             arena_bytes=16 * MiB,
             learner_bytes=64 * KiB,
             allowance_bytes=32 * MiB,
-            baud=115200,
             max_baud=4_000_000,
             tx_bytes=4096,
+            ram_bytes=256 * MiB,
+            cpu_us=10_000,
+            turns_per_s=3e6,
         ),
         Profile(
             "esp32-class",
@@ -65,8 +87,6 @@ PROFILES: dict[str, Profile] = {
             arena_bytes=128 * KiB,
             learner_bytes=16 * KiB,
             allowance_bytes=2 * MiB,
-            baud=115200,
-            max_baud=921600,
             tx_bytes=512,
         ),
         Profile(
@@ -75,14 +95,10 @@ PROFILES: dict[str, Profile] = {
             arena_bytes=64 * KiB,
             learner_bytes=4 * KiB,
             allowance_bytes=2 * MiB,
-            baud=115200,
-            max_baud=921600,
             tx_bytes=256,
         ),
     )
 }
-
-_VM_FIELDS = ("VmSize", "VmData", "VmRSS", "VmHWM")
 
 
 def profile(name: str) -> Profile:
@@ -92,65 +108,10 @@ def profile(name: str) -> Profile:
     return PROFILES[name]
 
 
-def _proc(pid: int | None, file: str) -> Path:
-    if not sys.platform.startswith("linux"):
-        raise OSError(f"cannot read a process's memory: {sys.platform} has no /proc")
-    return Path("/proc", "self" if pid is None else str(pid), file)
-
-
-def is_idle(pid: int) -> bool:
-    """Whether a process waits for something to come.
-
-    One that computes, waits for the disk or a processor, or is stopped, does not. True where the
-    system does not tell, and for a process that has ended.
-    """
-    try:
-        stat = _proc(pid, "stat").read_bytes()
-    except OSError:
-        return True
-    return stat.rpartition(b")")[2].split()[0] not in (b"R", b"D", b"T", b"t")
-
-
-def read_vm(pid: int | None = None) -> dict[str, int]:
-    """Memory of a process, this one by default.
-
-    In bytes: ``VmSize`` (address space), ``VmData`` (private and writable), ``VmRSS`` (resident),
-    ``VmHWM`` (peak resident since the process began or `reset_peak`), accurate to 100 to 250 kB.
-    OSError where this is not Linux, ProcessLookupError if the process has ended.
-    """
-    try:
-        text = _proc(pid, "status").read_text()
-    except FileNotFoundError:
-        raise ProcessLookupError(f"no process {pid}") from None
-    lines = (line.split() for line in text.splitlines())
-    found = {words[0][:-1]: int(words[1]) * KiB for words in lines if words[0][:-1] in _VM_FIELDS}
-    # A zombie has a status without memory fields.
-    if len(found) < len(_VM_FIELDS):
-        raise ProcessLookupError(f"process {pid} has ended")
-    return found
-
-
-def reset_peak(pid: int | None = None) -> None:
-    """Reset ``VmHWM`` of a process (this one by default) to its current size."""
-    _proc(pid, "clear_refs").write_text("5")
-
-
-def cap_process(pid: int | None, allowance_bytes: int) -> int:
-    """Limit a process, this one if None, to `allowance_bytes` of growth from now on, in private
-    writable memory (``RLIMIT_DATA``); shared memory and mapped files are not held back.
-
-    Works on any running process of the same user, so a program can be limited once it has imported
-    what it needs. One more thread alone takes 8 MiB of stack. Returns the limit in bytes, beyond
-    which an allocation fails; OSError where this is not Linux, or not allowed.
-    """
-    if allowance_bytes < 0:
-        raise ValueError(f"allowance_bytes must not be negative, got {allowance_bytes}")
-    size = read_vm(pid)["VmData"]
-    import resource  # missing on Windows, where read_vm has already raised
-
-    limit = size + allowance_bytes
-    resource.prlimit(0 if pid is None else pid, resource.RLIMIT_DATA, (limit, limit))
-    return limit
+def turns_per_s() -> float:
+    """How often this machine computes ``i * i % 7`` in Python in a second of processor time."""
+    loop = "sum(i * i % 7 for i in range(50_000))"
+    return 50_000 / min(timeit.repeat(loop, timer=time.process_time, number=1))
 
 
 def one_thread_environment() -> dict[str, str]:
