@@ -27,17 +27,19 @@ def shared(n_bytes, file=-1):
         block[at] = 1
     return block
 
-def fork(child):
+def fork(child, seconds=60):
+    done, write = os.pipe()
     if os.fork() == 0:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         keep = child()
-        time.sleep(60)
+        os.write(write, b".")
+        time.sleep(seconds)
         os._exit(0)
+    os.read(done, 1)
 
 def daemon():
     os.setsid()
     fork(lambda: shared(9 * MiB))
-    os._exit(0)
 
 def burn():
     until = time.process_time() + 0.03
@@ -73,7 +75,7 @@ TMPFS = "with open({file!r}, 'wb') as file: file.writelines([bytes(MiB)] * 9)"
         ("", "keep = shared(9 * MiB)", "growth_bytes"),
         ("", "shared(9 * MiB).close()", "growth_bytes"),
         ("", "[fork(lambda: bytearray(b'1') * MiB) for _ in range(40)]", "growth_bytes"),
-        ("", "fork(daemon)", "growth_bytes"),
+        ("", "fork(daemon, 0)", "growth_bytes"),
         ("", MEMFD, "growth_bytes"),
         ("", TMPFS, "growth_bytes"),
         ("each_line = burn", "", "cpu_us"),
@@ -87,7 +89,7 @@ def test_a_host_that_takes_more_than_is_allowed_fails_where_that_is_claimed(befo
         with closing(PtyLink()) as link:
             host = HOST.format(before=before, after=after.format(file=file), port=link.url)
             node = TextNode(RotatingMachine(0), samples=60, rate=200.0)
-            argv, settings = [sys.executable, "-c", host], {"drain_s": 0.1, "start_s": 5.0}
+            argv, settings = [sys.executable, "-c", host], {"drain_s": 0.1, "start_s": 60.0}
             report = simulate(argv, node, Line(link), profile=profile, **settings)
         Path(file).unlink(missing_ok=True)
         assert report.exceeded == [limit] * (limit in report.allowed), report
