@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 
 from edgesvm.contract.samples cimport as_sample
 from edgesvm.contract.sparse cimport Batch
-from edgesvm.core.kernels cimport RBF, any_kernel_value, kernel_of
+from edgesvm.core.kernels cimport LINEAR, RBF, any_kernel_value, kernel_of
 from edgesvm.core.linalg cimport any_dot
 from edgesvm.core.nonzeros cimport Sample, map_nonzeros
 from edgesvm.core.rows cimport (
@@ -62,6 +62,8 @@ cdef class KernelCore(LearnerCore):
         """k(x, x); infinite or NaN if a feature is not finite or too large to square"""
         cdef double xx = self.square_norm(x)
         if not isfinite(xx):
+            return xx
+        if self.kernel.kind == LINEAR:
             return xx
         return 1.0 if self.kernel.kind == RBF else self.k(x, x)
 
@@ -129,7 +131,7 @@ cdef class KernelCore(LearnerCore):
     cdef int map_tiles(self, Tiles *tiles, str name) except -1:
         """Point `tiles` to the plan's array `name`, (tiles, width, lanes)"""
         tiles.data, tiles.width = self.array(name), self.views[name].shape[1]
-        tiles.is_float32 = self.is_float32
+        tiles.is_float32, tiles.alone = self.is_float32, self.views[name].shape[2] == 1
         return 0
 
     cdef int note_tiles(self, Tiles *tiles, str name) except -1:

@@ -23,6 +23,8 @@ cdef extern from "lanes.h" nogil:
     void lanes_axpby(
         bint f32, double a, const void *x, double b, void *y, int64_t n) noexcept
     void lanes_add(bint f32, double a, const void *x, void *y, int64_t n) noexcept
+    double plane_dot(bint f32, const void *x, const double *w, int64_t n) noexcept
+    void plane_add(bint f32, double a, const void *x, double *w, int64_t n) noexcept
     void lanes_approach(bint f32, double a, const void *x, void *y, int64_t n) noexcept
     double lanes_square_distance(
         bint f32, const void *x, const void *z, int64_t n) noexcept

@@ -40,6 +40,8 @@ typedef struct { int kind, degree; double gamma, coef0; } sums_kernel;  /* Kerne
         (x, rows, width, n, out))                                                                       \
     SUM(void, rows_square_distance, (const T *x, const T *rows, int64_t width, int64_t n, double *out), \
         (x, rows, width, n, out))                                                                       \
+    SUM(double, plane_dot, (const T *x, const double *w, int64_t width), (x, w, width))                 \
+    SUM(void, plane_add, (double a, const T *x, double *w, int64_t width), (a, x, w, width))            \
     SUM(void, rows_block_turn, (const T *x, int64_t width, double *turned), (x, width, turned))         \
     SUM(void, rows_block_sums, (int squares, const double *turned, const T *rows, int64_t width,        \
         int64_t n, double *out), (squares, turned, rows, width, n, out))                                \

@@ -4,10 +4,10 @@
 
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from edgesvm.core.kernels cimport POLYNOMIAL, RBF, Kernel, any_kernel_value, power
-from edgesvm.core.linalg cimport dot, entry, put
+from edgesvm.core.linalg cimport dot, entry, item_bytes, put
 
 cdef extern from "lanes.h" nogil:
     void tiles_kernel(
@@ -47,11 +47,12 @@ cdef struct Tiles:              # rows of `width` features, float32 or float64
     char *data                  # (tiles, width, lanes), lanes = 16 of float32, 8 of float64
     int64_t width
     bint is_float32
+    bint alone                  # lanes = 1: each row is a tile, whose numbers follow one another
     uint64_t *present           # (tiles, words): see sums_of.h; kept up to date by what is below
 
 
 cdef inline int64_t lanes_of(const Tiles *rows) noexcept nogil:
-    return 16 if rows.is_float32 else 8
+    return 1 if rows.alone else 16 if rows.is_float32 else 8
 
 
 cdef inline uint64_t *present_in(const Tiles *rows, int64_t t) noexcept nogil:
@@ -64,12 +65,16 @@ cdef inline uint64_t *present_in(const Tiles *rows, int64_t t) noexcept nogil:
 cdef inline char *row_at(const Tiles *rows, int64_t t) noexcept nogil:
     """The first number of row t; the next are `lanes_of` numbers apart"""
     cdef int64_t lanes = lanes_of(rows)
-    return rows.data + 64 // lanes * ((t // lanes) * lanes * rows.width + t % lanes)
+    return rows.data + item_bytes(rows.is_float32) * (
+        (t // lanes) * lanes * rows.width + t % lanes)
 
 
 cdef inline void put_row(const Tiles *rows, int64_t t, const void *x) noexcept nogil:
     """rows[t] = x"""
     cdef uint64_t *present = present_in(rows, t)
+    if rows.alone:
+        memcpy(row_at(rows, t), x, rows.width * item_bytes(rows.is_float32))
+        return
     if present != NULL:
         tiles_note_row(rows.is_float32, x, rows.width, present)
     tiles_put(rows.is_float32, row_at(rows, t), present, rows.width, x)
@@ -77,6 +82,9 @@ cdef inline void put_row(const Tiles *rows, int64_t t, const void *x) noexcept n
 
 cdef inline void get_row(const Tiles *rows, int64_t t, void *x) noexcept nogil:
     """x = rows[t]"""
+    if rows.alone:
+        memcpy(x, row_at(rows, t), rows.width * item_bytes(rows.is_float32))
+        return
     tiles_get(rows.is_float32, row_at(rows, t), present_in(rows, t), rows.width, x)
 
 

@@ -663,6 +663,7 @@ CHECKS = (
     "KernelStreamSVM",
     "KernelStreamSVM-lower",
     "BatchSVM",
+    "BatchSVM-linear",
     "BatchSVM-nonzeros",
     "BatchSVM-nonzeros-linear",
     "BatchSVR",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.learners.batch.constants import SUM_SQUARE
+from edgesvm.learners.batch.constants import SHARE, SUM_SQUARE
 from reference.rng import below, seeded
 from reference.smo import SMORef
 
@@ -27,10 +27,10 @@ class LinearDualRef:
         self.rho = SUM_SQUARE * self.square.mean() if self.square.any() else 1.0
         self.b, self.total = self.intercept, self.beta.sum()
         self.order, self.draws = np.arange(n), seeded(0)
-        self.at = self.n_active = n
-        self.pass_tol, self.pass_most, self.pass_least = tol, self.most, self.least
-        if self.most - self.least >= tol:
-            self.begin_pass(np.inf, -np.inf)
+        self.all_tol = tol
+        self.begin_pass(n, whole=True)
+        if self.most - self.least < tol:
+            self.at, self.pass_most, self.pass_least = n, self.most, self.least
 
     def recompute(self):
         """w, the gradient y - X w, and between which values of it b must be."""
@@ -39,47 +39,49 @@ class LinearDualRef:
         self.most = self.g[self.beta < self.high].max(initial=-np.inf)
         self.least = self.g[self.beta > self.low].min(initial=np.inf)
 
-    def begin_pass(self, most, least):
-        self.most, self.least = most, least
-        self.pass_most, self.pass_least, self.at = -np.inf, np.inf, 0
+    def begin_pass(self, n_active, *, whole):
+        self.n_active, self.whole, self.at = n_active, whole, 0
+        self.pass_most, self.pass_least = -np.inf, np.inf
 
     def visit(self):
         order, n = self.order, self.n_active
         j = self.at + below(self.draws, n - self.at)
         t = order[j]
         g, beta = self.y[t] - self.X[t] @ self.w, self.beta[t]
+        to = beta + (g - self.b - self.rho * self.total) / (self.square[t] + self.rho)
         grows, falls = beta < self.high[t], beta > self.low[t]
-        settled = (not falls and g < self.least) or (not grows and g > self.most)
-        if self.shrinking and settled:
+        if grows:
+            self.pass_most = max(self.pass_most, g)
+        if falls:
+            self.pass_least = min(self.pass_least, g)
+        stays = (not falls and to <= beta) or (not grows and to >= beta)
+        if self.shrinking and stays:
             self.n_active -= 1
             order[[j, n - 1]] = order[[n - 1, j]]
             return
         order[[j, self.at]] = order[[self.at, j]]
         self.at += 1
-        if grows:
-            self.pass_most = max(self.pass_most, g)
-        if falls:
-            self.pass_least = min(self.pass_least, g)
-        step = (g - self.b - self.rho * self.total) / (self.square[t] + self.rho)
-        self.beta[t] = np.clip(beta + step, self.low[t], self.high[t])
+        self.beta[t] = np.clip(to, self.low[t], self.high[t])
         self.total += self.beta[t] - beta
         self.w += (self.beta[t] - beta) * self.X[t]
 
     def end_pass(self):
         """Whether the solution is found."""
-        b = self.b + self.rho * self.total
-        if self.pass_most - self.pass_least >= self.pass_tol:
-            self.begin_pass(max(self.pass_most, b), min(self.pass_least, b))
-        elif abs(self.total) * max(self.square.max(), self.rho) <= 0.5 * self.tol:
-            self.complete()
-            if not self.most - self.least >= self.tol:
-                return True
-            self.pass_tol, self.n_active = 0.5 * self.pass_tol, len(self.beta)
-            self.begin_pass(self.most, self.least)
+        gap = self.pass_most - self.pass_least
+        rest = 2 * abs(self.total) * max(self.square.max(), self.rho)
+        if self.whole:
+            self.most, self.least = self.pass_most, self.pass_least
+            if gap < self.all_tol and rest <= self.tol:
+                self.complete()
+                if not self.most - self.least >= self.tol:
+                    return True
+                self.all_tol *= 0.5
+            self.inner = max(self.all_tol, SHARE * gap)
+        self.b += self.rho * self.total
+        if self.whole or gap >= self.inner:
+            self.begin_pass(self.n_active, whole=False)
         else:
-            self.n_active = len(self.beta)
-            self.begin_pass(np.inf, -np.inf)
-        self.b = b
+            self.begin_pass(len(self.beta), whole=True)
         return False
 
     def complete(self):

@@ -6,10 +6,11 @@ from libc.stdint cimport int32_t, int64_t
 
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.kernels cimport Kernel
-from edgesvm.core.nonzeros cimport Nonzeros
+from edgesvm.core.linalg cimport plane_add, plane_dot
+from edgesvm.core.nonzeros cimport Nonzeros, add_nonzeros, dot_nonzeros
 from edgesvm.core.row_cache cimport RowCache
 from edgesvm.core.status cimport Status
-from edgesvm.core.tiles cimport Tiles
+from edgesvm.core.tiles cimport Tiles, row_at
 
 cdef enum Outcome:
     RUNNING = 0
@@ -20,7 +21,8 @@ cdef struct Smo:
     # The problem, in the caller's arrays. `solve` reorders them together; `restore` puts them back.
     Tiles rows
     Nonzeros *nonzeros      # the rows instead of `rows`; or NULL
-    double *w               # (width,): sum beta_t x_t, for the linear kernel of non-zeros; or NULL
+    double *w               # (width,): sum beta_t x_t, for the linear kernel; or NULL. With it each
+                            # row is a tile
     Kernel kernel
     int64_t n
     int64_t capacity        # room, in samples; arrays of (n,) below have this length
@@ -59,6 +61,22 @@ cdef struct Smo:
     bint in_float64         # recompute gradients with kernel values in float64
     bint refined            # the gradient is that of the present coefficients, in float64
     double refined_gap      # after the last time that it was
+
+
+cdef inline double dot_row(const Smo *s, int64_t t) noexcept nogil:
+    """w.x_t"""
+    if s.nonzeros != NULL:
+        return dot_nonzeros(s.nonzeros, t, s.w)
+    return plane_dot(s.rows.is_float32, row_at(&s.rows, t), s.w, s.rows.width)
+
+
+cdef inline void add_row(const Smo *s, int64_t t, double factor, double *w) noexcept nogil:
+    """w += factor x_t"""
+    if s.nonzeros != NULL:
+        add_nonzeros(s.nonzeros, t, factor, w)
+    else:
+        plane_add(s.rows.is_float32, factor, row_at(&s.rows, t), w, s.rows.width)
+
 
 cdef void smo_begin(Smo *s, bint warm, int64_t n_known=*) noexcept nogil
 cdef void smo_append(Smo *s) noexcept nogil

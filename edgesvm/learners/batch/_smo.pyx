@@ -36,8 +36,7 @@ from libc.string cimport memcpy, memset
 from edgesvm.contract.kernel_core cimport KernelCore
 from edgesvm.core.kernels cimport RBF, any_kernel_value
 from edgesvm.core.nonzeros cimport (
-    add_nonzeros, dot_nonzeros, get_nonzeros, kernel_nonzeros, row_nonzeros, square_nonzeros,
-    swap_nonzeros)
+    get_nonzeros, kernel_nonzeros, row_nonzeros, square_nonzeros, swap_nonzeros)
 from edgesvm.core.row_cache cimport (
     cache_begin, cache_cut, cache_row, cache_slot, cache_swap, cache_swap_columns, cache_wipe,
     padded)
@@ -283,12 +282,12 @@ cdef void compute_gradient(Smo *s, int64_t first) noexcept nogil:
 cdef void subtract_products(Smo *s, int64_t first) noexcept nogil:
     """w = sum beta_i x_i; g -= X w from position `first` on"""
     cdef int64_t t
-    memset(s.w, 0, s.nonzeros.width * sizeof(double))
+    memset(s.w, 0, s.rows.width * sizeof(double))
     for t in range(s.n):
         if s.beta[t] != 0.0:
-            add_nonzeros(s.nonzeros, t, s.beta[t], s.w)
+            add_row(s, t, s.beta[t], s.w)
     for t in range(first, s.n):
-        s.gradient[t] -= dot_nonzeros(s.nonzeros, t, s.w)
+        s.gradient[t] -= dot_row(s, t)
 
 
 cdef void subtract_row(Smo *s, int64_t i, int64_t first) noexcept nogil:
@@ -736,6 +735,7 @@ cdef class SmoCore(KernelCore):
         cdef int64_t t
         tiles.data, tiles.width = <char *> data, self.n_features
         tiles.is_float32, tiles.present = self.is_float32, NULL
+        tiles.alone = tiled and rows.shape[2] == 1
         with nogil:
             for t in range(held):
                 if tiled:

@@ -6,8 +6,8 @@ solved, with the support vectors first and each sample's slot in `order`. Learni
 unsolved; the next decision solves it from zero coefficients, so that the bytes of a solved store
 depend on its samples only.
 
-With a budget of non-zeros see core/nonzeros.pyx. The linear kernel then has dual coordinate
-descent, and decides by w = sum beta_t x_t, in the order of the support vectors.
+With a budget of non-zeros see core/nonzeros.pyx. With an array "w" the linear kernel has dual
+coordinate descent, and decides by w = sum beta_t x_t, in the order of the support vectors.
 """
 
 cimport cython
@@ -17,14 +17,15 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 from edgesvm.core.nonzeros cimport (
-    Sample, add_nonzeros, dot_nonzeros, is_sound, lacking, measure, put_nonzeros, sample_dot,
-    square_nonzeros, weighted_nonzeros)
+    Sample, is_sound, lacking, measure, put_nonzeros, sample_dot, square_nonzeros,
+    weighted_nonzeros)
+from edgesvm.core.linalg cimport plane_dot
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport BAD_TARGET, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport kernel_of_square, put_row
 from edgesvm.learners.batch._smo cimport (
-    CONVERGED, RUNNING, Outcome, Smo, SmoCore, smo_begin, smo_complete, smo_gap, smo_gather,
-    smo_intercept, smo_objective, smo_recompute, smo_restore, smo_run, smo_wipe)
+    CONVERGED, RUNNING, Outcome, Smo, SmoCore, add_row, dot_row, smo_begin, smo_complete, smo_gap,
+    smo_gather, smo_intercept, smo_objective, smo_recompute, smo_restore, smo_run, smo_wipe)
 
 import numpy as np
 
@@ -33,9 +34,9 @@ from edgesvm.learners.batch.constants import most_iterations
 
 cnp.import_array()
 
-cdef double BALANCED, LARGEST_KERNEL, LARGEST_TARGET, SUM_SQUARE
+cdef double BALANCED, LARGEST_KERNEL, LARGEST_TARGET, SHARE, SUM_SQUARE
 from edgesvm.kernels import LARGEST_KERNEL
-from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET, SUM_SQUARE
+from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET, SHARE, SUM_SQUARE
 
 cdef int64_t BLOCK = 1000       # iterations between two looks at signals
 
@@ -59,17 +60,21 @@ WHEN_FULL = {"refuse": REFUSE, "oldest": OLDEST, "random": RANDOM}
 # one coefficient at a time, beta_t <- beta_t + (g_t - b - rho sum beta) / (x_t.x_t + rho), clipped;
 # after it b <- b + rho sum beta. A large rho brings the sum to zero in few passes of short steps.
 #
-# The gradients of a pass are each of its moment. Once the gap among them is below `tol`, the rest
-# of the sum is taken off coefficients between their bounds, and the gap of gradients computed anew
-# decides. If it is not below `tol`, all samples are active again, and a pass has half of it.
+# A coefficient that stays at its bound is set aside, so that the passes that follow are of the
+# others, until the gap among these is three tenths of that among all; then all are visited again.
+# The gradients of a pass are each of its moment. Once the gap among all is below `tol`, the rest of
+# the sum is taken off coefficients between their bounds, and the gap of gradients computed anew
+# decides. If it is not below `tol`, a pass has to have half of it.
 
 cdef struct LinearDual:
     double b                # the multiplier of sum beta = 0
     double rho
     double total            # sum beta
-    double tol              # of the gap in a pass
-    double most             # so far in this pass, as in Smo, where they are those of the last one
+    double tol              # of the gap in a pass of all samples
+    double inner            # of that in a pass of those not set aside
+    double most             # so far in this pass, as in Smo, where they are those of all samples
     double least
+    bint whole              # this pass began with all samples
     int64_t n_active
     int64_t at              # samples visited in this pass
     uint64_t draws[4]
@@ -86,10 +91,10 @@ cdef void dual_begin(Smo *s, LinearDual *d, bint warm) noexcept nogil:
         squares += s.diagonal[t]
         d.total += s.beta[t]
     d.rho = SUM_SQUARE * squares / s.n if squares > 0.0 else 1.0
-    d.b, d.most, d.least, d.tol = smo_intercept(s), s.most, s.least, s.tol
-    d.at = d.n_active = s.n     # as at the end of a pass
-    if s.most - s.least >= s.tol:
-        begin_pass(s, d, INFINITY, -INFINITY)
+    d.b, d.tol = smo_intercept(s), s.tol
+    begin_pass(d, s.n, True)
+    if s.most - s.least < s.tol:
+        d.at, d.most, d.least = s.n, s.most, s.least
     rng_seed(d.draws, 0)
 
 
@@ -115,49 +120,46 @@ cdef void visit(Smo *s, LinearDual *d) noexcept nogil:
     cdef int32_t *order = order_of(s)
     cdef int64_t j = d.at + rng_below(d.draws, d.n_active - d.at), t = order[j]
     cdef double low = min(s.bound[t], 0.0), high = max(s.bound[t], 0.0), beta = s.beta[t]
-    cdef double g = (1.0 if high > 0.0 else -1.0) - dot_nonzeros(s.nonzeros, t, s.w)
-    cdef double change
-    if s.shrinking and ((beta == low and g < s.least) or (beta == high and g > s.most)):
+    cdef double g = (1.0 if high > 0.0 else -1.0) - dot_row(s, t), change
+    cdef double to = beta + (g - d.b - d.rho * d.total) / (s.diagonal[t] + d.rho)
+    if beta < high:
+        d.most = max(d.most, g)
+    if beta > low:
+        d.least = min(d.least, g)
+    if s.shrinking and ((beta == low and to <= low) or (beta == high and to >= high)):
         d.n_active -= 1
         order[j], order[d.n_active] = order[d.n_active], order[j]
         return
     order[j], order[d.at] = order[d.at], order[j]
     d.at += 1
-    if beta < high:
-        d.most = max(d.most, g)
-    if beta > low:
-        d.least = min(d.least, g)
-    s.beta[t] = beta + (g - d.b - d.rho * d.total) / (s.diagonal[t] + d.rho)
-    s.beta[t] = max(low, min(high, s.beta[t]))
+    s.beta[t] = max(low, min(high, to))
     change = s.beta[t] - beta
     if change != 0.0:
         d.total += change
-        add_nonzeros(s.nonzeros, t, change, s.w)
+        add_row(s, t, change, s.w)
 
 
-cdef void begin_pass(Smo *s, LinearDual *d, double most, double least) noexcept nogil:
-    """Samples whose gradients are beyond `most` and `least` will be set aside."""
-    s.most, s.least = most, least
+cdef void begin_pass(LinearDual *d, int64_t n, bint whole) noexcept nogil:
+    d.n_active, d.whole = n, whole
     d.most, d.least, d.at = -INFINITY, INFINITY, 0
 
 
 cdef bint end_pass(Smo *s, LinearDual *d) noexcept nogil:
     """Whether the solution is found; else begin the next pass."""
-    cdef double b = d.b + d.rho * d.total
-    if d.most - d.least >= d.tol:
-        # b too: while it moves, samples between it and the others may have to move with it
-        begin_pass(s, d, max(d.most, b), min(d.least, b))
-    elif fabs(d.total) * max(s.k_max, d.rho) <= 0.5 * s.tol:
-        dual_complete(s, d)
-        if not s.most - s.least >= s.tol:
-            return True
-        d.tol *= 0.5
-        d.n_active = s.n
-        begin_pass(s, d, s.most, s.least)
-    else:           # the sum is not small yet
-        d.n_active = s.n
-        begin_pass(s, d, INFINITY, -INFINITY)
-    d.b = b
+    cdef double gap = d.most - d.least, rest = 2.0 * fabs(d.total) * max(s.k_max, d.rho)
+    if d.whole:
+        s.most, s.least = d.most, d.least
+        if gap < d.tol and rest <= s.tol:
+            dual_complete(s, d)
+            if not s.most - s.least >= s.tol:
+                return True
+            d.tol *= 0.5
+        d.inner = max(d.tol, SHARE * gap)
+    d.b += d.rho * d.total
+    if d.whole or gap >= d.inner:
+        begin_pass(d, d.n_active, False)
+    else:
+        begin_pass(d, s.n, True)
     return False
 
 
@@ -201,7 +203,8 @@ cdef class StoreSVMCore(SmoCore):
         epsilon=None
     ):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
-        if not self.is_sparse:
+        self.decides_in_blocks = self.smo.rows.alone
+        if not self.is_sparse and not self.smo.rows.alone:
             self.note_tiles(&self.smo.rows, "rows")
         self.max_samples = max_samples
         self.max_iter = most_iterations(max_iter, max_samples, by_w=self.smo.w != NULL)
@@ -414,7 +417,7 @@ cdef class StoreSVMCore(SmoCore):
         self.solved[0] = 1
         if s.w != NULL:
             self.sum_up(s.w)
-        if not self.is_sparse:
+        elif not self.is_sparse:
             self.noise = self.noise_of(&s.rows, self.n_support[0], s.beta)
 
     cdef void sum_up(self, double *w) noexcept nogil:
@@ -422,7 +425,7 @@ cdef class StoreSVMCore(SmoCore):
         cdef int64_t t
         memset(w, 0, self.n_features * sizeof(double))
         for t in range(self.n_support[0]):
-            add_nonzeros(&self.nonzeros, t, self.smo.beta[t], w)
+            add_row(&self.smo, t, self.smo.beta[t], w)
 
     def solve_if_due(self):
         """Solve what `decide` would have to, with looks at signals."""
@@ -475,7 +478,10 @@ cdef class StoreSVMCore(SmoCore):
         if not isfinite(self.k_of(x, &square)):
             return NOT_FINITE
         self.settle()
-        if self.smo.w != NULL:
+        if self.smo.rows.alone:
+            value[0] = self.intercept[0] + plane_dot(
+                self.is_float32, x, self.smo.w, self.n_features)
+        elif self.smo.w != NULL:
             sample = self.sample_of(x)
             value[0] = self.intercept[0] + sample_dot(self.is_float32, &sample, self.smo.w)
         elif self.is_sparse:
@@ -485,6 +491,15 @@ cdef class StoreSVMCore(SmoCore):
             value[0] = self.intercept[0] + self.weighted(
                 &self.smo.rows, self.n_support[0], self.smo.beta, self.noise, x)
         return UNCHANGED if isfinite(value[0]) else NOT_FINITE
+
+    cdef int64_t decide_block(
+        self, const void *x, const void *squares, int64_t n, double *values
+    ) noexcept nogil:
+        cdef int64_t i = 0
+        while i < n and self.decide(
+                <const char *> x + i * self.row_bytes, values + i) == UNCHANGED:
+            i += 1
+        return i
 
     # -- checks of a loaded arena ------------------------------------------------------------------
 
@@ -510,7 +525,7 @@ cdef class StoreSVMCore(SmoCore):
         expected = np.arange(held) if self.solved[0] else np.zeros(held)
         if order[held:].any() or (np.sort(order[:held]) != expected).any():
             raise CorruptModelError("the order of the samples is not a permutation")
-        if not self.is_sparse:
+        if self.smo.w == NULL and not self.is_sparse:
             self.noise = self.noise_of(&self.smo.rows, support, self.smo.beta)
         elif self.smo.w != NULL:
             w = np.zeros(self.n_features)

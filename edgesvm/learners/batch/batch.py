@@ -69,11 +69,14 @@ def smo_arrays(
     nonzeros: int | None = None,
     *,
     kept: bool = False,
+    by_w: bool = False,
 ) -> Arrays:
     """The arrays of a solver of at most `n` rows, or of so many with as many `nonzeros`; the cache
-    of `cache` bytes comes last. `kept`: between solutions there is a gradient, and no order."""
+    of `cache` bytes comes last. `kept`: between solutions there is a gradient, and no order;
+    `by_w`: each row is a tile."""
     wide, lanes = padded(n), LANES[dtype]
-    rows: Arrays = [("rows", dtype, (wide // lanes, n_features, lanes))]
+    tiles = (n, n_features, 1) if by_w else (wide // lanes, n_features, lanes)
+    rows: Arrays = [("rows", dtype, tiles)]
     return [
         *(rows if nonzeros is None else nonzero_arrays(n, dtype, nonzeros)),
         ("bound", "f8", (n,)),
@@ -141,6 +144,7 @@ class StoreSVM(SmoLearner):
 
     when_full = "refuse"
     max_nonzeros = cast("int | None", None)  # None: rows are stored dense
+    by_plane = False
 
     max_samples: int = param(1000, within(1, MAX_CAPACITY))
     cache: int | str = "8MiB"
@@ -160,11 +164,13 @@ class StoreSVM(SmoLearner):
     @property
     def _keeps_w(self) -> bool:
         """Whether it solves by w alone, without kernel rows."""
-        return self.max_nonzeros is not None and isinstance(self.kernel_for(1), Linear)
+        by_w = self.by_plane or self.max_nonzeros is not None
+        return by_w and isinstance(self.kernel_for(1), Linear)
 
     def _arrays(self, n_features: int) -> Arrays:
-        w: Arrays = [("w", "f8", (n_features,))] if self._keeps_w else []
-        cache = 0 if self._keeps_w else self.cache
+        by_w = self._keeps_w
+        w: Arrays = [("w", "f8", (n_features,))] if by_w else []
+        n, cache = int(self.max_samples), 0 if by_w else self.cache
         return [
             *((name, "f8", ()) for name in ("intercept", "objective", "gap")),
             ("n_held", "i8", ()),
@@ -172,7 +178,7 @@ class StoreSVM(SmoLearner):
             *((name, "i8", ()) for name in ("n_support", "n_iter")),
             ("converged", "i8", (), (0, 1)),
             *w,
-            *smo_arrays(int(self.max_samples), n_features, self.dtype, cache, self.max_nonzeros),
+            *smo_arrays(n, n_features, self.dtype, cache, self.max_nonzeros, by_w=by_w),
         ]
 
     @property
@@ -430,7 +436,7 @@ class BatchSVM(StoreSVM):
         Set aside samples that will stay at their bounds (shrinking, as in LIBSVM).
     max_iter : int, optional
         Largest number of iterations of one solution; ``converged_`` says whether it was enough, and
-        `fit` warns if not. Default: 10,000,000 or 100 ``max_samples``, whichever is larger; 1,000
+        `fit` warns if not. Default: 10,000,000 or 100 ``max_samples``, whichever is larger; 10,000
         ``max_samples`` where an iteration is one coefficient.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and the sums inside a kernel value. Kernel rows are float32, coefficients
@@ -438,8 +444,10 @@ class BatchSVM(StoreSVM):
         solution is checked, and decision values are summed, with kernel values in float64.
     max_nonzeros : int, optional
         Store only the non-zeros of the samples, and as many as this in all; a sample that does not
-        fit is refused. Sums are over the non-zeros, in float64. The linear kernel is then solved by
-        dual coordinate descent, which needs no ``cache``.
+        fit is refused. Sums are over the non-zeros, in float64.
+    by_plane : bool, default True
+        Solve the linear kernel by dual coordinate descent, which needs no ``cache``, and decide by
+        w.x. False: by SMO and support vectors, as other kernels; not with ``max_nonzeros``.
 
     Notes
     -----
@@ -450,8 +458,8 @@ class BatchSVM(StoreSVM):
 
     SMO with second-order working sets (Fan, Chen & Lin, JMLR 2005), shrinking as in LIBSVM (Chang &
     Lin 2011). Bytes: see ``plan``; about n_features s + 72 per sample, s = 4 or 8, and the cache.
-    With ``max_nonzeros`` 88 + s per sample, 4 + s per non-zero, and the cache, or for the linear
-    kernel 8 per feature.
+    With ``max_nonzeros`` 88 + s per sample, 4 + s per non-zero, and the cache. The linear kernel
+    has 8 per feature instead of the cache.
 
     Dual coordinate descent with shrinking: Hsieh et al., ICML 2008; the intercept is free, by the
     method of multipliers. With a C of 100 and more and few features it may end unconverged.
@@ -470,12 +478,13 @@ class BatchSVM(StoreSVM):
 
     _param_order = (
         *("C", *KERNEL, "tol", "max_samples", "when_full"),
-        *("cache", "shrinking", "max_iter", "dtype", "max_nonzeros"),
+        *("cache", "shrinking", "max_iter", "dtype", "max_nonzeros", "by_plane"),
     )
-    _absent: ClassVar[Mapping[str, Any]] = {"max_nonzeros": None}
+    _absent: ClassVar[Mapping[str, Any]] = {"max_nonzeros": None, "by_plane": False}
 
     when_full: str = param("refuse", among("refuse", "oldest"))
     max_nonzeros: int | None = size(None, optional(within(1, MOST_NONZEROS)))
+    by_plane: bool = size(True, flag)
 
 
 @registered
