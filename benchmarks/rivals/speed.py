@@ -20,6 +20,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
+from warnings import catch_warnings
 
 import numpy as np
 from sklearn.linear_model import SGDClassifier
@@ -31,7 +32,7 @@ from benchmarks.common.data import QUICK, Split, two_classes_of
 from benchmarks.common.progress import progress, say
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.rivals.solvers import CACHE_MIB, Problem, ours, problems, theirs
-from edgesvm import AdaGradSVM, FourierSVM, StreamSVM
+from edgesvm import AdaGradSVM, BatchSVM, FourierSVM, Linear, StreamSVM
 
 SETS = ("ijcnn1", "a9a", "mnist_0189")
 PACKAGES = {
@@ -91,6 +92,36 @@ def of_solvers(p: Problem, rounds: int, without: dict[str, str]) -> Iterator[dic
             "predict_ratio": predict_s[first] / predict_s[name],
             "accuracy": 100 * float(np.mean(model.predict(tests[name]) == p.y_test)),
         }
+
+
+# -- the linear kernel -------------------------------------------------------------------------
+
+
+def of_planes(name: str, split: Split, rounds: int) -> dict[str, Any]:
+    """Beside LIBLINEAR with the same C and tolerance, which ends after 1,000 passes at the latest."""
+    X, y, X_test, y_test = split
+    rows, X_test = X.astype(np.float32), X_test.astype(np.float32)
+    pair = {
+        "ours": (BatchSVM(kernel=Linear(), max_samples=len(X)), rows, X_test),
+        "its": (LinearSVC(loss="hinge", tol=1e-3), X.astype(float), X_test.astype(float)),
+    }
+    labels = y.astype(int)
+    with catch_warnings(action="ignore"):
+        fit_s = race(
+            rounds,
+            clock=process_time,
+            **{who: partial(model.fit, given, labels) for who, (model, given, _) in pair.items()},
+        )
+    predict_s = race(
+        rounds,
+        clock=process_time,
+        **{who: partial(model.predict, asked) for who, (model, _, asked) in pair.items()},
+    )
+    found: dict[str, Any] = {"set": name, "rows": f"{len(X):,} x {X.shape[1]}"}
+    for who, (model, _, asked) in pair.items():
+        hits = model.predict(asked) == y_test
+        found[who] = fit_s[who], predict_s[who], 100 * float(np.mean(hits))
+    return found
 
 
 # -- one pass over an array ---------------------------------------------------------------------
@@ -303,11 +334,23 @@ def tables(figures: dict[str, list[dict[str, Any]]]) -> list[Table]:
         ]
         for f in figures["calls"]
     ]
+    planes = [
+        [
+            f["set"],
+            f["rows"],
+            *(f"{f['ours'][k]:.3f}" for k in (0, 1)),
+            *(f"{f['ours'][k] / f['its'][k]:.2f}" for k in (0, 1)),
+            *(f"{f[who][2]:.2f}" for who in ("ours", "its")),
+        ]
+        for f in figures["planes"]
+    ]
+    plane_head = ["data", "rows", "fit, s", "predict, s", "fit / its", "predict / its"]
     head = ["data", "rows", "system"]
     solver_head = ["fit, s", "ours / it", "predict, s", "ours / it", "accuracy %"]
     call_head = ["system", "learn, ns", "times w.dot(x)", "predict, ns", "times w.dot(x)"]
     return [
         Table("A whole problem, RBF kernel", [*head, *solver_head], solved),
+        Table("Linear, of LIBLINEAR's time", [*plane_head, "accuracy %", "its"], planes),
         Table("One pass", [*head, "ns a row", "times StreamSVM", "accuracy %"], passed),
         Table("One sample a call", call_head, called),
     ]
@@ -327,12 +370,13 @@ def main() -> None:
             splits[name] = split
         except FileNotFoundError as error:
             skipped.append(str(error))
-    figures: dict[str, list[dict[str, Any]]] = {"solvers": [], "passes": [], "calls": []}
+    figures: dict[str, list[dict[str, Any]]] = {"solvers": [], "planes": [], "passes": [], "calls": []}
     for p in problems(args.quick):
         say(f"solvers: {p.name}")
         figures["solvers"] += of_solvers(p, rounds, without)
     for name, split in splits.items():
         say(f"passes: {name}")
+        figures["planes"].append(of_planes(name, split, rounds))
         figures["passes"] += of_passes(name, split, rounds, without)
     for X, y, *_ in list(splits.values())[:1]:
         figures["calls"] += of_calls(X[:CALLS], y[:CALLS], rounds, without)

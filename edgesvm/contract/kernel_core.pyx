@@ -61,9 +61,7 @@ cdef class KernelCore(LearnerCore):
     cdef double self_kernel(self, const void *x) noexcept nogil:
         """k(x, x); infinite or NaN if a feature is not finite or too large to square"""
         cdef double xx = self.square_norm(x)
-        if not isfinite(xx):
-            return xx
-        if self.kernel.kind == LINEAR:
+        if not isfinite(xx) or self.kernel.kind == LINEAR:
             return xx
         return 1.0 if self.kernel.kind == RBF else self.k(x, x)
 

@@ -394,26 +394,14 @@ void NAME(rows_square_distance)(const T *x, const T *rows, int64_t width, int64_
     OWN(rows)(1, x, rows, width, n, out);
 }
 
-INLINE void OWN(weigh)(eight *sum, const T *x, const double *w)
-{
-    const eight v = load_eight(w);
-    OWN(wide_term)(0, sum, OWN(widen)(x), &v);
-}
-
-/* x . w, of one row and float64 weights: two sums of every other eight numbers, and the rest one by one */
+/* x . w of a row and float64 weights, in the order of rows_dot */
 double NAME(plane_dot)(const T *x, const double *w, int64_t width)
 {
-    eight a = {{{0}}}, b = {{{0}}};
     int64_t d = 0;
-    EDGESVM_CHECK(width > 0);
-    for (; d + 16 <= width; d += 16) {
-        OWN(weigh)(&a, x + d, w + d);
-        OWN(weigh)(&b, x + d + 8, w + d + 8);
-    }
-    EACH a.p[p] += b.p[p];
-    if (d + 8 <= width) {
-        OWN(weigh)(&a, x + d, w + d);
-        d += 8;
+    eight a = {{{0}}};
+    for (; d + 8 <= width; d += 8) {
+        const eight v = load_eight(w + d);
+        OWN(wide_term)(0, &a, OWN(widen)(x + d), &v);
     }
     double sum = fold_eight(&a);
     for (; d < width; d++) sum += x[d] * w[d];

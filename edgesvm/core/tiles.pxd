@@ -47,7 +47,7 @@ cdef struct Tiles:              # rows of `width` features, float32 or float64
     char *data                  # (tiles, width, lanes), lanes = 16 of float32, 8 of float64
     int64_t width
     bint is_float32
-    bint alone                  # lanes = 1: each row is a tile, whose numbers follow one another
+    bint alone                  # lanes = 1: each row is a tile
     uint64_t *present           # (tiles, words): see sums_of.h; kept up to date by what is below
 
 
@@ -65,8 +65,7 @@ cdef inline uint64_t *present_in(const Tiles *rows, int64_t t) noexcept nogil:
 cdef inline char *row_at(const Tiles *rows, int64_t t) noexcept nogil:
     """The first number of row t; the next are `lanes_of` numbers apart"""
     cdef int64_t lanes = lanes_of(rows)
-    return rows.data + item_bytes(rows.is_float32) * (
-        (t // lanes) * lanes * rows.width + t % lanes)
+    return rows.data + item_bytes(rows.is_float32) * (t // lanes * lanes * rows.width + t % lanes)
 
 
 cdef inline void put_row(const Tiles *rows, int64_t t, const void *x) noexcept nogil:

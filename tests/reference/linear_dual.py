@@ -29,8 +29,6 @@ class LinearDualRef:
         self.order, self.draws = np.arange(n), seeded(0)
         self.all_tol = tol
         self.begin_pass(n, whole=True)
-        if self.most - self.least < tol:
-            self.at, self.pass_most, self.pass_least = n, self.most, self.least
 
     def recompute(self):
         """w, the gradient y - X w, and between which values of it b must be."""

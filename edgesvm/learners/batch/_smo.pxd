@@ -21,8 +21,7 @@ cdef struct Smo:
     # The problem, in the caller's arrays. `solve` reorders them together; `restore` puts them back.
     Tiles rows
     Nonzeros *nonzeros      # the rows instead of `rows`; or NULL
-    double *w               # (width,): sum beta_t x_t, for the linear kernel; or NULL. With it each
-                            # row is a tile
+    double *w               # (width,): sum beta_t x_t, for the linear kernel alone; or NULL
     Kernel kernel
     int64_t n
     int64_t capacity        # room, in samples; arrays of (n,) below have this length

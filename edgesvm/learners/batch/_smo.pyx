@@ -733,9 +733,8 @@ cdef class SmoCore(KernelCore):
         cdef const char *data = <const char *> cnp.PyArray_DATA(rows)
         cdef bint fine = True, tiled = rows.ndim == 3
         cdef int64_t t
-        tiles.data, tiles.width = <char *> data, self.n_features
-        tiles.is_float32, tiles.present = self.is_float32, NULL
-        tiles.alone = tiled and rows.shape[2] == 1
+        tiles.data, tiles.width, tiles.present = <char *> data, self.n_features, NULL
+        tiles.is_float32, tiles.alone = self.is_float32, tiled and rows.shape[2] == 1
         with nogil:
             for t in range(held):
                 if tiled:

@@ -51,7 +51,7 @@ WHEN_FULL = {"refuse": REFUSE, "oldest": OLDEST, "random": RANDOM}
 # -- the linear kernel without kernel rows: dual coordinate descent --------------------------------
 #
 # With w = sum beta_t x_t the gradient of one sample, g_t = y_t - w.x_t, costs its non-zeros: Hsieh,
-# Chang, Lin, Keerthi & Sundararajan 2008, Algorithm 3, with their shrinking. Here the intercept is
+# Chang, Lin, Keerthi & Sundararajan 2008, Algorithm 3. Here the intercept is
 # free, so that sum beta must be zero, by the method of multipliers (Hestenes 1969, Powell 1969): b
 # is the multiplier, and each pass over the active samples, in an order that is drawn, minimizes
 #
@@ -60,11 +60,10 @@ WHEN_FULL = {"refuse": REFUSE, "oldest": OLDEST, "random": RANDOM}
 # one coefficient at a time, beta_t <- beta_t + (g_t - b - rho sum beta) / (x_t.x_t + rho), clipped;
 # after it b <- b + rho sum beta. A large rho brings the sum to zero in few passes of short steps.
 #
-# A coefficient that stays at its bound is set aside, so that the passes that follow are of the
-# others, until the gap among these is three tenths of that among all; then all are visited again.
-# The gradients of a pass are each of its moment. Once the gap among all is below `tol`, the rest of
-# the sum is taken off coefficients between their bounds, and the gap of gradients computed anew
-# decides. If it is not below `tol`, a pass has to have half of it.
+# A coefficient that stays at its bound is set aside, until the gap among the others is SHARE of that
+# among all. The gradients of a pass are each of its moment. Once the gap among all is below `tol`,
+# the rest of the sum is taken off coefficients between their bounds, and the gap of gradients
+# computed anew decides. If it is not below `tol`, a pass has to have half of it.
 
 cdef struct LinearDual:
     double b                # the multiplier of sum beta = 0
@@ -92,9 +91,7 @@ cdef void dual_begin(Smo *s, LinearDual *d, bint warm) noexcept nogil:
         d.total += s.beta[t]
     d.rho = SUM_SQUARE * squares / s.n if squares > 0.0 else 1.0
     d.b, d.tol = smo_intercept(s), s.tol
-    begin_pass(d, s.n, True)
-    if s.most - s.least < s.tol:
-        d.at, d.most, d.least = s.n, s.most, s.least
+    d.whole, d.n_active, d.at, d.most, d.least = True, s.n, 0, -INFINITY, INFINITY
     rng_seed(d.draws, 0)
 
 
@@ -139,11 +136,6 @@ cdef void visit(Smo *s, LinearDual *d) noexcept nogil:
         add_row(s, t, change, s.w)
 
 
-cdef void begin_pass(LinearDual *d, int64_t n, bint whole) noexcept nogil:
-    d.n_active, d.whole = n, whole
-    d.most, d.least, d.at = -INFINITY, INFINITY, 0
-
-
 cdef bint end_pass(Smo *s, LinearDual *d) noexcept nogil:
     """Whether the solution is found; else begin the next pass."""
     cdef double gap = d.most - d.least, rest = 2.0 * fabs(d.total) * max(s.k_max, d.rho)
@@ -156,10 +148,8 @@ cdef bint end_pass(Smo *s, LinearDual *d) noexcept nogil:
             d.tol *= 0.5
         d.inner = max(d.tol, SHARE * gap)
     d.b += d.rho * d.total
-    if d.whole or gap >= d.inner:
-        begin_pass(d, d.n_active, False)
-    else:
-        begin_pass(d, s.n, True)
+    d.whole = not d.whole and gap < d.inner
+    d.n_active, d.at, d.most, d.least = s.n if d.whole else d.n_active, 0, -INFINITY, INFINITY
     return False
 
 
@@ -479,8 +469,8 @@ cdef class StoreSVMCore(SmoCore):
             return NOT_FINITE
         self.settle()
         if self.smo.rows.alone:
-            value[0] = self.intercept[0] + plane_dot(
-                self.is_float32, x, self.smo.w, self.n_features)
+            value[0] = plane_dot(self.is_float32, x, self.smo.w, self.n_features)
+            value[0] += self.intercept[0]
         elif self.smo.w != NULL:
             sample = self.sample_of(x)
             value[0] = self.intercept[0] + sample_dot(self.is_float32, &sample, self.smo.w)

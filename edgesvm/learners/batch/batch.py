@@ -69,13 +69,12 @@ def smo_arrays(
     nonzeros: int | None = None,
     *,
     kept: bool = False,
-    by_w: bool = False,
 ) -> Arrays:
     """The arrays of a solver of at most `n` rows, or of so many with as many `nonzeros`; the cache
-    of `cache` bytes comes last. `kept`: between solutions there is a gradient, and no order;
-    `by_w`: each row is a tile."""
+    of `cache` bytes comes last: without it each row is a tile. `kept`: between solutions there is a
+    gradient, and no order."""
     wide, lanes = padded(n), LANES[dtype]
-    tiles = (n, n_features, 1) if by_w else (wide // lanes, n_features, lanes)
+    tiles = (wide // lanes, n_features, lanes) if cache else (n, n_features, 1)
     rows: Arrays = [("rows", dtype, tiles)]
     return [
         *(rows if nonzeros is None else nonzero_arrays(n, dtype, nonzeros)),
@@ -164,13 +163,12 @@ class StoreSVM(SmoLearner):
     @property
     def _keeps_w(self) -> bool:
         """Whether it solves by w alone, without kernel rows."""
-        by_w = self.by_plane or self.max_nonzeros is not None
-        return by_w and isinstance(self.kernel_for(1), Linear)
+        linear = isinstance(self.kernel_for(1), Linear)
+        return linear and (self.by_plane or self.max_nonzeros is not None)
 
     def _arrays(self, n_features: int) -> Arrays:
-        by_w = self._keeps_w
-        w: Arrays = [("w", "f8", (n_features,))] if by_w else []
-        n, cache = int(self.max_samples), 0 if by_w else self.cache
+        w: Arrays = [("w", "f8", (n_features,))] if self._keeps_w else []
+        cache = 0 if self._keeps_w else self.cache
         return [
             *((name, "f8", ()) for name in ("intercept", "objective", "gap")),
             ("n_held", "i8", ()),
@@ -178,7 +176,7 @@ class StoreSVM(SmoLearner):
             *((name, "i8", ()) for name in ("n_support", "n_iter")),
             ("converged", "i8", (), (0, 1)),
             *w,
-            *smo_arrays(n, n_features, self.dtype, cache, self.max_nonzeros, by_w=by_w),
+            *smo_arrays(int(self.max_samples), n_features, self.dtype, cache, self.max_nonzeros),
         ]
 
     @property
@@ -446,8 +444,8 @@ class BatchSVM(StoreSVM):
         Store only the non-zeros of the samples, and as many as this in all; a sample that does not
         fit is refused. Sums are over the non-zeros, in float64.
     by_plane : bool, default True
-        Solve the linear kernel by dual coordinate descent, which needs no ``cache``, and decide by
-        w.x. False: by SMO and support vectors, as other kernels; not with ``max_nonzeros``.
+        Solve the linear kernel by dual coordinate descent and decide by w.x, without ``cache``.
+        False: as other kernels, if there is no ``max_nonzeros``.
 
     Notes
     -----
@@ -458,8 +456,8 @@ class BatchSVM(StoreSVM):
 
     SMO with second-order working sets (Fan, Chen & Lin, JMLR 2005), shrinking as in LIBSVM (Chang &
     Lin 2011). Bytes: see ``plan``; about n_features s + 72 per sample, s = 4 or 8, and the cache.
-    With ``max_nonzeros`` 88 + s per sample, 4 + s per non-zero, and the cache. The linear kernel
-    has 8 per feature instead of the cache.
+    With ``max_nonzeros`` 88 + s per sample, 4 + s per non-zero, and the cache; for the linear
+    kernel 8 per feature instead.
 
     Dual coordinate descent with shrinking: Hsieh et al., ICML 2008; the intercept is free, by the
     method of multipliers. With a C of 100 and more and few features it may end unconverged.
