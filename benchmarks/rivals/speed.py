@@ -20,7 +20,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
-from warnings import catch_warnings
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.linear_model import SGDClassifier
@@ -98,7 +98,7 @@ def of_solvers(p: Problem, rounds: int, without: dict[str, str]) -> Iterator[dic
 
 
 def of_planes(name: str, split: Split, rounds: int) -> dict[str, Any]:
-    """Beside LIBLINEAR with the same C and tolerance, which ends after 1,000 passes at the latest."""
+    """Beside LIBLINEAR with the same C and tolerance, which makes 1,000 passes at most."""
     X, y, X_test, y_test = split
     rows, X_test = X.astype(np.float32), X_test.astype(np.float32)
     pair = {
@@ -106,7 +106,8 @@ def of_planes(name: str, split: Split, rounds: int) -> dict[str, Any]:
         "its": (LinearSVC(loss="hinge", tol=1e-3), X.astype(float), X_test.astype(float)),
     }
     labels = y.astype(int)
-    with catch_warnings(action="ignore"):
+    with catch_warnings():
+        simplefilter("ignore")
         fit_s = race(
             rounds,
             clock=process_time,
@@ -370,7 +371,7 @@ def main() -> None:
             splits[name] = split
         except FileNotFoundError as error:
             skipped.append(str(error))
-    figures: dict[str, list[dict[str, Any]]] = {"solvers": [], "planes": [], "passes": [], "calls": []}
+    figures: dict[str, list[Any]] = {"solvers": [], "planes": [], "passes": [], "calls": []}
     for p in problems(args.quick):
         say(f"solvers: {p.name}")
         figures["solvers"] += of_solvers(p, rounds, without)

@@ -17,7 +17,7 @@ from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 
-from edgesvm import BatchSVM, Linear, StreamSVM, __version__
+from edgesvm import StreamSVM, __version__
 from edgesvm.catalogue import CATALOGUE, LEARNERS
 from edgesvm.contract.registry import kind_of
 from edgesvm.learner import Learner
@@ -69,7 +69,7 @@ OLDER = {
     *("rand_linear_f64", "settled_twins_sides_f64", "twins_fixed_C_f32", "twins_rbf_f32"),
 }
 # A new learner or parameter, by the name of the file that it gets.
-NEW: dict[str, Learner] = {"batch_plane_f32": BatchSVM(kernel=Linear(), max_samples=200)}
+NEW: dict[str, Learner] = {}
 
 
 def of_files(files: dict[str, bytes]) -> dict[str, Learner]:

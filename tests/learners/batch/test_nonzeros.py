@@ -29,7 +29,7 @@ def csr(X):
 def test_the_optimum_is_that_of_dense_rows(kernel, C):
     X, y = words(150)
     options = {"kernel": kernel, "C": C, "tol": 1e-6}
-    dense = svm(150, **options).fit(X, y)
+    dense = svm(150, **options, by_plane=False).fit(X, y)
     sparse = svm(150, **options, max_nonzeros=np.count_nonzero(X)).fit(csr(X), y)
     assert sparse.converged_ and sparse.gap_ < 1e-6
     assert_optimal(sparse, X, y, C, 1e-6)
@@ -63,7 +63,9 @@ def test_linear_rows_that_are_singular(problem):
         y = np.ones(80, bool)
     options = {"kernel": Linear(), "C": 1.0}
     sparse = svm(80, max_nonzeros=X.size, **options).fit(X, y)
-    dense = svm(80, **options).fit(X, y)
+    dense = svm(80, **options, by_plane=False).fit(X, y)
+    plane = svm(80, **options).fit(X, y)
+    np.testing.assert_allclose(plane.decision_function(X), dense.decision_function(X), atol=1e-3)
     assert sparse.converged_
     np.testing.assert_allclose(sparse.objective_, dense.objective_, atol=1e-4)
     np.testing.assert_allclose(sparse.decision_function(X), dense.decision_function(X), atol=1e-3)
