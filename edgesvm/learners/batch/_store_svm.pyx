@@ -60,10 +60,10 @@ WHEN_FULL = {"refuse": REFUSE, "oldest": OLDEST, "random": RANDOM}
 # one coefficient at a time, beta_t <- beta_t + (g_t - b - rho sum beta) / (x_t.x_t + rho), clipped;
 # after it b <- b + rho sum beta. A large rho brings the sum to zero in few passes of short steps.
 #
-# A coefficient that stays at its bound is set aside, until the gap among the others is SHARE of that
-# among all. The gradients of a pass are each of its moment. Once the gap among all is below `tol`,
-# the rest of the sum is taken off coefficients between their bounds, and the gap of gradients
-# computed anew decides. If it is not below `tol`, a pass has to have half of it.
+# A coefficient that stays at its bound is set aside until the gap of the others is SHARE of what
+# it was. The gradients of a pass are each of its moment. Once the gap among all is below `tol`, the
+# rest of the sum is taken off coefficients between their bounds, and the gap of gradients computed
+# anew decides. If it is not below `tol`, a pass has to have half of it.
 
 cdef struct LinearDual:
     double b                # the multiplier of sum beta = 0
