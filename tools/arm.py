@@ -1,11 +1,11 @@
-"""Cross-compile edgesvm for 64- and 32-bit ARM, make wheels and test them under emulation.
+"""Cross-compile edgesvm for 64-bit ARM, ARMv7 and ARMv6, make wheels and test them under emulation.
 
     make arm ARM_ARGS="--only armhf"
 
-A wheel for each machine is built from the sources here, installed by Debian's pip into a Debian of
-that machine and run there beside Debian's NumPy: the arenas of all learners are compared with those
-of x86-64, and a part of the tests is run. The wheels are left in build/arm/*/dist. Exit code 1 if
-anything fails; --needed says that a missing tool does.
+A wheel for each machine is built here, installed by pip into a Debian of that machine and run there
+beside Debian's NumPy: the arenas of all learners are compared with those of x86-64, and a part of
+the tests is run. The wheels are left in build/arm/*/dist. Exit code 1 if anything fails; --needed
+says that a missing tool does.
 """
 
 from __future__ import annotations
@@ -56,13 +56,16 @@ PYTEST += ("-W", "ignore::hypothesis.errors.HypothesisWarning")
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine under its names: Debian's, the compiler's, the emulator's and that of wheels."""
+    """A machine under its names: ours, Debian's, the compiler's, the emulator's and that of wheels,
+    with options of the compiler and the linker."""
 
     name: str
+    debian: str
     triple: str
     emulator: str
     platform: str
     cpu_family: str
+    options: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -74,16 +77,18 @@ class Machine:
         return self.folder / "root"
 
 
+# Debian's start files and static libgcc are for ARMv7; a Pi Zero has a shared one of its own.
+ARMV6 = ("-march=armv6+fp", "-marm", "-nostartfiles", "-nodefaultlibs", "-lgcc_s", "-lc", "-lm")
 MACHINES = (
-    Machine("arm64", "aarch64-linux-gnu", "qemu-aarch64-static", "aarch64", "aarch64"),
-    Machine("armhf", "arm-linux-gnueabihf", "qemu-arm-static", "armv7l", "arm"),
+    Machine("arm64", "arm64", "aarch64-linux-gnu", "qemu-aarch64-static", "aarch64", "aarch64"),
+    Machine("armhf", "armhf", "arm-linux-gnueabihf", "qemu-arm-static", "armv7l", "arm"),
+    Machine("armv6", "armhf", "arm-linux-gnueabihf", "qemu-arm-static", "armv6l", "arm", ARMV6),
 )
 
 
 def missing() -> str:
     """Why it cannot run here; "" if it can."""
-    tools = ["mmdebstrap"]
-    tools += [tool for m in MACHINES for tool in (f"{m.triple}-gcc", m.emulator)]
+    tools = ["mmdebstrap", *(tool for m in MACHINES for tool in (f"{m.triple}-gcc", m.emulator))]
     absent = [tool for tool in tools if shutil.which(tool) is None]
     if absent:
         return f"no {', '.join(absent)} here (apt-get install {PACKAGES})"
@@ -99,10 +104,12 @@ def make_root(machine: Machine) -> None:
     unfinished, tarball = machine.folder / "unfinished", machine.folder / "root.tar"
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
-    options = ["--quiet", "--variant=extract", f"--architectures={machine.name}"]
+    options = ["--quiet", "--variant=extract", f"--architectures={machine.debian}"]
     options += ['--aptopt=APT::Install-Recommends "false"', f"--include={THERE}"]
-    release = RELEASES[sys.version_info[:2]]
-    subprocess.run(["mmdebstrap", *options, release, tarball], check=True)
+    # The index of security updates is out of step with its packages now and then.
+    options.append('--setup-hook=sed -i /security/d "$1/etc/apt/sources.list"')
+    options += [RELEASES[sys.version_info[:2]], str(tarball)]
+    subprocess.run(["mmdebstrap", *options], check=True)
     # from an archive, since its files are then those of whoever runs this
     tar = ["tar", "-xf", tarball, "-C", unfinished, "--no-same-owner", "--exclude=./dev"]
     subprocess.run(tar, check=True)
@@ -147,16 +154,14 @@ def build_wheel(machine: Machine) -> Path:
 [binaries]
 c = '{machine.triple}-gcc'
 python = '{sys.executable}'
-
 [built-in options]
-c_link_args = ['-s']
-
+c_args = {list(machine.options)}
+c_link_args = {["-s", *machine.options]}
 [host_machine]
 system = 'linux'
 cpu_family = '{machine.cpu_family}'
 cpu = '{machine.platform}'
 endian = 'little'
-
 [properties]
 needs_exe_wrapper = true
 numpy-include-dir = '{of_numpy}'
@@ -180,13 +185,13 @@ def tagged(machine: Machine, wheel: Path) -> Path:
             objdump = [f"{machine.triple}-objdump", "-p", archive.extract(name, machine.folder)]
             listing = subprocess.run(objdump, capture_output=True, text=True, check=True).stdout
             newest = max([newest, *map(int, re.findall(r"GLIBC_2\.(\d+)", listing))])
-    tag = f"manylinux_2_{newest}_{machine.platform}"
+    system = "linux" if machine.options else f"manylinux_2_{newest}"  # which has no ARMv6
+    tag = f"{system}_{machine.platform}"
     retag = [sys.executable, "-m", "wheel", "tags", "--remove", f"--platform-tag={tag}", wheel]
     subprocess.run(retag, check=True, capture_output=True)
     dist = machine.folder / "dist"
     shutil.rmtree(dist, ignore_errors=True)
-    dist.mkdir()
-    return Path(shutil.copy(next(wheel.parent.glob("*.whl")), dist))
+    return next(wheel.parent.rename(dist).glob("*.whl"))
 
 
 def installed(machine: Machine, wheel: Path, env: dict[str, str]) -> Path:
@@ -198,33 +203,38 @@ def installed(machine: Machine, wheel: Path, env: dict[str, str]) -> Path:
     packages = environment / "lib" / VERSION / "site-packages"
     packages.mkdir(parents=True)
     program.parent.mkdir()
-    (environment / "pyvenv.cfg").write_text(
-        f"home = {theirs}\ninclude-system-site-packages = true\n"
-    )
+    settings = f"home = {theirs}\ninclude-system-site-packages = true\n"
+    (environment / "pyvenv.cfg").write_text(settings)
     emulator = [machine.emulator, "-L", str(machine.root)]
     program.write_text(f'#!/bin/sh\nexec {" ".join(emulator)} -0 "$0" {theirs}/python3 "$@"\n')
     program.chmod(0o755)
     # without the script: pip reads what it may install from the program that runs it
     pip = [*emulator, theirs / "python3", "-m", "pip", "install", "--quiet", "--no-deps"]
-    options = ["--no-index", "--root-user-action=ignore", "--target", packages, wheel]
+    # ARMv6 is installed on an emulator of ARMv7: Debian's Python is for that.
+    options = ["--no-index", "--only-binary=:all:", f"--platform={wheel.stem.split('-')[-1]}"]
+    options += ["--root-user-action=ignore", "--target", str(packages), str(wheel)]
     subprocess.run([*pip, *options], env=env, check=True)
     return program
 
 
-def check(machine: Machine) -> bool:
-    """All steps for one machine; whether each found what it should."""
+def ready(machine: Machine) -> tuple[Path, dict[str, str]]:
+    """Python of the machine with a wheel of the sources here, and the environment for it."""
     make_root(machine)
     wheel = tagged(machine, build_wheel(machine))
     print(f"{machine.name}: {wheel.name}, {wheel.stat().st_size:,} bytes", flush=True)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
     env |= {"CC": f"{machine.triple}-gcc", "PYTHONSAFEPATH": "1"}  # the package that is installed
     env["EDGESVM_EMULATOR"] = f"{machine.emulator} -L {machine.root}"
-    program = installed(machine, wheel, env)
+    return installed(machine, wheel, env), env
+
+
+def check(machine: Machine) -> bool:
+    """All steps for one machine; whether each found what it should."""
+    program, env = ready(machine)
     demo = ("-m", "edgesvm.cli", "demo", "--samples", "300", "--out", machine.folder / "demo")
-    passed = True
-    for arguments in (("tests/conformance/arena_hashes.py",), demo, (*PYTEST, *TESTS)):
-        done = subprocess.run([program, *arguments], cwd=ROOT, env=env, check=False)
-        passed &= done.returncode == 0
+    steps = (("tests/conformance/arena_hashes.py",), demo, (*PYTEST, *TESTS))
+    runs = [subprocess.run([program, *step], cwd=ROOT, env=env, check=False) for step in steps]
+    passed = not any(run.returncode for run in runs)
     print(f"{machine.name}: {'passed' if passed else 'FAILED'}", flush=True)
     return passed
 

@@ -58,9 +58,7 @@ def run(name: str, command: str) -> bool:
     began = time.monotonic()
     with (
         log.open("w") as file,
-        subprocess.Popen(
-            command, shell=True, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT
-        ) as process,
+        subprocess.Popen(command, shell=True, cwd=ROOT, stdout=file, stderr=file) as process,
     ):
         while process.poll() is None:
             try:

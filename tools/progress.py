@@ -18,6 +18,7 @@ def main() -> int:
     what, *command = sys.argv[1:]
     started = shown = time.monotonic()
     live = sys.stderr.isatty()
+    begin, end = ("\r\x1b[K", "") if live else ("", "\n")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     said, step = [], ""
     with subprocess.Popen(command, text=True, errors="replace", **pipes) as process:
@@ -28,17 +29,12 @@ def main() -> int:
             now = time.monotonic()
             if now - shown >= (0.5 if live else EVERY):
                 shown = now
-                text = f"{what}{step}, {now - started:.0f} s"
-                print(
-                    f"\r\x1b[K{text}" if live else text, end="" if live else "\n", file=sys.stderr
-                )
-                sys.stderr.flush()
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = (
-        f"{time.monotonic() - started:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processor"
-    )
-    end = f"{what}: {seconds}" if process.returncode == 0 else f"{''.join(said)}{what} failed"
-    print(f"{chr(13)}\x1b[K{end}" if live else end, file=sys.stderr)
+                text = f"{begin}{what}{step}, {now - started:.0f} s"
+                print(text, end=end, file=sys.stderr, flush=True)
+    processor = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    seconds = f"{time.monotonic() - started:.0f} s, {processor:.0f} s of processor"
+    text = f"{what}: {seconds}" if process.returncode == 0 else f"{''.join(said)}{what} failed"
+    print(f"{begin}{text}", file=sys.stderr)
     return process.returncode
 
 

@@ -30,6 +30,7 @@ NEEDED = (
     "edgesvm/export/translated/learn/standardized.h",
     "edgesvm/learners/byte/byte.h",  # of exported models
 )
+BUILD = ("-m", "build", "--no-isolation")
 UNWANTED = ("tests/", "reference/", "rig/", "_ref.py")  # what only a clone needs
 
 
@@ -68,17 +69,12 @@ def check(wheel: Path) -> None:
         raise SystemExit(f"wheel: missing: {missing}; for a clone only: {beyond}")
 
 
-BUILD = ("-m", "build", "--no-isolation")
-
-
 def main() -> None:
     shutil.rmtree(DIST, ignore_errors=True)
     run(BIN / "python", *BUILD, "--sdist", "--outdir", DIST)
     (archive,) = DIST.glob("*.tar.gz")
     with tempfile.TemporaryDirectory() as scratch:
-        folders = [Path(scratch) / name for name in ("first", "second")]
-        for folder in folders:
-            folder.mkdir()
+        folders = [Path(tempfile.mkdtemp(dir=scratch)) for _ in range(2)]
         one, other = (built(archive, folder) for folder in folders)
         if not filecmp.cmp(one, other, shallow=False):
             raise SystemExit("wheel: two builds of the same sources differ")

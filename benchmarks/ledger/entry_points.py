@@ -106,13 +106,13 @@ def over(call: Callable[..., object], *columns: Iterable[Any]) -> Call:
     return lambda: deque(map(call, *columns), maxlen=0)
 
 
-def clouds(n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (n, WIDTH) of deviation 1 and labels 0, 1, ...; means are 3 apart or nearly."""
-    rng = np.random.default_rng([WIDTH, n_classes])
-    means = rng.standard_normal((n_classes, WIDTH))
+def clouds(n: int, n_classes: int, width: int = WIDTH) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (n, width) of deviation 1 and labels 0, 1, ...; means are 3 apart or nearly."""
+    rng = np.random.default_rng([width, n_classes])
+    means = rng.standard_normal((n_classes, width))
     means *= 3 / np.sqrt(2) / np.linalg.norm(means, axis=1, keepdims=True)
     y = rng.integers(0, n_classes, n)
-    return (rng.standard_normal((n, WIDTH)) + means[y]).astype(np.float32), y
+    return (rng.standard_normal((n, width)) + means[y]).astype(np.float32), y
 
 
 LEARNERS: dict[str, Counted] = {

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.ledger.counter import Counter
+from benchmarks.ledger.emulated import Plugin
 from benchmarks.ledger.entry_points import chosen
 
 
@@ -19,10 +20,11 @@ def main() -> None:
     parser.add_argument("first", type=int, help="of the entry points chosen")
     parser.add_argument("end", type=int)
     parser.add_argument("--of", required=True, help="module that has the entry points")
+    parser.add_argument("--emulated", action="store_true", help="below QEMU, not valgrind")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--only", nargs="*", default=[])
     args = parser.parse_args()
-    count = Counter(args.folder, keep=args.keep)
+    count = (Plugin if args.emulated else Counter)(args.folder, keep=args.keep)
     print(json.dumps({"vectors": count.vectors}), flush=True)
     gc.disable()
     entry_points = chosen(import_module(args.of).entry_points(), args.only)
