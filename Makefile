@@ -127,8 +127,9 @@ release: wheel docs  ## all that is published, in dist/: archive, wheels, docume
 matrix:  ## build and test with every Python of this machine, an old and a new NumPy
 	$(PYTHON) tools/matrix.py $(MATRIX_ARGS)
 
-bench-check: $(VENV)/.built  ## count each learner's instructions and lines of memory; fails where 2 % moved (needs valgrind)
+bench-check: $(VENV)/.built  ## count each learner's instructions and lines of memory; fails where 2 % moved (needs valgrind; for boards, QEMU and `make arm`)
 	$(BIN)/python -m benchmarks.instructions $(BENCH_CHECK_ARGS)
+	$(BIN)/python -m benchmarks.ledger.boards --check
 
 tables: $(VENV)/.built $(VENV)/.extra-bench  ## measure the tables of benchmarks/results anew (hours; each goes on where it stopped)
 	$(BIN)/python -m benchmarks.run $(TABLES_ARGS)

@@ -1,13 +1,12 @@
 """Instructions a sample on the processors of boards, and the time that they may take there.
 
-Counted in an emulator of each processor, so that no other work on the machine changes a figure:
-rows 4,352 to 4,608 of a random order, 16 features, 2 classes, in blocks. A line of text has 8
-features and a label. `python -m benchmarks.instructions` counts the other learners, on x86-64.
+Counted in emulators, so that no other work changes a figure: rows 4,352 to 4,608 of a random order,
+16 features, 2 classes, in blocks; a line of text has 8 features and a label.
 
-The microseconds are an estimate: instructions on aarch64, by the million instructions a second that
-7-Zip says one thread makes: 838 on a Zero 2, 1046 on a 3 B+, 1752 on a 4 B, 3196 on a 5
-(https://github.com/ThomasKaiser/sbc-bench/blob/master/Results.md), which are 0.7 to 1.3 a cycle.
-Vectors and caches may halve or double them.
+Microseconds are an estimate: instructions on aarch64, by the millions a second that 7-Zip states
+for one thread: Zero 2 838, 3 B+ 1046, 4 B 1752, 5 3196, which are 0.7 to 1.3 a cycle
+(https://github.com/ThomasKaiser/sbc-bench/blob/master/Results.md). They may be out by a factor of
+two: vectors take more cycles, and 7-Zip waits for memory more often.
 """
 
 from __future__ import annotations
