@@ -120,7 +120,7 @@ def make_root(machine: Machine) -> None:
     unfinished.rename(machine.root)
 
 
-def headers(machine: Machine) -> tuple[Path, Path]:
+def headers(machine: Machine) -> tuple[str, Path]:
     """Python's with the machine's pyconfig.h, and NumPy's of this host with the machine's sizes, so
     that a wheel serves the same releases as one for this host."""
     import numpy
@@ -128,7 +128,7 @@ def headers(machine: Machine) -> tuple[Path, Path]:
     include, copy = machine.root / "usr" / "include", machine.folder / "include"
     ignored = shutil.ignore_patterns("numpy")  # Debian's NumPy has its own there
     shutil.copytree(include / VERSION, copy / VERSION, ignore=ignored, dirs_exist_ok=True)
-    shutil.copy(include / machine.triple / VERSION / "pyconfig.h", copy / VERSION)
+    shutil.copy2(include / machine.triple / VERSION / "pyconfig.h", copy / VERSION)
     shutil.copytree(numpy.get_include(), copy / "numpy", dirs_exist_ok=True)
     config = copy / "numpy" / "numpy" / "_numpyconfig.h"
     text = config.read_text()
@@ -137,7 +137,8 @@ def headers(machine: Machine) -> tuple[Path, Path]:
         if n != 1:
             raise ValueError(f"{config} does not state NPY_SIZEOF_{name} once")
     config.write_text(text)
-    return copy / VERSION, copy / "numpy"
+    shutil.copystat(numpy.__file__, config)  # no newer each time, or all is compiled again
+    return str(copy / VERSION), copy / "numpy"
 
 
 def build_wheel(machine: Machine) -> Path:
@@ -146,8 +147,7 @@ def build_wheel(machine: Machine) -> Path:
     of_python, of_numpy = headers(machine)
     name, out = f"_sysconfigdata__{machine.triple}", machine.folder / "built"
     theirs = (machine.root / "usr" / "lib" / VERSION / f"{name}.py").read_text()
-    place = str(of_python)
-    theirs += f"build_time_vars.update(INCLUDEPY={place!r}, CONFINCLUDEPY={place!r})\n"
+    theirs += f"build_time_vars.update(INCLUDEPY={of_python!r}, CONFINCLUDEPY={of_python!r})\n"
     (machine.folder / f"{name}.py").write_text(theirs)
     cross = machine.folder / "cross.ini"
     cross.write_text(f"""\

@@ -146,7 +146,6 @@ def measured_here() -> dict[str, str]:
         "NumPy": np.__version__,
         "Python": platform.python_version(),
         "machine": f"{cpu_name()}, {os.cpu_count()} cores, {sys.platform} {platform.machine()}",
-        "threads": "1",
     }
     if "sklearn" in sys.modules:
         facts["scikit-learn"] = sys.modules["sklearn"].__version__

@@ -1,19 +1,16 @@
 """Where a sample's time goes, from its bytes to its answer: the loop of `edgesvm run`, by stages.
 
-8 float32 features and a label, from a port in memory, so without the system calls of a real one
-(`link/ports` has those). A stage is what the loop does beyond the stage before: reading (decode,
-check, queue), predicting (no labels), answering (frames or lines into the outbox), learning. Labels
-are random, so the learner has as much to do as it can. "late" is frames without a label, each
-sample's label coming in a frame of its own eight samples later. In bites of 4 KiB, as a
-pseudo-terminal hands them over when the node is fast; and a sample at a time, as a UART does,
-where each sample pays for a turn of the loop. Answers go out in frames; on a text link
-`edgesvm run` sends none unless told, and so does "all" of text.
+8 float32 features and a label, from a port in memory (`link/ports` has real ones). A stage is what
+the loop does beyond the one before: reading (decode, check, queue), predicting (no labels),
+answering (frames or lines into the outbox), learning. Labels are random. "late" is frames without a
+label, which comes in a frame of its own eight samples later. In bites of 4 KiB, or a sample at a
+time, as a UART hands them over, with a turn of the loop for each. Answers go out in frames; on a
+text link `edgesvm run` sends none unless told, and so does "all" of text.
 
-The learners: StreamSVM (standardized, 8 samples looked ahead), and ByteSVM in 16 KiB, which
-`edgesvm run` takes if it is not told otherwise.
+StreamSVM is standardized and looks 8 samples ahead; ByteSVM, the default, has 16 KiB.
 
-`--before FOLDER` interleaves an earlier build with this one: in a clone of it,
-`pip install --no-deps --target FOLDER .`. The hash is of all answers and the learner's arena.
+`--before FOLDER` interleaves an earlier build: in a clone of it, `pip install --no-deps --target
+FOLDER .`. The hash is of all answers and the learner's arena.
 """
 
 from __future__ import annotations

@@ -117,12 +117,11 @@ def report(
     )
     about = [
         f"Parameters: {chosen}.",
-        "First sample: what reservoir sampling alone gives. Last sample: what the paper's "
-        "algorithm, which returns its last solution, gives; RandSVM returns the solution of the "
-        "least primal objective. Seconds are of the processor and include reading the file; peaks "
-        "are of the process, less its imports.",
-        "LIBSVM is not run on more than 10^5 rows: the paper's took a day on ringnorm, and longer "
-        "on the other two. Does not show: other c, other epsilon, several seeds.",
+        "First sample: reservoir sampling alone. Last sample: the paper's algorithm, which returns "
+        "its last solution; RandSVM returns that of the least primal objective. Seconds are of the "
+        "processor, with reading the file; peaks are of the process, less its imports.",
+        "LIBSVM is not run on more than 10^5 rows: the paper's took a day and more. Does not show: "
+        "other c, other epsilon, several seeds.",
     ]
     note = " ".join([against_paper(results), peaks(results)]) if names else ""
     rows = [row(name, n_rows(folder, name), results) for name in names]

@@ -188,10 +188,9 @@ class Figures:
                 row.append(amount(what, there))
             body.append(row)
         note = (
-            "Ours planned; of the others, pickled, and of those that are refitted also the rows"
-            " that they hold. Time is of the processor in one process: a row predicted, then"
-            " learned, each by one call from Python, but for those that are refitted, which predict"
-            " all rows between two fits at once. The stack of the others is not in it."
+            "Ours planned; of the others, pickled, with the rows that those hold that are refitted."
+            " Time is of the processor, a call a row to predict and one to learn; those that are"
+            " refitted predict all rows between two fits at once. Without the stack of the others."
         )
         title = f"Bytes at the end, and µs to predict and learn a row ({NOW.name}): medians of sets"
         return Table(title, ["", "bytes", "µs"], body, note)
@@ -262,14 +261,13 @@ def main() -> None:
     about = [
         (__doc__ or "").split("\n\n", maxsplit=1)[0],
         f"Rows in the order of their source ({', '.join(SHUFFLED)}: shuffled): {lengths}. Ours: the"
-        f" median of {args.seeds} seeds. All predictions are held to the range of the targets known"
-        " by then. A silent sensor (NaN, air_quality_co) counts as the mean of what it had said,"
-        " for everybody.",
+        f" median of {args.seeds} seeds. Predictions are held to the range of the targets known by"
+        " then. A silent sensor (NaN, air_quality_co) counts as its mean so far.",
         "Stacked: three coefficients of the prediction, the target before, and the prediction for"
-        " it, learned by recursive least squares with forgetting 0.999, the same for everybody"
-        " (`benchmarks/regression/stack.py`). Linear learners of others scale features and target"
-        f" by what they learned so far. Refitted: every {EVERY:,} rows (first at 250, 500, 1,000)"
-        f" on the last {MOST_HELD:,} at most.",
+        " it, by recursive least squares with forgetting 0.999 (`benchmarks/regression/stack.py`)."
+        " Linear learners of others scale features and target by what they learned so far."
+        f" Refitted: every {EVERY:,} rows (first at 250, 500, 1,000) on the last {MOST_HELD:,} at"
+        " most.",
         "The mean is geometric, of the RMSE in deviations of the target over the same rows.",
     ]
     raw = [[name, setting.name, who, figures.cells_of(name, setting, who)]

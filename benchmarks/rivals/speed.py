@@ -2,11 +2,10 @@
 run on one thread: solvers of a whole problem, one pass over an array, one sample a call.
 
 Solvers: problems of `solvers.py`, tolerance 1e-3, float32 rows for ours and float64 for the
-others. Passes: rows scaled in advance, all learners with their defaults (averaged SGD: hinge);
-Vowpal Wabbit reads its own cache file, made in advance, river a pandas frame, LIBLINEAR makes as
-many passes as it needs. One sample a call: rows of ijcnn1, river's as dicts and Vowpal Wabbit's as
-examples, both made in advance. Seconds are of the processor, over all threads of a process, medians
-of interleaved rounds; accuracy is of rows not learned.
+others. Passes: rows scaled in advance, defaults (averaged SGD: hinge); Vowpal Wabbit reads its own
+cache file, river a pandas frame, LIBLINEAR makes as many passes as it needs. One sample a call:
+rows of ijcnn1, river's as dicts and Vowpal Wabbit's as examples, made in advance. Seconds are of
+the processor, over all threads, medians of interleaved rounds; accuracy is of rows not learned.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The default learner and what a user would take instead, at equal bytes: rows at random, class
 after class, and in the order of their source; right while labels come, and once they stop.
 
-Raw rows of all classes, at most 6,000 to learn and 3,000 to test, mean of the orders. Learners have
-their defaults and are as large as fits. Random features + SGD has two features for each direction
-of FourierSVM in the same bytes; averaged SGD, random forest and SVC have no limit of bytes. Others'
-rows are scaled by the mean and deviation of those learned. Once labels stop, class after class is
-told by balanced accuracy, which is 1 / classes by chance. "While labels come" is of ours alone: the
-others learn in one call. In brackets: the sets that one fits, where these are not all.
+Raw rows of all classes, at most 6,000 to learn and 3,000 to test, mean of the orders; defaults, as
+large as fits. Random features + SGD has two features for each direction of FourierSVM in the same
+bytes; averaged SGD, random forest and SVC have no limit. Others' rows are scaled by the mean and
+deviation of those learned. Once labels stop, class after class is told by balanced accuracy, 1 /
+classes by chance. "While labels come" is of ours alone: the others learn in one call. In brackets:
+the sets that one fits, where these are not all.
 """
 
 from __future__ import annotations
