@@ -5,8 +5,8 @@ Counted in emulators, so that no other work changes a figure: rows 4,352 to 4,60
 
 Microseconds are an estimate: instructions on aarch64, by the millions a second that 7-Zip states
 for one thread: Zero 2 838, 3 B+ 1046, 4 B 1752, 5 3196, which are 0.7 to 1.3 a cycle
-(https://github.com/ThomasKaiser/sbc-bench/blob/master/Results.md). They may be out by a factor of
-two: vectors take more cycles, and 7-Zip waits for memory more often.
+(https://github.com/ThomasKaiser/sbc-bench/blob/master/Results.md). A factor of two either way is
+possible: no board was at hand.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def table(entries: Entries) -> Table:
     for name in (entry_point.name for entry_point in entry_points()):
         counts = [entries[f"{name}, {processor}"]["instructions"] for processor in PROCESSORS]
         on_boards = counts[PROCESSORS.index("aarch64")]
-        times = [f"{on_boards / mips:.3g}" for mips in MIPS.values()]
+        times = [f"{float(f'{on_boards / mips:.2g}'):,g}" for mips in MIPS.values()]
         rows.append([name, *(f"{n:,.0f}" for n in counts), *times])
     return Table("", ["", *PROCESSORS, *(f"µs, {board}" for board in MIPS)], rows)
 
