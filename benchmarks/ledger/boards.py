@@ -1,12 +1,12 @@
-"""Instructions a sample on the processors of boards, and the time that they may take there.
+"""Instructions a sample on boards, counted in emulators, and the time that they may take.
 
-Counted in emulators, so that no other work changes a figure: rows 4,352 to 4,608 of a random order,
-16 features, 2 classes, in blocks; a line of text has 8 features and a label.
+16 features, 2 classes: rows 4,352 to 4,608 of a random order, in blocks. A line of text has 8
+features.
 
-Microseconds are an estimate: instructions on aarch64, by the millions a second that 7-Zip states
-for one thread: Zero 2 838, 3 B+ 1046, 4 B 1752, 5 3196, which are 0.7 to 1.3 a cycle
-(https://github.com/ThomasKaiser/sbc-bench/blob/master/Results.md). A factor of two either way is
-possible: no board was at hand.
+Microseconds are an estimate: instructions on aarch64, by the millions a second of one thread of
+7-Zip (https://github.com/ThomasKaiser/sbc-bench/blob/master/Results.md): 838 on a Zero 2, 1046 on a
+3 B+, 1752 on a 4 B, 3196 on a 5; 0.7 to 1.3 a cycle. No board was at hand: they may be out by a
+factor of two.
 """
 
 from __future__ import annotations

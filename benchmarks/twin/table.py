@@ -37,8 +37,8 @@ TITLES = {
 }
 ABOUT = (
     "Accuracy in per cent, mean and deviation over {orders} random orders (fewer where the "
-    "brackets say how many), with the paper's settings; nothing is chosen. Rejection is ours but "
-    "in the column as printed (twin.rejection has it at B = 20 and 100). Seconds are of the "
+    "brackets say how many), with the paper's settings. Rejection is ours but in the column as "
+    "printed (twin.rejection has it at B = 20 and 100). Seconds are of the "
     "processor, of one `partial_fit` over the whole array. The KT residual is the worst of all "
     "orders, computed from its definition after the last row. The learner has "
     "`max_margin=B + 2`, room for every kernel row of the margin set; by default it has less and "
@@ -132,10 +132,8 @@ def worse(columns: list[Column]) -> str:
         below = sorted((name for name in gaps if gaps[name] < 0), key=lambda name: gaps[name])
         said = ", ".join(f"{name} {gaps[name]:.2f}" for name in below) or "nowhere"
         theirs, ours = column.averages()
-        lines.append(
-            f"- {column.title}: worse than the paper: {said}; average {ours - theirs:+.2f}"
-        )
-    return "\n".join(lines)
+        lines.append(f"- {column.title}: {said}; average {ours - theirs:+.2f}")
+    return "Worse than the paper:\n\n" + "\n".join(lines)
 
 
 def report(settings: list[Setting], cells: Cells, args: argparse.Namespace) -> Report:
