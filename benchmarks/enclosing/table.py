@@ -36,8 +36,8 @@ TABLE_SETS = [*PAPER, "usps, 10 classes"]
 SHORTEST_FIRST = ["satimage", "optdigits", "pendigits", "w3a", "reuters", "letter"]
 SHORTEST_FIRST += ["usps, 10 classes", "ijcnn1", "web", "intrusion", "usps"]
 ABOUT = [
-    "Accuracies of ours are means and deviations over up to five seeds of the draws, where fits "
-    "are short; times are medians, seconds of the processor, of a fit without reading. \\*: not "
+    "Ours: means and deviations of up to five seeds, where fits are short; medians of the seconds "
+    "of the processor of a fit without reading. \\*: not "
     "every row is known to be inside, or LASVM was not finished after a million steps, or had too "
     "little room. > N s: out of time after N seconds of the processor, or so with a larger "
     "epsilon. The tolerance is the paper's, epsilon alone (`margin_tol=None`). Rows are sparse "

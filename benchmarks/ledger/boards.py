@@ -1,7 +1,7 @@
-"""Instructions a sample on boards, counted in emulators, and the time that they may take.
+"""Instructions a sample on boards
 
-16 features, 2 classes: rows 4,352 to 4,608 of a random order, in blocks. A line of text has 8
-features.
+Counted in emulators: rows 4,352 to 4,608 of a random order, 16 features, 2 classes, in blocks. A
+line of text has 8 features.
 
 Microseconds are an estimate: instructions on aarch64, by the millions a second of one thread of
 7-Zip (https://github.com/ThomasKaiser/sbc-bench/blob/master/Results.md): 838 on a Zero 2, 1046 on a

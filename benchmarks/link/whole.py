@@ -10,7 +10,7 @@ text link `edgesvm run` sends none unless told, and so does "all" of text.
 StreamSVM is standardized and looks 8 samples ahead; ByteSVM, the default, has 16 KiB.
 
 `--before FOLDER` interleaves an earlier build: in a clone of it, `pip install --no-deps --target
-FOLDER .`. The hash is of all answers and the learner's arena.
+FOLDER .`.
 """
 
 from __future__ import annotations
@@ -177,7 +177,14 @@ def compared(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> Table:
             row += [f"{min(times):.2f}", f"{median(times):.2f}"] if times else ["", ""]
         same = {found[case][1] for found in [*before, *now]}
         rows.append([*row, "same" if before and len(same) == 1 else ""])
-    columns = ["all, in bites of", "µs before, least", "median", "µs now, least", "median", "hash"]
+    columns = [
+        "all, in bites of",
+        "µs before, least",
+        "median",
+        "µs now, least",
+        "median",
+        "hash of answers and arena",
+    ]
     return Table("All of it, µs a sample", columns, rows)
 
 

@@ -205,7 +205,7 @@ def main() -> None:
     about = [
         "Series in the order of time. The first fifth, at most 2,000 rows, is shown; then each row"
         " is judged before it is learned. Alarms, windows found and times are of the learner's"
-        " alarms, 3 of 5. " + "; ".join(f"{k}: {len(v)} series" for k, v in sets.items()) + ".",
+        " alarms, 3 of 5. Series: " + "; ".join(f"{k}, {len(v)}" for k, v in sets.items()) + ".",
     ]
     tables = [table(title, found, list(sets)) for title in SHOWN]
     title = "Novelty learners and what they learn, on faults in the order of time"
