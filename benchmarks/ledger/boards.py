@@ -5,12 +5,12 @@ line of text has 8 features.
 
 Microseconds are an estimate: instructions on aarch64, by the millions a second of one thread of
 7-Zip (https://github.com/ThomasKaiser/sbc-bench/blob/master/Results.md): 838 on a Zero 2, 1046 on a
-3 B+, 1752 on a 4 B, 3196 on a 5; 0.7 to 1.3 a cycle. No board was at hand: they may be out by a
-factor of two.
+3 B+, 1752 on a 4 B, 3196 on a 5; 0.7 to 1.3 a cycle. They may be out by a factor of two.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import pickle
 import sys
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.arguments import arguments, parsed
+from benchmarks.common.arguments import default_out
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.ledger.compare import Entries, moves
 from benchmarks.ledger.emulated import PROCESSORS, counts_on, missing
@@ -66,7 +66,7 @@ def counted() -> Entries:
     with ThreadPoolExecutor() as pool:  # an emulator takes one core
         found = pool.map(partial(counts_on, module=__spec__.name), PROCESSORS)
     return {
-        f"{name}, {processor}": {"instructions": n, "ll_lines": 0.0}
+        f"{processor}: {name}": {"instructions": n, "ll_lines": 0.0}
         for processor, counts in zip(PROCESSORS, found, strict=True)
         for name, n in counts.items()
     }
@@ -82,8 +82,8 @@ def check(entries: Entries) -> int:
 def table(entries: Entries) -> Table:
     """Instructions of each processor, and microseconds of each board."""
     rows = []
-    for name in (entry_point.name for entry_point in entry_points()):
-        counts = [entries[f"{name}, {processor}"]["instructions"] for processor in PROCESSORS]
+    for name in (key.removeprefix("aarch64: ") for key in entries if key.startswith("aarch64")):
+        counts = [entries[f"{processor}: {name}"]["instructions"] for processor in PROCESSORS]
         on_boards = counts[PROCESSORS.index("aarch64")]
         times = [f"{float(f'{on_boards / mips:.2g}'):,g}" for mips in MIPS.values()]
         rows.append([name, *(f"{n:,.0f}" for n in counts), *times])
@@ -91,18 +91,19 @@ def table(entries: Entries) -> Table:
 
 
 def main() -> int:
-    parser = arguments(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare with the ledger instead")
-    args = parsed(parser)
+    args = parser.parse_args()
     if why := missing():
         print(f"boards: SKIPPED, {why}")
         return 0
     entries = counted()
     if args.check:
         return check(entries)
+    out = default_out(quick=False)
     LEDGER.write_text(json.dumps(entries, indent=1) + "\n")
     title, *about = (__doc__ or "").strip().split("\n\n")
-    publish(Report("ledger/boards", title.rstrip("."), [table(entries)], about, entries), args.out)
+    publish(Report("ledger/boards", title, [table(entries)], about, entries), out)
     return 0
 
 

@@ -164,8 +164,7 @@ def stages(rounds: list[dict[str, tuple[float, str]]]) -> Table:
             steps += [times[3] - before, times[3]]
             rows.append([f"{kind}, {name}", *[f"{us:.2f}" for us in steps]])
     title = "What each stage adds, µs a sample in bites of 4 KiB"
-    note = "All of text is without answering."
-    return Table(title, ["", "reading", "predicting", "answering", "learning", "all"], rows, note)
+    return Table(title, ["", "reading", "predicting", "answering", "learning", "all"], rows)
 
 
 def compared(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> Table:
