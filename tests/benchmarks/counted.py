@@ -9,5 +9,5 @@ from edgesvm import StreamSVM
 def entry_points():
     X = np.random.default_rng(0).standard_normal((1024, 784)).astype(np.float32)
     ask = StreamSVM().partial_fit(X, np.arange(1024) % 2).predict_one
-    yield EntryPoint("once", lambda n: over(ask, list(X)[:n]), 512)
-    yield EntryPoint("twice", lambda n: over(ask, [x for x in X[:n] for _ in "ab"]), 512)
+    for name, times in (("once", 1), ("twice", 2)):
+        yield EntryPoint(name, lambda n, times=times: over(ask, list(X[:n]) * times), 512)

@@ -17,7 +17,7 @@ NO_QEMU = shutil.which("qemu-x86_64") is None
 def test_twice_the_work_is_twice_the_instructions():
     counts = emulated.counts_on("x86-64", "tests.benchmarks.counted")
     assert counts["once"] > 784 / 4  # at least a load for every 16 bytes
-    assert counts["twice"] == pytest.approx(2 * counts["once"], rel=1e-2)
+    assert counts["twice"] == pytest.approx(2 * counts["once"], rel=2e-2)
 
 
 def test_what_moved_on_a_board(capsys):
