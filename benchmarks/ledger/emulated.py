@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,9 @@ def missing() -> str | None:
     emulators = ["qemu-x86_64", *(emulator(machine) for machine in ARM)]
     if absent := [name for name in emulators if shutil.which(name) is None]:
         return f"there is no {', '.join(absent)} here (apt-get install qemu-user)"
+    said = subprocess.check_output(["qemu-x86_64", "--version"], text=True)
+    if not re.search(r"version [78]\.", said):
+        return f"the plugin is for QEMU 7 and 8, not {said.splitlines()[0]}"
     if absent := [str(machine.root) for machine in ARM if not machine.root.exists()]:
         return f"there is no {', '.join(absent)} (make arm)"
     return arm.missing() or None
@@ -67,16 +71,8 @@ def counts_on(processor: str, module: str) -> dict[str, float]:
         command, packages = python(processor, plugin)
         environment = {"PYTHONPATH": f"{packages}:{ROOT}", "PATH": os.environ["PATH"]}
         environment |= {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
-        command += [
-            "-m",
-            "benchmarks.ledger.worker",
-            folder,
-            "0",
-            "99",
-            "--emulated",
-            "--of",
-            module,
-        ]
+        command += ["-m", "benchmarks.ledger.worker", folder]
+        command += ["0", "99", "--emulated", "--of", module]
         said = subprocess.check_output(command, env=environment, text=True)
     _, *lines = map(json.loads, said.splitlines())
     return {line["name"]: line["instructions"] for line in lines}
