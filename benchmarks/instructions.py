@@ -4,7 +4,7 @@ counted by valgrind, so that no other work on the machine changes a figure.
     python -m benchmarks.instructions                   # compare with the ledger; what moved
     python -m benchmarks.instructions --only Stream     # those whose name has one of these words
     python -m benchmarks.instructions --write           # make the ledger anew, or those chosen
-    python -m benchmarks.instructions --keep dumps      # then: callgrind_annotate dumps/0/dump.2
+    python -m benchmarks.instructions --keep dumps      # then: callgrind_annotate dumps/dump.2
 
 The ledger is `benchmarks/ledger/ledger.json`. A figure has moved if it differs by more than 2 %
 (and by more than the heap's whims: `may_move` in `ledger/compare.py`).

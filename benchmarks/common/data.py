@@ -169,7 +169,6 @@ TABLE_1 = [
         redraws=True,
     ),
 ]
-BANANA = Task("banana", split_at_random("banana", FIRST_4000, REST, above_zero), redraws=True)
 QUICK = Task("Waveform, generated", generated(Waveform, 1000, 1000), redraws=True)
 
 

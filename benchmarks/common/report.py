@@ -55,7 +55,6 @@ class Report:
         Everything measured, in full precision, for whoever computes with it.
     skipped : list of str
         What was left out, and why.
-    pictures : list of (caption, path from the report)
     """
 
     study: str
@@ -64,7 +63,6 @@ class Report:
     about: list[str] = field(default_factory=list)
     figures: Any = None
     skipped: list[str] = field(default_factory=list)
-    pictures: list[tuple[str, str]] = field(default_factory=list)
 
 
 def publish(report: Report, out: Path) -> None:
@@ -85,13 +83,6 @@ def publish(report: Report, out: Path) -> None:
     print(text, flush=True)
 
 
-def figures_of(out: Path) -> Path:
-    """The folder of the pictures of a report in `out`; it is made if need be."""
-    folder = FOLDER / "figures" if out == RESULTS else out
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def stem_of(study: str) -> str:
     """Name of a study's files."""
     return study.replace("/", "_")
@@ -108,8 +99,6 @@ def rendered(content: dict[str, Any]) -> str:
         parts += [f"## {table['title']}"] if table["title"] else []
         parts += [markdown(table["columns"], table["rows"])] if table["rows"] else []
         parts += [table["note"]] if table["note"] else []
-    for caption, path in content["pictures"]:
-        parts.append(f"![{caption}]({path})")
     notes = NOTES / f"{stem_of(content['study'])}.md"
     if (ROOT / notes).exists():
         parts.append(f"What these figures mean: [{notes}](../../{notes}).")
@@ -152,7 +141,7 @@ def measured_here() -> dict[str, str]:
     return facts
 
 
-def commit() -> str:
+def commit(*measured: str) -> str:
     """The last commit that changed the sources measured, with "-dirty" where they differ from it;
     "unknown" without git.
     """
@@ -160,8 +149,8 @@ def commit() -> str:
     if git is None:
         return "unknown"
     run = partial(subprocess.run, cwd=ROOT, check=False, capture_output=True, text=True)
-    name = run([git, "log", "-1", "--format=%h", "--", *MEASURED]).stdout.strip()
-    changed = run([git, "diff", "--quiet", "HEAD", "--", *MEASURED]).returncode == 1
+    name = run([git, "log", "-1", "--format=%h", "--", *(measured or MEASURED)]).stdout.strip()
+    changed = run([git, "diff", "--quiet", "HEAD", "--", *(measured or MEASURED)]).returncode == 1
     return name + "-dirty" * changed if name else "unknown"
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from benchmarks.common.data import Split, generated, missing, read, standardised
 from edgesvm.data import Waveform
 
-WEB_SIZES = (2_477, 3_470, 4_912, 7_366, 9_888, 17_188, 24_692, 49_749)  # w1a to w8a
-
 
 @dataclass(frozen=True)
 class EnclosingSet:

@@ -66,11 +66,6 @@ def heading(how: str, epsilon: float) -> str:
     return f"{title} {power(epsilon)}" if epsilon else title
 
 
-def column_of(setting: Setting) -> bool:
-    """Whether the tables have a column of this system and epsilon."""
-    return (setting.how, setting.epsilon) in COLUMNS
-
-
 def theirs(name: str, what: str, which: tuple[str, float]) -> float | str | None:
     """The paper's figure."""
     if name not in PAPER:

@@ -50,15 +50,12 @@ def of_learner(name: str, learner: Any, *columns: np.ndarray) -> Iterator[EntryP
     """Learning and deciding, once it was taught."""
     kept = pickle.dumps(learner.partial_fit(*(column[:TAUGHT] for column in columns)))
 
-    def learned(n: int) -> Call:
+    def call(method: str, columns: tuple[np.ndarray, ...], n: int) -> Call:
         rows = (column[TAUGHT : TAUGHT + n] for column in columns)
-        return partial(pickle.loads(kept).partial_fit, *rows)
+        return partial(getattr(pickle.loads(kept), method), *rows)
 
-    def decided(n: int) -> Call:
-        return partial(pickle.loads(kept).predict, columns[0][TAUGHT : TAUGHT + n])
-
-    yield EntryPoint(f"{name}, learn", learned, N)
-    yield EntryPoint(f"{name}, decide", decided, N)
+    yield EntryPoint(f"{name}, learn", partial(call, "partial_fit", columns), N)
+    yield EntryPoint(f"{name}, decide", partial(call, "predict", columns[:1]), N)
 
 
 def counted() -> Entries:

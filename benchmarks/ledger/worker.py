@@ -6,7 +6,6 @@ import argparse
 import gc
 import json
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 
 from benchmarks.ledger.counter import Counter
@@ -17,8 +16,6 @@ from benchmarks.ledger.entry_points import chosen
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("first", type=int, help="of the entry points chosen")
-    parser.add_argument("end", type=int)
     parser.add_argument("--of", required=True, help="module that has the entry points")
     parser.add_argument("--emulated", action="store_true", help="below QEMU, not valgrind")
     parser.add_argument("--keep", action="store_true")
@@ -27,8 +24,7 @@ def main() -> None:
     count = (Plugin if args.emulated else Counter)(args.folder, keep=args.keep)
     print(json.dumps({"vectors": count.vectors}), flush=True)
     gc.disable()
-    entry_points = chosen(import_module(args.of).entry_points(), args.only)
-    for entry_point in islice(entry_points, args.first, args.end):
+    for entry_point in chosen(import_module(args.of).entry_points(), args.only):
         counts = count.per_sample(entry_point.name, entry_point.calls, entry_point.n)
         print(json.dumps({"name": entry_point.name, **counts._asdict()}), flush=True)
 
