@@ -210,9 +210,9 @@ def installed(machine: Machine, wheel: Path, env: dict[str, str]) -> Path:
     program.chmod(0o755)
     # without the script: pip reads what it may install from the program that runs it
     pip = [*emulator, theirs / "python3", "-m", "pip", "install", "--quiet", "--no-deps"]
-    # ARMv6 is installed on an emulator of ARMv7: Debian's Python is for that.
-    options = ["--no-index", "--only-binary=:all:", f"--platform={wheel.stem.split('-')[-1]}"]
-    options += ["--root-user-action=ignore", "--target", str(packages), str(wheel)]
+    # Debian's Python is for ARMv7, and so is the emulator: pip there refuses a wheel for ARMv6.
+    options = ["--only-binary=:all:", "--platform=linux_armv6l"] if machine.options else []
+    options += ["--no-index", "--root-user-action=ignore", "--target", str(packages), str(wheel)]
     subprocess.run([*pip, *options], env=env, check=True)
     return program
 
