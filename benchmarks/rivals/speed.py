@@ -31,7 +31,7 @@ from benchmarks.common.data import QUICK, Split, two_classes_of
 from benchmarks.common.progress import progress, say
 from benchmarks.common.report import Report, Table, publish
 from benchmarks.rivals.solvers import CACHE_MIB, Problem, ours, problems, theirs
-from edgesvm import AdaGradSVM, BatchSVM, FourierSVM, Linear, StreamSVM
+from edgesvm import AdaGradSVM, BatchSVM, ByteSVM, FourierSVM, Linear, StreamSVM
 
 SETS = ("ijcnn1", "a9a", "mnist_0189")
 PACKAGES = {
@@ -194,6 +194,7 @@ def passes(X: np.ndarray, y: Labels, folder: Path, without: dict[str, str]) -> d
     found: dict[str, Any] = {
         "edgesvm StreamSVM": OnePass(StreamSVM),
         "edgesvm AdaGradSVM": OnePass(AdaGradSVM),
+        "edgesvm ByteSVM, 4 KiB": OnePass(ByteSVM),
         "edgesvm FourierSVM": OnePass(FourierSVM),
         "scikit-learn averaged SGD": OnePass(sgd),
         "scikit-learn LinearSVC (LIBLINEAR), many passes": LinearSVC(tol=0.01),
@@ -235,7 +236,7 @@ def callers(X: np.ndarray, y: Labels, without: dict[str, str]) -> dict[str, tupl
     """By name: rows in the system's own form, what learns one, what predicts one."""
     labels = y.tolist()
     found: dict[str, tuple[Any, ...]] = {}
-    for learner in (StreamSVM(), AdaGradSVM(), FourierSVM()):
+    for learner in (StreamSVM(), AdaGradSVM(), ByteSVM(), FourierSVM()):
         learner.allocate(X.shape[1], classes=[False, True])
         name = f"edgesvm {type(learner).__name__}"
         found[name] = list(X), labels, learner.learn_one, learner.predict_one
