@@ -6,12 +6,14 @@ import csv
 import math
 import os
 from collections.abc import Iterator
-from itertools import chain, islice
+from functools import partial
+from itertools import chain, islice, tee
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 
+from edgesvm.data._plain import plain_rows
 from edgesvm.data.columns import KEPT, MISSING, number, seconds, separator_of, surveyed
 from edgesvm.data.rows import INT16, Rows, Stream, printable
 from edgesvm.errors import RowsError
@@ -26,24 +28,24 @@ class _Labels:
 
     def __init__(self) -> None:
         self.names: list[str] = []
+        self.known: dict[str, int] = {}  # the number of each text
         self._numeric: bool | None = None
-        self._numbers: dict[str, int] = {}
 
-    def number(self, text: str, where: str) -> int:
+    def add(self, text: str, where: str) -> int:
+        """The number of a text that is not known yet."""
         value = _integer(text)
         if self._numeric is None:
             self._numeric = value is not None
         if not self._numeric:
-            if text not in self._numbers:
-                self._numbers[text] = len(self.names)
-                self.names.append(printable(text))
-            return self._numbers[text]
+            self.names.append(printable(text))
+            value = len(self.names) - 1
         if value is None:
             raise RowsError(
                 f"{where}: label {text!r} is not an integer, but the labels before it are"
             )
         if not INT16.min <= value <= INT16.max:
             raise RowsError(f"{where}: label {value} does not fit the link's 16 bits")
+        self.known[text] = value
         return value
 
 
@@ -134,8 +136,6 @@ class CsvRows(Stream):
             raise ValueError("missing='keep' is for targets: a label that is missing is no class")
         self.targets, self._missing_cells = targets, missing
         self.n_missing = self.first_missing = 0
-        self._last_label: float | None = None
-        self._now = math.nan
         self._path = Path(path)
         self._file = self._open()
         self.notes: list[str] = []
@@ -146,18 +146,19 @@ class CsvRows(Stream):
                 raise RowsError(f"{self._path} is no text: a CSV has lines of numbers and words")
             self._separator = separator_of(begin)
             self._comma = self._separator != ","
-            self._reader = csv.reader(chain(begin, self._file), delimiter=self._separator)
-            lines = self._filled_lines()
-            start = list(islice(lines, 2))
+            self._number = partial(number, comma=self._comma)
+            ahead, lines = tee(chain(begin, self._file))
+            start = list(islice(self._filled(csv.reader(ahead, delimiter=self._separator)), 2))
             if not start:
                 raise RowsError(f"{self._path} has no rows")
-            first, *below = (cells for _, cells in start)
+            first, *below = start
             if header is None:
                 header = _is_header(first, below, (label_column, *drop_columns))
             self._header = [printable(cell.strip()) for cell in first] if header else None
             if header and not below:
                 raise RowsError(f"{self._path} has a header but no rows")
-            self._cells = chain(start[1:] if header else start, lines)
+            self._reader = csv.reader(lines, delimiter=self._separator)
+            self._rows = self._filled(self._reader, header)
             self._width = len(first)
             self._label_at = self._find_label(label_column)
             left_out = {self._find(column) for column in drop_columns} | {self._label_at}
@@ -176,8 +177,9 @@ class CsvRows(Stream):
         names = self._names()
         self.n_features, self.feature_names = len(names), names if self._header else ()
         self._sums = np.zeros((2, self.n_features))  # of each feature, and of how many
+        self._last = np.full(self._width, math.nan)  # the row before
         self._labels = _Labels()
-        self._lines = self._rows()
+        self._read_by = self._readers()
 
     @property
     def class_names(self) -> list[str]:
@@ -196,12 +198,9 @@ class CsvRows(Stream):
     def _look(self, header: bool, kept: list[int], encode: int) -> None:
         """Look through the file for what its columns hold."""
         with self._open() as file:
-            filled = (cells for cells in csv.reader(file, delimiter=self._separator) if cells)
-            try:
-                rows = islice(filled, int(header), None)
-                found = surveyed(rows, self._width, self._label_at, comma=self._comma)
-            except csv.Error as error:
-                raise RowsError(f"{self._path}: {error}") from error
+            reader = csv.reader(file, delimiter=self._separator)
+            rows = self._filled(reader, header)
+            found = surveyed(rows, self._width, self._label_at, comma=self._comma)
         if found.fraction and not self.targets and self._label_at is not None:
             raise RowsError(
                 f"{self._path}: labels are integers or words, but {self._name(self._label_at)} has "
@@ -211,7 +210,8 @@ class CsvRows(Stream):
         self._n_rows = found.n_rows
         self.n_classes = 0 if self.targets else found.n_classes
         columns, features = found.columns, self._features
-        times = [j for j in range(self._width) if columns[j].is_time and j != self._label_at]
+        no_times = {*kept, self._label_at}
+        times = [j for j in range(self._width) if columns[j].is_time and j not in no_times]
         if times:
             self._time_at, self.seconds_apart = times[0], columns[times[0]].seconds_apart
         out = {
@@ -281,79 +281,97 @@ class CsvRows(Stream):
             raise RowsError(f"{self._path} has {self._width} columns; there is no index {at}")
         return at % self._width
 
-    def _rows(self) -> Iterator[tuple[list[float], float]]:
-        with self._file:
-            for line, cells in self._cells:
-                where = f"{self._path}, line {line}"
-                if len(cells) != self._width:
-                    raise RowsError(
-                        f"{where}: {len(cells)} columns, but the first row has {self._width}"
-                    )
-                column = self._missing(cells)
-                if column is not None:
-                    self._count_missing(line, f"{where}: no value in {self._name(column)}")
-                if self._time_at is not None:
-                    self._now = self._seconds(cells[self._time_at])
-                has_label = self._label_at is None or cells[self._label_at].strip().lower()
-                fill = self._missing_cells == "mean" and has_label not in MISSING
-                if column is None or self._missing_cells == "keep" or fill:
-                    yield self._parse(cells, where)
-                elif self._label_at is None or self._last_label is not None:
-                    yield [math.nan] * self.n_features, self._last_label or 0
-
-    def _filled_lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Line number and cells of each line that is not empty."""
+    def _filled(self, reader: Any, header: bool = False) -> Iterator[list[str]]:
+        """The cells of each line that is not empty, but those of a header."""
         try:
-            yield from ((self._reader.line_num, cells) for cells in self._reader if cells)
+            yield from islice(filter(None, reader), int(header), None)
         except csv.Error as error:
-            raise RowsError(f"{self._path}, line {self._reader.line_num}: {error}") from error
+            raise RowsError(f"{self._path}, line {reader.line_num}: {error}") from error
 
-    def _parse(self, row: list[str], where: str) -> tuple[list[float], float]:
-        advice = "drop_columns (--drop-column) leaves it out"
-        x: list[float] = []
+    def _readers(self) -> list[Any]:
+        """What reads the cells of each column, if anything does."""
+        found: list[Any] = [None] * self._width
         for j in self._features:
-            if (values := self._codes.get(j)) is None:
-                x.append(self._number(row[j], where, j, advice))
-            else:
-                cell = row[j].strip()
-                x += [float(cell == value) for value in values]
-        if self._missing_cells == "mean":
-            self._fill(x)
-        if self._label_at is None:
-            return x, 0
-        cell = row[self._label_at].strip()
-        if self.targets:
-            self._last_label = self._number(cell, where, self._label_at, "a target must be one")
-        else:
-            self._last_label = self._labels.number(cell, where)
-        return x, self._last_label
+            found[j] = self._codes[j].index if j in self._codes else self._number
+        if self._label_at is not None:
+            known = self._labels.known.__getitem__
+            found[self._label_at] = self._number if self.targets else known
+        if self._time_at is not None:
+            found[self._time_at] = seconds
+        return found
 
-    def _number(self, cell: str, where: str, column: int, advice: str) -> float:
-        """The number in a cell, NaN in one that is missing."""
-        try:
-            return number(cell, comma=self._comma)
-        except ValueError:
-            if self._missing_cells in ("keep", "mean") and cell.strip().lower() in MISSING:
-                return math.nan
+    def _fill(self, found: np.ndarray, is_whole: np.ndarray) -> int:
+        """Read rows into `found`, from the second on, and whether each is whole. Returns the number
+        of the row after them."""
+        n, label_at = 1, self._label_at
+        while True:
+            n, cells = plain_rows(self._rows, n, self._read_by, self._number, found)
+            if cells is None:
+                return n
+            whole, before = self._is_whole(cells), found[n - 1]
+            if whole or label_at is None or not math.isnan(before[label_at]):
+                for j, cell in enumerate(cells):
+                    is_read = whole or j == self._time_at
+                    found[n, j] = self._cell(j, cell) if is_read else before[j]
+                is_whole[n] = whole
+                n += 1
+
+    def _is_whole(self, cells: list[str]) -> bool:
+        """Whether a row has a label and all features, or those that are missing are made up for."""
+        if len(cells) != self._width:
             raise RowsError(
-                f"{where}: {cell!r} in {self._name(column)} is not a number ({advice})"
+                f"{self._where}: {len(cells)} columns, but the first row has {self._width}"
+            )
+        column = self._missing(cells)
+        if column is None:
+            return True
+        if self._missing_cells == "error":
+            raise RowsError(
+                f"{self._where}: no value in {self._name(column)}; to pass over such rows: "
+                "missing='skip' (--missing skip)"
+            )
+        self.n_missing += 1
+        self.first_missing = self.first_missing or self._reader.line_num
+        has_label = self._label_at is None or cells[self._label_at].strip().lower() not in MISSING
+        return self._missing_cells == "keep" or (self._missing_cells == "mean" and has_label)
+
+    def _cell(self, j: int, cell: str) -> float:
+        """The number for a cell of column j: NaN for one that is missing, -1 for a new word."""
+        text, read = cell.strip(), self._read_by[j]
+        try:
+            return math.nan if read is None else read(text)
+        except KeyError:
+            return self._labels.add(text, self._where)
+        except ValueError:
+            if j in self._codes:
+                return -1
+            if j == self._time_at or text.lower() in MISSING:
+                return math.nan
+            is_target, advice = j == self._label_at, "drop_columns (--drop-column) leaves it out"
+            raise RowsError(
+                f"{self._where}: {cell!r} in {self._name(j)} is not a number "
+                f"({'a target must be one' if is_target else advice})"
             ) from None
 
-    def _fill(self, x: list[float]) -> None:
-        """Put the means of the rows so far where a number is missing: 0 before the first."""
-        sums, counts = self._sums
-        for j, value in enumerate(x):
-            if math.isfinite(value):
-                sums[j] += value
-                counts[j] += 1
-            elif math.isnan(value):
-                x[j] = sums[j] / max(counts[j], 1)
+    def _features_of(self, found: np.ndarray, is_whole: np.ndarray) -> np.ndarray:
+        """The features of rows; NaN if they are not whole."""
+        columns = [
+            found[:, [j]] == np.arange(len(self._codes[j])) if j in self._codes else found[:, [j]]
+            for j in self._features
+        ]
+        X = np.concatenate(columns, axis=1, dtype=np.float64)
+        X[~is_whole] = math.nan
+        if self._missing_cells == "mean":  # of the rows before; 0 before the first
+            known = np.isfinite(X)
+            steps = np.stack([np.where(known, X, 0), known], axis=1)
+            sums = np.add.accumulate(np.concatenate([self._sums[None], steps]))
+            self._sums, means = sums[-1], sums[:-1, 0] / np.maximum(sums[:-1, 1], 1)
+            X = np.where(np.isnan(X) & is_whole[:, None], means, X)
+        return X
 
-    def _seconds(self, cell: str) -> float:
-        try:
-            return seconds(cell)
-        except ValueError:
-            return math.nan
+    @property
+    def _where(self) -> str:
+        return f"{self._path}, line {self._reader.line_num}"
 
     def _name(self, column: int) -> str:
         return f"column {self._header[column]!r}" if self._header else f"column {column}"
@@ -363,30 +381,29 @@ class CsvRows(Stream):
         used = self._features if self._label_at is None else [*self._features, self._label_at]
         return next((j for j in used if row[j].strip().lower() in MISSING), None)
 
-    def _count_missing(self, line: int, why: str) -> None:
-        if self._missing_cells == "error":
-            raise RowsError(f"{why}; to pass over such rows: missing='skip' (--missing skip)")
-        self.n_missing += 1
-        self.first_missing = self.first_missing or line
-
     def read(self, n: int) -> Rows:
         """See `Stream.read`; X is float32, y int32, or float64 targets."""
-        rows, self.times = [], []
-        for row in islice(self._lines, n):
-            rows.append(row)
-            if self._time_at is not None:
-                self.times.append(self._now)
+        found, is_whole = np.empty((n + 1, self._width)), np.ones(n + 1, np.bool_)
+        found[0] = self._last
+        try:
+            end = self._fill(found, is_whole)
+        except BaseException:
+            self.close()
+            raise
+        if end <= n:
+            self.close()
+        self._last, found = found[end - 1].copy(), found[1:end]
+        self.times = [] if self._time_at is None else found[:, self._time_at].tolist()
         with np.errstate(over="ignore"):  # overflow gives inf, which the learner refuses
-            X = np.array([x for x, _ in rows], np.float64).astype(np.float32)
-        X = X.reshape(-1, self.n_features)
+            X = self._features_of(found, is_whole[1:end]).astype(np.float32)
         if self._label_at is None:
             return Rows(X)
-        of_labels = np.float64 if self.targets else np.int32
-        return Rows(X, np.array([label for _, label in rows], of_labels))
+        return Rows(X, found[:, self._label_at].astype(np.float64 if self.targets else np.int32))
 
     def close(self) -> None:
         """Close the file. Reading its last row, or an error, closes it too."""
         self._file.close()
+        self._rows = iter(())
 
 
 def _many(values: set[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm.data import CsvRows, NpzRows, RowsError
+from edgesvm.data import CsvRows, NpzRows, RowsError, csv_rows
 from edgesvm.link import open_rows
 
 
@@ -44,6 +44,55 @@ def test_rows_and_labels_of_a_csv_file(tmp_path, text, options, X, y):
     found, labels = all_rows(CsvRows(csv_file(tmp_path, text), **options))
     np.testing.assert_array_equal(found, np.array(X, np.float32))
     assert labels is y or labels.tolist() == y
+
+
+HARD = """0 -0 +0 .5 5. 1e0 -1E+5 00012 0.1 0.30000000000000004 9007199254740991 9007199254740993
+9007199254740992.5 1e22 1e23 1e-22 1e-23 123456789012345678 12345678901234567890123 0.1e-6
+179769313486231570e291 1.7976931348623159e308 5e-324 2.4703282292062327e-324 2.2250738585072011e-308
+2.2250738585072014e-308 8.5e-45 1.00000017881393421514957253748434595763683319091796875 0e999 1e-400
+1e400 -inf infinity 1_000 000000000000000000000000000001.5 0.000000000000000000000000000000000001
+3.4028235677973366e38 16777217 6.1e-5 4.35 2.5e15 72057594037927945 1e-5 1e15
+123456789012345 -12345678.9012345 1234567890.123456"""
+
+
+def test_a_number_is_what_python_reads(tmp_path):
+    hard = HARD.split()
+    path = csv_file(tmp_path, "x,target\n" + "".join(f" {text} ,{text}\r\n" for text in hard))
+    X, y = all_rows(CsvRows(path, targets=True, keep_columns=("x",)), n=50)
+    expected = np.array([float(text) for text in hard])
+    assert y.tobytes() == expected.tobytes()
+    with np.errstate(over="ignore"):
+        assert X.tobytes() == expected.astype(np.float32).tobytes()
+    path.write_text("".join(f"{text.replace('.', ',')};0\n" for text in hard))
+    y = all_rows(CsvRows(path, targets=True, label_column=0, keep_columns=(1,)))[1]
+    assert y.tobytes() == expected.tobytes()
+
+
+@each("missing", ["skip", "mean", "keep"])
+def test_many_rows_are_read_as_one_by_one(tmp_path, monkeypatch, missing):
+    targets, rng = missing == "keep", np.random.default_rng(3)
+    numbers = [*map(str, rng.normal(size=20).round(3)), "1e3", "", "nan"]
+    labels = ["1.5", "-2", "nan", ""] if targets else ["wet", "dry", '" dry "', "na"]
+    lines = [
+        f"2024-01-{1 + i // 1440:02d} {i // 60 % 24:02d}:{i % 60:02d},{rng.choice(numbers)},"
+        f"{rng.choice(['red', 'green'] + ['blue'] * (i > 10_100))},{rng.choice(labels)}\n"
+        for i in range(10_300)
+    ]
+    path, found = csv_file(tmp_path, "".join(lines)), []
+    for _ in range(2):
+        rows = CsvRows(path, missing=missing, targets=targets)
+        found.append([])
+        for n in (10_200, 200):
+            X, y = rows.read(n)
+            found[-1] += X.tobytes(), y.tobytes(), rows.times, rows.n_missing, rows.first_missing
+        found[-1] += rows.n_rows, rows.n_classes, rows.class_names
+        assert 0 < len(rows.times) < 200 and rows.n_missing > 1000
+
+        def none_is_plain(cells, n, *others):
+            return n, next(cells, None) if n < len(others[-1]) else None
+
+        monkeypatch.setattr(csv_rows, "plain_rows", none_is_plain)
+    assert found[0] == found[1]
 
 
 def test_a_row_without_a_label_does_not_count_for_the_mean(tmp_path):
