@@ -665,6 +665,18 @@ class Learner(Estimator, Saved):
             self._learn_rows(rows, labels, weights)
         return self
 
+    @exclusive
+    def predict_and_learn(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Predict each row, then learn it, as by `predict_one` and `learn_one`, up to the first
+        that is refused or has a new label. The learner is fitted. Returns the labels predicted."""
+        core = self.core
+        slots, n, new_labels = self._guard.call(core.labels.encode, y)
+        n = min([n, *(row for _, row, _ in new_labels)])
+        predicted = np.empty(n, np.int8)
+        rows = as_rows(X, *self._layout())
+        n, _ = core.learn_many(rows, slots[:n], as_weights(weights, len(X)), (), predicted)
+        return core.labels.of_slots(predicted[:n])
+
     def _name_classes(self, classes: Sequence[Any]) -> None:
         """Take up the classes, if there are none yet; ValueError if they are others."""
         core = self.core

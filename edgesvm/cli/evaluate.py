@@ -261,7 +261,7 @@ class EvalSession(RunSession):
         if port.error is None:
             try:
                 port.job.pupil.finish()
-                self.labels.check()
+                self.labels.check(port.job.taken)
             except ValueError as error:
                 port.error = error
         if port.error is None:
@@ -368,10 +368,9 @@ class _Labels:
 
     def __init__(self, settings: Settings, rows: Any) -> None:
         self._file, self._positive, self._names = settings.file, settings.positive, rows.class_names
-        self._n = self._n_positive = self._last = 0
+        self._n_positive = self._last = 0
 
     def __call__(self, label: int) -> int | str:
-        self._n += 1
         self._last = label
         if self._positive is None:
             return word_of(self._names, label)
@@ -406,11 +405,11 @@ class _Labels:
             "learn all"
         )
 
-    def check(self) -> None:
-        """Raise ValueError, at the end, for a file without rows or without a positive one."""
-        if self._n == 0:
+    def check(self, n: int) -> None:
+        """Raise ValueError, after n rows, for a file without rows or without a positive one."""
+        if n == 0:
             raise ValueError(f"{self._file} has no rows")
         if self._positive is not None and self._n_positive == 0:
             raise ValueError(
-                f"--positive {self._positive}: none of the {self._n:,} rows read has this label"
+                f"--positive {self._positive}: none of the {n:,} rows read has this label"
             )

@@ -160,7 +160,8 @@ cdef class LearnerCore:
 
     @cython.final
     cdef Status learn_rows(
-        self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i) except *
+        self, X, cnp.ndarray slots, cnp.ndarray weights, signed char[::1] predicted, int64_t *i
+    ) except *
 
     @cython.final
     cdef bint begin_deciding(self) except -1

@@ -452,7 +452,8 @@ cdef class LearnerCore:
                 and cnp.PyArray_NDIM(array) == ndim and cnp.PyArray_SIZE(array) == size)
 
     def learn_many(
-        self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None, newcomers=()
+        self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None, newcomers=(),
+        signed char[::1] predicted=None
     ):
         """Learn the first len(slots) rows of X (n, n_features), an ndarray or SparseRows, in order;
         stop at the first that is refused. A signal handler that raises, as Ctrl-C's does, stops it
@@ -460,6 +461,7 @@ cdef class LearnerCore:
 
         slots : ndarray of shape (n,), int8; of a regressor the targets, float64
         newcomers : list of (slot, row, label), in order; kept are those of rows that were learned
+        predicted : (n,), OUT: what is predicted of each row before it is learned
 
         Returns
         -------
@@ -477,7 +479,7 @@ cdef class LearnerCore:
                     self.labels.adopt(slot, label)
                 self.begin_rows(len(slots))
                 try:
-                    status = self.learn_rows(X, slots, weights, &i)
+                    status = self.learn_rows(X, slots, weights, predicted, &i)
                 finally:
                     self.end_rows()
             finally:
@@ -489,7 +491,7 @@ cdef class LearnerCore:
             self.guard.end()
 
     cdef Status learn_rows(
-        self, X, cnp.ndarray slots, cnp.ndarray weights, int64_t *i
+        self, X, cnp.ndarray slots, cnp.ndarray weights, signed char[::1] predicted, int64_t *i
     ) except *:
         cdef int64_t n = len(slots)
         cdef Batch batch
@@ -498,6 +500,8 @@ cdef class LearnerCore:
         cdef const signed char *slot = <const signed char *> cnp.PyArray_DATA(slots)
         cdef const double *target = self.first_number(slots, n) if self.regresses else NULL
         cdef const double *weight = self.first_number(weights, n)
+        cdef signed char *out = &predicted[0] if predicted is not None and n else NULL
+        cdef double[MAX_CLASSES] answers
         cdef double one
         cdef Status status = UNCHANGED
         cdef bint looks_ahead, is_capped
@@ -513,6 +517,11 @@ cdef class LearnerCore:
                         raise changed(self.owner)
                 if looks_ahead:
                     self.look_ahead(x, min(n - i[0], pace.left))
+                if out != NULL:
+                    status = self.answer(x, answers)
+                    if status > CHANGED:
+                        break
+                    out[i[0]] = self.winner(answers, &one)
                 one = 1.0 if weight == NULL else weight[i[0]]
                 is_capped = self.capped(one) < one
                 if target == NULL:

@@ -10,7 +10,7 @@ labels or targets, or `Watch`, without either; a job without one only hands its 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from edgesvm.serve.journal import Journal
 from edgesvm.serve.remarks import Remarks
 
 Row = tuple[np.ndarray, Any, float]  # values, label or None, weight
+MANY = 16  # rows, from which on one call for all of them pays
 
 
 class Pupil(ABC):
@@ -41,6 +42,11 @@ class Pupil(ABC):
         """Predict a row, and learn it: a label, or (value, low, high) of a target, or None; the
         decision value; and flags as on the wire. Raises SampleRefused if it is refused, and nobody
         is told."""
+
+    def answer_many(self, X: np.ndarray, labels: Sequence[Any], weights: np.ndarray) -> int:
+        """`answer` the first of these rows together, as nobody is told the answers. Returns how
+        many; the others are for `answer`."""
+        return 0
 
     @abstractmethod
     def counters(self, taken: int, stage: Stage) -> dict[str, Any]:
@@ -165,6 +171,9 @@ class Job:
         """Handle the rows that wait and are contiguous, at most so many."""
         batch, n, pupil = self.link.take(most), 0, self.pupil
         state, maps_labels = pupil.state, self._label_of is not None or bool(self.link.class_names)
+        if n := self._handle_many(batch):
+            self.link.release(n)
+            return n
         rows = zip(
             batch.X.astype(self._dtype, copy=False),
             batch.has_label.tolist(),
@@ -184,6 +193,18 @@ class Job:
                     break
         finally:  # a row is handled once, even if that fails
             self.link.release(n)
+        return n
+
+    def _handle_many(self, batch: Batch) -> int:
+        """`handle` the first rows together, if nobody is told of each. Returns how many."""
+        told = self.answers or self._journal is not None or not self._is_straight
+        if told or len(batch.y) < MANY or not batch.has_label.all():
+            return 0
+        words = {label: self.label_of(label) for label in set(batch.y.tolist())}
+        labels = [words[label] for label in batch.y.tolist()]
+        n = self.pupil.answer_many(batch.X.astype(self._dtype, copy=False), labels, batch.weight)
+        if n:
+            self.taken, self.sequence = self.taken + n, int(batch.sequence[n - 1])
         return n
 
     def label_of(self, label: Any) -> Any:

@@ -6,7 +6,7 @@ import copy
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,15 +92,16 @@ class HeldOut:
 
     def __init__(self, learner: Learner, after: int | None, window: int, season: int = 0) -> None:
         self.score = scored_by(learner, window, season)
-        self._learner, self._after, self._learned = learner, after, 0
+        self._learner = learner
+        self.left = 0 if after is None else after  # rows until the copy is made
         self._answer: Callable[[np.ndarray], Any] | None = None  # the copy's
 
     def __call__(self, x: np.ndarray, label: Any, predicted: Any) -> None:
         """A row was learned."""
-        self._learned += 1
+        self.left -= 1
         if self._answer is not None:
             self.score.add(label, self._answer(x))
-        elif self._learned == self._after and self._learner.is_fitted:
+        elif self.left == 0 and self._learner.is_fitted:
             held = copy.deepcopy(self._learner)
             self._answer = held.predict_one
             if held.regresses:
@@ -214,6 +215,23 @@ class Taught(Pupil):
             if not self.count_refused(refused):
                 predicted, value, flags = None, 0.0, REJECTED
         return predicted, value, flags
+
+    def answer_many(self, X: np.ndarray, labels: Sequence[Any], weights: np.ndarray) -> int:
+        looks = self._targets or self.drift or self.forecasts or self._delay or self._rate
+        told = [one for one in self.listeners if isinstance(one, HeldOut)]
+        if looks or not self._fitted or self.link.late or len(told) < len(self.listeners):
+            return 0
+        n = min([len(X), *(one.left for one in told if one.left > 0)])
+        y = np.array(labels[:n])
+        predicted = self.learner.predict_and_learn(X[:n], y, weights[:n]).tolist()
+        n = len(predicted)
+        for x, label, answer in zip(X[:n], labels[:n], predicted, strict=True):
+            self.score.add(label, answer)
+            self.remarks.add(x)
+            for one in told:
+                one(x, label, answer)
+        self.learned += n
+        return n
 
     def _wait(self, x: np.ndarray, sequence: int, predicted: Any) -> None:
         """Keep a predicted row without a label if its label may arrive later."""

@@ -82,6 +82,28 @@ def test_label_and_score_are_those_of_the_decision(subject):
     assert found == expected and all(type(score) is float for _, score in found)
 
 
+@pytest.mark.labels
+@each_of("subject")
+def test_predicting_and_learning_many_equals_one_at_a_time(subject):
+    X, y = subject.stream(N)
+    weights = some_weights(np.random.default_rng(5), N)
+    for engine, n in (("compiled", N), ("reference", 90)):
+        single, many = (subject.entry.make(subject.dtype, engine) for _ in range(2))
+        for learner in (single, many):
+            learner.partial_fit(X[:60], y[:60])
+        expected = []
+        for row, label, weight in zip(X[60:n], y[60:n], weights[60:n].tolist(), strict=True):
+            expected.append(single.predict_one(row))
+            single.learn_one(row, label, weight)
+        found = []
+        while len(found) < n - 60:  # a call ends before a new label
+            at = slice(60 + len(found), n)
+            some = many.predict_and_learn(X[at], y[at], weights[at]).tolist()
+            found += some
+            assert some
+        assert found == expected and state(many) == state(single)
+
+
 @own_methods
 @each_of("subject")
 def test_empty_batch_changes_nothing(subject):

@@ -139,16 +139,20 @@ class ReferenceCore:
                 return float(y)
         raise TypeError(f"{self.owner}: the target {y!r} is not a number")
 
-    def learn_many(self, X, slots, weights=None, newcomers=()):
+    def learn_many(self, X, slots, weights=None, newcomers=(), predicted=None):
         n_labels = len(self.labels.in_slots)
         for slot, _, label in newcomers:
             self.labels.adopt(slot, label)
-        n_learned, status = self.learn_rows(X, slots, weights)
+        n_learned, status = self.learn_rows(X, slots, weights, predicted)
         self.labels.cut(n_labels + sum(row < n_learned for _, row, _ in newcomers))
         return n_learned, status
 
-    def learn_rows(self, X, slots, weights):
+    def learn_rows(self, X, slots, weights, predicted):
         for i, slot in enumerate(slots):
+            if predicted is not None:
+                if not np.isfinite(values := self.answer(X[i])).all():
+                    return i, Status.NOT_FINITE
+                predicted[i] = self.winner(values)[0]
             weight = 1.0 if weights is None else float(weights[i])
             status = self.learn_row(X[i], float(slot) if self.regresses else int(slot), weight)
             if status > Status.CHANGED:

@@ -7,11 +7,12 @@ import pytest
 from each import each
 from fake_port import Clock, Node, connect
 
-from edgesvm import AdaGradSVR, Standardized, StreamSVM
+from edgesvm import AdaGradSVR, ByteSVM, Standardized, StreamSVM
 from edgesvm.data import NpzRows, Source
 from edgesvm.errors import LinkDown, NotTaught, SampleRefused
 from edgesvm.link import wire
 from edgesvm.link.files import RowsLink
+from edgesvm.serve.job import Stage
 from edgesvm.serve.journal import Journal
 from edgesvm.serve.score import Prequential, RegressionScore
 from edgesvm.serve.taught import HeldOut, Targets, predict_then_learn, taught
@@ -226,6 +227,7 @@ def learned(rows, learner, **options):
         return said[-1], 0.0, 0
 
     job.pupil.answer = noted
+    job.pupil.listeners.append(lambda *_: None)  # rows are then answered one by one
     with pytest.raises(LinkDown):
         while True:
             job.step(0.0)
@@ -284,6 +286,29 @@ def test_a_held_out_copy_learns_no_more():
     assert held_out.score.n == 200
     assert held_out.score.accuracy == until.score(X[400:], y[400:]) < 0.2
     assert learner.n_seen_ == 600
+
+
+@each("make", [StreamSVM, ByteSVM])
+def test_rows_together_are_answered_and_scored_as_one_by_one(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7000, 3)).astype(np.float32)
+    y = np.where(X[:, 0] > 0, "up", "down").astype(object)
+    X[4000:, 1], X[[5, 300, 301, 511, 6999]], y[2000::400] = 0, np.nan, "sideways"
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0], len(X))
+    found = []
+    for watched in (False, True):  # who is told of each row takes them one by one
+        learner = make()
+        held_out = HeldOut(learner, 1000, 100)
+        listeners = [held_out, *[lambda *row: None] * watched]
+        pupil = predict_then_learn(Source(X, y, weights), learner, 6500, listeners=listeners)
+        pupil.remarks.look()
+        assert "stuck" in pupil.remarks.held and pupil.refused_value == 4
+        seen = vars(pupil.remarks.facts.rows).values()
+        scores = [(one.summary(), one.confusion) for one in (pupil.score, held_out.score)]
+        counters = pupil.counters(6500, Stage())
+        arrays = [one.tobytes() if isinstance(one, np.ndarray) else one for one in seen]
+        found.append((scores, counters, pupil.remarks.held, arrays, bytes(learner.arena)))
+    assert found[0] == found[1]
 
 
 def test_labels_that_are_late_by_a_count_are_learned_so_much_later():
