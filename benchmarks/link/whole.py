@@ -4,10 +4,12 @@
 the loop does beyond the one before: reading (decode, check, queue), predicting (no labels),
 answering (frames or lines into the outbox), learning. Labels are random. "late" is frames without a
 label, which comes in a frame of its own eight samples later. In bites of 4 KiB, or a sample at a
-time, as a UART hands them over, with a turn of the loop for each. Answers go out in frames; on a
-text link `edgesvm run` sends none unless told, and so does "all" of text.
+time, with a turn of the loop for each. Answers go out in frames; "all" of text, as `edgesvm run` on
+a text link, sends none unless told.
 
 StreamSVM is standardized and looks 8 samples ahead; ByteSVM, the default, has 16 KiB.
+
+The file is a CSV of such rows; pandas hands ByteSVM 1,024 at a time, to predict and learn.
 
 `--before FOLDER` interleaves an earlier build: in a clone of it, `pip install --no-deps --target
 FOLDER .`.
@@ -20,6 +22,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from statistics import median
@@ -42,6 +45,30 @@ LEARNERS: dict[str, Any] = {
 KINDS = ("binary", "text", "late")
 BITES = {"4 KiB": 4096, "a sample": 0}
 STAGES = ("reading", "predicting", "answering", "all")
+
+
+BY_PANDAS = """
+import sys
+import pandas as pd
+from edgesvm import ByteSVM
+learner = ByteSVM.within("16KiB", n_features=8)
+for chunk in pd.read_csv(sys.argv[1], chunksize=1024, dtype="float32"):
+    X, y = chunk.to_numpy()[:, :8], chunk["label"].to_numpy(int)
+    if learner.nbytes:
+        learner.predict(X)
+    learner.partial_fit(X, y)
+"""
+BY_EVAL = """
+import sys
+from edgesvm.cli import main
+main(["eval", sys.argv[1], "--json"])
+"""
+USED = """
+import time
+peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(time.process_time(), int(peak) / 1024)
+"""  # by the process itself: what its parent sees is its own peak, if that is higher
+BY = {"eval": BY_EVAL, "pandas": BY_PANDAS}
 
 
 class Memory:
@@ -168,26 +195,57 @@ def stages(rounds: list[dict[str, tuple[float, str]]]) -> Table:
 
 
 def compared(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> Table:
-    rows = []
+    rows, builds = [], {"before": before, "now": now} if before else {"now": now}
     for case in [", ".join(case) for case in cases() if case[1] == "all"]:
         row = [case.replace(" all,", "")]
-        for rounds in (before, now):
+        for rounds in builds.values():
             times = [found[case][0] for found in rounds]
-            row += [f"{min(times):.2f}", f"{median(times):.2f}"] if times else ["", ""]
+            row += [f"{min(times):.2f}", f"{median(times):.2f}"]
         same = {found[case][1] for found in [*before, *now]}
-        rows.append([*row, "same" if before and len(same) == 1 else ""])
-    columns = ["all, in bites of", "µs before, least", "median", "µs now, least", "median", "hash"]
-    return Table("All of it, µs a sample", columns, rows)
+        if before:
+            row.append("same" if len(same) == 1 else "")
+        rows.append(row)
+    columns = [column for build in builds for column in (f"µs {build}, least", "median")]
+    columns += ["hash"] * bool(before)
+    return Table("All of it, µs a sample", ["all, in bites of", *columns], rows)
+
+
+def of_file(n: int, rounds: int) -> Table:
+    """Seconds of the processor and MiB of whole processes that read a file of n rows."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in BY}
+    rng = np.random.default_rng(1)
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        print(*(f"f{j}" for j in range(D)), "label", sep=",", file=file)
+        for begin in range(0, n, BLOCK):
+            X = rng.standard_normal((min(BLOCK, n - begin), D))
+            y = X.sum(axis=1) + rng.standard_normal(len(X)) > 0
+            np.savetxt(file, np.column_stack([X, y]), "%.4f," * D + "%d")
+        file.flush()
+        for _ in range(rounds):
+            for name, code in BY.items():
+                progress(f"a file, {name}")
+                command = [sys.executable, "-c", code + USED, file.name]
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+                if done.returncode == 0:  # else there is no pandas
+                    seconds, peak = map(float, done.stdout.split()[-2:])
+                    found[name].append((seconds, peak))
+    rows = []
+    for name, runs in found.items():
+        if runs:
+            times, peaks = zip(*runs, strict=True)
+            rows.append([name, f"{min(times):.1f}", f"{max(peaks):.1f}"])
+    return Table(f"A file of {n:,} rows", ["", "s, least", "MiB"], rows)
 
 
 def main() -> None:
     parser = arguments(__doc__, rounds=7)
     parser.add_argument("--samples", type=int, default=20_000, help="a stage (default 20,000)")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of a file")
     parser.add_argument("--before", type=Path, help="folder of an earlier build")
     parser.add_argument("--worker", action="store_true", help="one round, as JSON")
     args = parsed(parser)
     if args.quick:
-        args.samples, args.rounds = 500, 1
+        args.samples, args.rows, args.rounds = 500, 500, 1
     if args.worker:
         work(args.samples)
         return
@@ -197,7 +255,7 @@ def main() -> None:
         if args.before:
             before.append(one_round(args.before, args.samples))
         now.append(one_round(None, args.samples))
-    tables = [stages(now), compared(now, before)]
+    tables = [stages(now), compared(now, before), of_file(args.rows, args.rounds)]
     about = [__doc__ or "", f"{args.rounds} rounds, each a process pinned to one processor."]
     figures = {"now": now, "before": before}
     publish(Report("link/whole", "A sample, whole", tables, about, figures), args.out)
