@@ -59,7 +59,6 @@ def first_rows(name: str, n: int, C: float, gamma: float) -> Problem:
 # file: its problem
 PROBLEMS = {
     "banana": lambda: small("banana", 1300, C=10.0, gamma=1.0),
-    "pima": lambda: small("pima", 200, C=1.0, gamma=0.125),
     "pendigits": digits,
     "a9a": lambda: first_rows("a9a", 10_000, C=1.0, gamma=0.05),
     "ijcnn1": lambda: first_rows("ijcnn1", 20_000, C=10.0, gamma=1.0),

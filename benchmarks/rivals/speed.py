@@ -2,8 +2,8 @@
 run on one thread: solvers of a whole problem, one pass over an array, one sample a call.
 
 Solvers: problems of `solvers.py`, tolerance 1e-3, float32 rows for ours and float64 for the
-others. Passes: rows scaled in advance, defaults (averaged SGD: hinge); Vowpal Wabbit reads its own
-cache file, river a pandas frame, LIBLINEAR makes as many passes as it needs. One sample a call:
+others. Passes: scaled rows, defaults (averaged SGD: hinge); Vowpal Wabbit reads its own
+cache file, river a pandas frame. One sample a call:
 rows of ijcnn1, river's as dicts and Vowpal Wabbit's as examples, made in advance. Seconds are of
 the processor, over all threads, medians of interleaved rounds; accuracy is of rows not learned.
 """
@@ -197,7 +197,6 @@ def passes(X: np.ndarray, y: Labels, folder: Path, without: dict[str, str]) -> d
         "edgesvm ByteSVM, 4 KiB": OnePass(ByteSVM),
         "edgesvm FourierSVM": OnePass(FourierSVM),
         "scikit-learn averaged SGD": OnePass(sgd),
-        "scikit-learn LinearSVC (LIBLINEAR), many passes": LinearSVC(tol=0.01),
     }
     if VW not in without:
         found[VW] = Wabbit(X, y, folder)
