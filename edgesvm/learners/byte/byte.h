@@ -299,12 +299,12 @@ static inline int32_t byte_parts(float x, int32_t *e) {
 }
 
 /* x / 2^e rounded, at most 2^29 */
-static int32_t byte_units(float x, int32_t e) {
-    int32_t by, m = byte_parts(x, &by);
-    by -= e;
-    if (by > 5) return m > 0 ? 536870912 : m < 0 ? -536870912 : 0; /* 2^29 */
-    if (by >= 0) return m * (1 << by);
-    return by < -25 ? 0 : (m + ((int32_t)1 << (-by - 1))) >> -by;
+static inline int32_t byte_units(float x, int32_t e) {
+    int32_t by, m = byte_parts(x, &by), right;
+    by = byte_clip(by - e, 26);                /* by 26 to the right all are 0 */
+    right = -by & by >> 31;
+    m = (m + ((int32_t)1 << right >> 1)) >> right;
+    return byte_clip(m * ((int32_t)1 << (byte_clip(by, 6) & ~(by >> 31))), 536870912); /* 2^29 */
 }
 
 static inline int byte_is_finite(float x) {
@@ -320,21 +320,25 @@ static int byte_all_finite(const byte_shape *s, const float *x) {
     return 1;
 }
 
-/* A value in the units of a feature, less its mean, as z */
-static inline int8_t byte_code(const byte_scale *f, int32_t v) {
-    if (!f->s) return 0;
-    v = byte_clip(v, 4 * f->s);
-    return (int8_t)byte_clip((64 * v + (v > 0 ? f->s : -f->s)) / (2 * f->s), 127);
+/* a / b, of a >= 0 and b > 0, below 2^20 */
+static inline int32_t byte_quotient(int32_t a, int32_t b) {
+#ifdef EDGESVM_VECTORS /* which have none of integers */
+    int32_t q = (int32_t)((float)a / (float)b), rest = a - q * b;
+    return q + (rest >= b) - (rest < 0);
+#else
+    return a / b;
+#endif
 }
 
-/* z of a sample */
-static void byte_scale_sample(const byte_shape *s, const char *model, const float *x, int8_t *z) {
-    const byte_scale *f = (const byte_scale *)(model + s->at_scale);
-    int32_t d;
-    for (d = 0; d < s->n_features; d++) {
-        z[d] = byte_code(f, byte_units(x[d], f->e) - byte_mean_of(f));
-        if (!s->is_common) f++;
-    }
+/* A value in the units of a feature, less its mean, as z */
+static inline int8_t byte_code(int32_t s, int32_t v) {
+    int32_t size = byte_clip(v < 0 ? -v : v, 4 * s);
+    size = byte_clip(byte_quotient(64 * size + s, 2 * s + !s), 127);
+    return (int8_t)(v < 0 ? -size : size);
+}
+
+static inline int8_t byte_code_of(const byte_scale *f, float x) {
+    return byte_code(f->s, byte_units(x, f->e) - byte_mean_of(f));
 }
 
 /* The one scale of all features follows the mean square of the n-th sample. */
@@ -366,21 +370,49 @@ static void byte_learn_common(const byte_shape *s, byte_scale *f, const float *x
     }
 }
 
-/* Mean and deviation of a feature follow its n-th value by Welford's recurrence, where it counts as at most `bound`
- * deviations away. Returns whether it was further. */
-static int byte_learn_feature(byte_scale *f, float x, uint32_t n, int32_t bound, uint32_t chance) {
-    int32_t e = f->e, m = byte_mean_of(f), s = f->s, own, d, far_out;
-    if (n == 1) {
-        (void)byte_parts(x, &own);
-        e = byte_clip(own + 2, 120);
-        byte_set_scale(f, e, byte_units(x, e), 0);
+typedef struct { /* a value is the n-th, and counts as at most `bound` deviations away; a / n = a by >> (32 + shift) */
+    uint32_t n;
+    int32_t bound, by;
+    int shift;
+} byte_pace;
+
+/* For |a| < 2^30, n > 2: Granlund and Montgomery 1994 */
+static byte_pace byte_find_pace(uint32_t n) {
+    byte_pace pace = {n, (int32_t)(8 + (n < 1200 ? n : 1200) / 50), 0, 0}; /* 16 min(1/2 + n / 800, 2) */
+    while ((uint32_t)4 << pace.shift < n) pace.shift++;
+    pace.by = n ? (int32_t)((((uint64_t)1 << (32 + pace.shift)) + n - 1) / n) : 0;
+    return pace;
+}
+
+static inline int32_t byte_divide(int32_t a, byte_pace n) {
+    int32_t sign = a >> 31;
+    return ((int32_t)((int64_t)((a ^ sign) - sign) * n.by >> 32) >> n.shift ^ sign) - sign;
+}
+
+/* Mean and deviation follow the value m + d, in units that stay; a deviation 0 stays. */
+static inline void byte_follow(int32_t *m, int32_t *s, int32_t d, byte_pace pace, uint32_t chance) {
+    int32_t was = *s, more;
+    d = byte_clip(d, pace.bound * was);
+    *m += byte_by_chance(byte_divide(d * 65536, pace), 16, chance);
+    more = byte_quotient(d * d, was + !was);
+    more -= more > 0; /* q (n - 1) / n is t - t / n for t = q - 1 */
+    more -= byte_divide(more, pace) + was;
+    *s += byte_by_chance(byte_divide(more * 4096, pace), 13, chance >> 16);
+    *s = (*s < 1 ? 1 : *s) & -(was > 0);
+}
+
+/* Mean and deviation of a feature follow its n-th value by Welford's recurrence. Returns whether it was beyond the
+ * bound. */
+static int byte_learn_feature(byte_scale *f, float x, byte_pace pace, uint32_t chance) {
+    int32_t e = f->e, m = byte_mean_of(f), s = f->s, own, d = byte_units(x, e) - m, size = d < 0 ? -d : d;
+    int32_t n = (int32_t)pace.n, is_far;
+    (void)byte_parts(x, &own);
+    own = byte_clip(own + 2, 120);
+    if (n == 1 || (n == 3 && s && size >= s - s / 64 && size <= s + s / 64)) {
+        byte_set_scale(f, own, byte_units(x, own), 0); /* one of the first two again, the other far away, begins anew */
         return 0;
     }
-    d = byte_units(x, e) - m;
     if (!s) { /* it has not varied so far: the first other value counts in full */
-        int32_t size;
-        (void)byte_parts(x, &own);
-        own = byte_clip(own + 2, 120);
         if (own > e && d) {
             m = own - e > 30 ? 0 : m >> (own - e);
             e = own;
@@ -388,38 +420,72 @@ static int byte_learn_feature(byte_scale *f, float x, uint32_t n, int32_t bound,
         }
         if (!d) return 0;
         size = d < 0 ? -d : d;
-        s = (int32_t)(((uint64_t)(uint32_t)size * byte_root(n - 1 > 65535 ? 0xFFFF0000u : (n - 1) << 16) >> 8) / n);
-        byte_set_scale(f, e, m + d / (int32_t)n, s ? s : 1);
+        s = (int32_t)byte_root(n > 65536 ? 0xFFFF0000u : (uint32_t)(n - 1) << 16); /* of n - 1, Q8 */
+        s = (int32_t)(((uint64_t)(uint32_t)size * (uint32_t)s >> 8) / pace.n);
+        byte_set_scale(f, e, m + d / n, s ? s : 1);
         return 0;
     }
-    if (n == 3) { /* one of the first two again, the other far away: this begins anew */
-        int32_t off = (d < 0 ? -d : d) - s;
-        if ((off < 0 ? -off : off) <= s / 64) {
-            (void)byte_parts(x, &own);
-            e = byte_clip(own + 2, 120);
-            byte_set_scale(f, e, byte_units(x, e), 0);
-            return 0;
-        }
-    }
-    far_out = d > bound * s || d < -bound * s;
-    d = byte_clip(d, bound * s);
-    m += byte_by_chance(d * 65536 / (int32_t)n, 16, chance);
-    d = (int32_t)((int64_t)(d * d / s) * (int32_t)(n - 1) / (int32_t)n) - s;
-    s += byte_by_chance((int32_t)((int64_t)d * 4096 / (int32_t)n), 13, chance >> 16);
-    byte_set_scale(f, e, m, s < 1 ? 1 : s);
-    return far_out;
+    is_far = size > pace.bound * s;
+    byte_follow(&m, &s, d, pace, chance);
+    byte_set_scale(f, e, m, s);
+    return is_far;
 }
 
-static void byte_learn_scale(const byte_shape *s, char *model, const float *x, uint32_t n) {
-    byte_scale *f = (byte_scale *)(model + s->at_scale);
-    int32_t bound = (int32_t)(8 + (n < 1200 ? n : 1200) / 50), d; /* 16 min(1/2 + n / 800, 2) deviations */
-    int far_out = 0;
-    if (s->is_common) {
-        byte_learn_common(s, f, x, n, bound);
-        return;
+#ifdef EDGESVM_VECTORS
+enum { BYTE_SCALES = 16 };
+
+/* That of most features, in loops that the compiler makes vectors of; rare cases one by one */
+EDGESVM_CLONES
+static int32_t byte_scale_many(
+    const byte_shape *s, byte_scale *f, const float *x, int8_t *z, byte_pace pace, int *far_out) {
+    int32_t e[BYTE_SCALES], ms[BYTE_SCALES], v[BYTE_SCALES], is_rare[BYTE_SCALES], d, l, far = 0;
+    if (pace.n && pace.n <= 3) return 0;
+    for (d = 0; d + BYTE_SCALES <= s->n_features; d += BYTE_SCALES, x += BYTE_SCALES, z += BYTE_SCALES) {
+        byte_scale *at = s->is_common ? f : f + d;
+        int32_t rare = 0;
+        for (l = 0; l < BYTE_SCALES; l++, at += !s->is_common) {
+            e[l] = at->e;
+            memcpy(&ms[l], (const char *)at + 1, 4); /* the deviation, and the mean above it */
+        }
+        for (l = 0; l < BYTE_SCALES; l++) v[l] = byte_units(x[l], e[l]);
+        for (l = 0; pace.n && l < BYTE_SCALES; l++) {
+            int32_t m = ms[l] >> 8, was = ms[l] & 255, now = was, off = v[l] - m, size;
+            far |= (was > 0) & ((off < 0 ? -off : off) > pace.bound * was);
+            byte_follow(&m, &now, off, pace, byte_hash(s->key, pace.n, (uint32_t)(d + l)));
+            size = m < 0 ? -m : m;
+            is_rare[l] = -(((was == 0) & (off != 0)) | (now > 255) | (size > BYTE_MOST_MEAN)
+                | ((was > 0) & (now < 128) & (size <= BYTE_MOST_MEAN / 2) & (e[l] > -120)));
+            rare |= is_rare[l];
+            ms[l] = (ms[l] & is_rare[l]) | ((m * 256 | now) & ~is_rare[l]);
+        }
+        for (l = 0; l < BYTE_SCALES; l++) z[l] = byte_code(ms[l] & 255, v[l] - (ms[l] >> 8));
+        for (l = 0; pace.n && l < BYTE_SCALES; l++) memcpy((char *)(f + d + l) + 1, &ms[l], 4);
+        for (l = 0; rare && l < BYTE_SCALES; l++)
+            if (is_rare[l]) {
+                byte_learn_feature(f + d + l, x[l], pace, byte_hash(s->key, pace.n, (uint32_t)(d + l)));
+                z[l] = byte_code_of(f + d + l, x[l]);
+            }
     }
-    for (d = 0; d < s->n_features; d++)
-        far_out |= byte_learn_feature(f + d, x[d], n, bound, byte_hash(s->key, n, (uint32_t)d));
+    *far_out = far;
+    return d;
+}
+#else
+#define byte_scale_many(...) 0
+#endif
+
+/* z of a sample; scales learn from it if it is the n-th, n > 0. */
+static void byte_scale_sample(const byte_shape *s, char *model, const float *x, int8_t *z, uint32_t n) {
+    byte_scale *f = (byte_scale *)(model + s->at_scale);
+    byte_pace pace = byte_find_pace(n);
+    int far_out = 0;
+    int32_t d;
+    if (n && s->is_common) byte_learn_common(s, f, x, n, pace.bound);
+    if (s->is_common) pace.n = 0;
+    for (d = byte_scale_many(s, f, x, z, pace, &far_out); d < s->n_features; d++) {
+        byte_scale *at = s->is_common ? f : f + d;
+        if (pace.n) far_out |= byte_learn_feature(at, x[d], pace, byte_hash(s->key, n, (uint32_t)d));
+        z[d] = byte_code_of(at, x[d]);
+    }
     if (far_out && n > 10 && byte_head_of(model)->far_out < 0xFFFFFFFFu) byte_head_of(model)->far_out++;
 }
 
@@ -628,7 +694,7 @@ static void byte_decide(const byte_shape *s, char *model, const float *x, int8_t
     byte_sums R[BYTE_MOST_VECTORS];
     int32_t both[BYTE_MOST_VECTORS];
     int v, with_mean = s->has_mean && !byte_is_last_better(byte_head_of(model));
-    byte_scale_sample(s, model, x, z);
+    byte_scale_sample(s, model, x, z, 0);
     byte_find_logits(s, model, z, R, logit, both, with_mean, 0);
     if (with_mean)
         for (v = 0; v < s->n_vectors; v++) logit[v] = both[v] / 3;
@@ -969,7 +1035,7 @@ static int32_t byte_shifted(int32_t m, int by) {
 /* z by the scale `to` of what was kept by the scale `from` */
 static inline int8_t byte_z_of_kept(const byte_scale *from, const byte_scale *to, int32_t kept) {
     int32_t m = byte_mean_of(from) * 32 + kept * from->s;
-    return byte_code(to, byte_shifted(m, from->e - 5 - to->e) - byte_mean_of(to));
+    return byte_code(to->s, byte_shifted(m, from->e - 5 - to->e) - byte_mean_of(to));
 }
 
 /* Kept samples have scales of their own, which become today's where n is a power of two. */
@@ -997,7 +1063,7 @@ static void byte_keep_sample(
     byte_keep_again(s, model, n);
     if (i >= Q) return;
     for (d = 0; d < s->n_features; d++) {
-        byte_keep(s, byte_slot(s, model, i, y), d, byte_code(f, byte_units(x[d], f->e) - byte_mean_of(f)));
+        byte_keep(s, byte_slot(s, model, i, y), d, byte_code_of(f, x[d]));
         if (!s->is_common) f++;
     }
 }
@@ -1074,8 +1140,7 @@ static void byte_learn(
     const int64_t *n_per_class) {
     byte_view of;
     int32_t times = (int32_t)byte_least((uint32_t)(weight + 255) >> 8, BYTE_MOST_STEPS), t, rate;
-    byte_learn_scale(s, model, x, n);
-    byte_scale_sample(s, model, x, z);
+    byte_scale_sample(s, model, x, z, n);
     byte_find_logits(s, model, z, of.R, of.last, of.both, s->has_mean, of.seen);
     byte_note_lapses(
         s, model, byte_best(s, of.last, n_per_class) != y, byte_best(s, of.both, n_per_class) != y, n);
