@@ -6,7 +6,6 @@
 
 #define BYTE_MOST_VECTORS ByteSVM_n_vectors
 #ifdef __AVR__ /* 2 KiB of RAM: less stack, and less code too */
-#define BYTE_AT_ONCE 4
 #pragma GCC optimize("no-inline-functions-called-once", "no-inline-small-functions")
 #endif
 #include <float.h>

@@ -26,9 +26,6 @@
 #ifndef EDGESVM_CLONES
 #define EDGESVM_CLONES
 #endif
-#ifndef BYTE_AT_ONCE /* directions that are worked on together: 4 or 8; the fewer, the less stack */
-#define BYTE_AT_ONCE 8
-#endif
 #ifndef BYTE_MOST_VECTORS /* of weights: 1 for two classes */
 #define BYTE_MOST_VECTORS 127
 #endif
@@ -540,39 +537,25 @@ static inline int32_t byte_start(const byte_shape *s, int32_t p) {
     return s->n_features <= BYTE_KEPT ? 0 : (int32_t)((uint64_t)h * (uint32_t)s->n_features >> 32);
 }
 
-/* z at the features of directions p to p + n - 1, which are in one block; entry j of all, then j + 1 */
-static inline void byte_gather(const byte_shape *s, const int8_t *z, int32_t p, int n, int8_t (*at)[BYTE_AT_ONCE]) {
-    int32_t stride = (int32_t)s->stride[p / BYTE_BLOCK % BYTE_STRIDES], D = s->n_features;
-    int l, j;
-    for (l = 0; l < n; l++) {
-        int32_t i = byte_start(s, p + l);
-        for (j = 0; j < s->n_kept; j++) {
-            at[j][l] = z[i];
-            i += stride;
-            if (i >= D) i -= D;
-        }
-    }
-}
+typedef struct { /* of a direction */
+    int8_t z[BYTE_KEPT];
+    int c, s;
+} byte_features;
 
-typedef struct { /* of directions in one block */
-    int8_t z[BYTE_KEPT][BYTE_AT_ONCE];
-    int32_t c[BYTE_AT_ONCE], s[BYTE_AT_ONCE];
-} byte_block;
-
-/* The features of directions p to p + n - 1 */
 static inline void byte_find_features(
-    const byte_shape *s, const char *model, const int8_t *z, int32_t p, int n, byte_block *b) {
+    const byte_shape *s, const char *model, const int8_t *z, int32_t p, byte_features *b) {
     const int8_t *u = (const int8_t *)model + s->at_u + p * s->n_kept;
-    int32_t sum[BYTE_AT_ONCE] = {0};
-    int l, j, K = s->n_kept;
-    byte_gather(s, z, p, n, b->z);
-    for (j = 0; j < K; j++)
-        for (l = 0; l < n; l++) sum[l] += (int32_t)u[l * K + j] * b->z[j][l];
-    for (l = 0; l < n; l++) {
-        int32_t turns = ((sum[l] >> s->angle_shift) * s->angle[l % BYTE_WIDTHS] >> 8) & 255;
-        b->c[l] = byte_cos(turns);
-        b->s[l] = byte_cos(turns - 64);
+    int32_t stride = (int32_t)s->stride[p / BYTE_BLOCK % BYTE_STRIDES], D = s->n_features, i = byte_start(s, p), sum = 0;
+    int j, turns;
+    for (j = 0; j < s->n_kept; j++) {
+        b->z[j] = z[i];
+        sum += u[j] * z[i];
+        i += stride;
+        if (i >= D) i -= D;
     }
+    turns = (int)(((sum >> s->angle_shift) * s->angle[p % BYTE_WIDTHS] >> 8) & 255);
+    b->c = byte_cos(turns);
+    b->s = byte_cos(turns - 64);
 }
 
 /* R[v][k] = sum of w_c c + w_s s over the directions of width k */
@@ -588,18 +571,14 @@ typedef struct {
     int64_t parts[BYTE_WIDTHS + 1];
 } byte_step;
 
-/* How far entries of n directions move by z, Q16; by[k]: of width k by e z, after a shift of 12 */
-static inline uint64_t byte_find_moves(
-    const byte_head *head, int e_most, const int32_t *by, int n, const int32_t *e, int32_t *move) {
-    uint64_t squares = 0;
-    int l;
-    for (l = 0; l < n; l++) {
-        int64_t slope = ((int64_t)e[l] * head->amplitude[l % BYTE_WIDTHS] >> 20) * ((int64_t)1 << e_most);
-        slope = byte_clip_wide(slope, 4194304);
-        squares += (uint64_t)(slope * slope);
-        move[l] = (int32_t)byte_clip_wide(slope * by[l % BYTE_WIDTHS] >> 12, 1048576);
-    }
-    return squares;
+/* How far entries of a direction of width k move by z, Q16; `by`: by e z, after a shift of 12. */
+static inline int32_t byte_find_move(
+    const byte_head *head, int e_most, const int32_t *by, int k, int32_t e, uint64_t *squares) {
+    int32_t A = head->amplitude[k], slope = ((e >> 16) * A + ((e & 65535) * A >> 16)) >> 4; /* e A >> 20 */
+    slope = byte_clip(slope, ((int32_t)4194304 >> e_most) + 1) * ((int32_t)1 << e_most);
+    slope = byte_clip(slope, 4194304);
+    *squares += (uint64_t)((int64_t)slope * slope);
+    return (int32_t)byte_clip_wide((int64_t)slope * by[k] >> 12, 1048576);
 }
 
 #ifdef EDGESVM_VECTORS /* by lanes.h, on the host: most directions go in vectors, and are kept for the step */
@@ -613,29 +592,24 @@ typedef char byte_seen;
 #define byte_learn_mean_lanes(...) ((void)0)
 #endif
 
-static inline void byte_add_sums(
-    const byte_shape *s, const int8_t *w, const byte_block *b, int32_t p, int n, byte_sums *R) {
-    int l, v, V = s->n_vectors;
-    w += p * 2 * V;
-    for (l = 0; l < n; l++, w += 2 * V)
-        for (v = 0; v < V; v++) R[v][l % BYTE_WIDTHS] += w[2 * v] * b->c[l] + w[2 * v + 1] * b->s[l];
+static inline void byte_add_sums(const int8_t *w, const byte_features *b, int k, int V, byte_sums *R) {
+    int v;
+    for (v = 0; v < V; v++) R[v][k] += w[2 * v] * b->c + w[2 * v + 1] * b->s;
 }
 
-EDGESVM_CLONES
 static void byte_sum_up(
     const byte_shape *s, const char *model, const int8_t *z, byte_sums *R, byte_sums *of_mean, byte_seen *seen) {
     const int8_t *w = (const int8_t *)model + s->at_w, *mean = (const int8_t *)model + s->at_mean;
-    int32_t p, P = s->n_directions;
-    byte_block b;
-    memset(R, 0, sizeof *R * (size_t)s->n_vectors);
-    if (of_mean) memset(of_mean, 0, sizeof *R * (size_t)s->n_vectors);
+    int32_t p, V = s->n_vectors;
+    byte_features b;
+    memset(R, 0, sizeof *R * (size_t)V);
+    if (of_mean) memset(of_mean, 0, sizeof *R * (size_t)V);
     p = byte_in_lanes(s);
     if (p) byte_sum_up_lanes(s, model, z, p, R, of_mean, seen);
-    for (; p < P; p += BYTE_AT_ONCE) {
-        int n = P - p < BYTE_AT_ONCE ? P - p : BYTE_AT_ONCE;
-        byte_find_features(s, model, z, p, n, &b);
-        byte_add_sums(s, w, &b, p, n, R);
-        if (of_mean) byte_add_sums(s, mean, &b, p, n, of_mean);
+    for (; p < s->n_directions; p++) {
+        byte_find_features(s, model, z, p, &b);
+        byte_add_sums(w + p * 2 * V, &b, p % BYTE_WIDTHS, V, R);
+        if (of_mean) byte_add_sums(mean + p * 2 * V, &b, p % BYTE_WIDTHS, V, of_mean);
     }
 }
 
@@ -751,35 +725,19 @@ static inline int byte_move(int8_t *w, int32_t step, int32_t f, uint32_t chance)
     return moved > 127 || moved < -127;
 }
 
-/* Move the weights of directions p to p + n - 1; e[l] = sum of g (w_s c - w_c s) */
-static inline void byte_move_weights(
-    const byte_shape *s, int8_t *w, const byte_block *b, int32_t p, int n, byte_step *t, uint32_t *chance, int32_t *e) {
-    int l, v, V = s->n_vectors;
-    w += p * 2 * V;
-    for (l = 0; l < n; l++, w += 2 * V) {
-        e[l] = 0;
-        for (v = 0; v < V; v++) {
-            int32_t step = t->step[v][l % BYTE_WIDTHS];
-            if (!t->slope[v]) continue;
-            e[l] += t->turn[v] * (w[2 * v + 1] * b->c[l] - w[2 * v] * b->s[l]);
-            chance[l] = byte_next(chance[l]);
-            t->is_over[v] |= (uint8_t)byte_move(w + 2 * v, step, b->c[l], chance[l]);
-            t->is_over[v] |= (uint8_t)byte_move(w + 2 * v + 1, step, b->s[l], chance[l] >> 16);
-        }
+/* Move the weights of a direction of width k: the sum of g (w_s c - w_c s) */
+static inline int32_t byte_move_weights(
+    int8_t *w, const byte_features *b, int k, int V, byte_step *t, uint32_t *chance) {
+    int32_t e = 0;
+    int v;
+    for (v = 0; v < V; v++, w += 2) {
+        if (!t->slope[v]) continue;
+        e += t->turn[v] * (w[1] * b->c - w[0] * b->s);
+        *chance = byte_next(*chance);
+        t->is_over[v] |= (uint8_t)byte_move(w, t->step[v][k], b->c, *chance);
+        t->is_over[v] |= (uint8_t)byte_move(w + 1, t->step[v][k], b->s, *chance >> 16);
     }
-}
-
-static inline void byte_move_directions(
-    const byte_shape *s, int8_t *u, const byte_block *b, int32_t p, int n, const int32_t *move, uint32_t *chance) {
-    int l, j, K = s->n_kept;
-    u += p * K;
-    for (j = 0; j < K; j++)
-        for (l = 0; l < n; l++) {
-            int32_t moved;
-            chance[l] = byte_next(chance[l]);
-            moved = u[l * K + j] + byte_by_chance(move[l] * b->z[j][l], 16, chance[l] >> 8);
-            u[l * K + j] = (int8_t)byte_clip(moved, 127);
-        }
+    return e;
 }
 
 /* How many weights of a vector are at least `size` */
@@ -822,24 +780,25 @@ static void byte_decay(const byte_shape *s, int8_t *w, int8_t *one, uint8_t *e, 
     *e = (uint8_t)(*e - 1);
 }
 
-EDGESVM_CLONES
 static uint64_t byte_move_all(
     const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const int32_t *by,
     const byte_seen *seen) {
     int8_t *u = (int8_t *)model + s->at_u, *w = (int8_t *)model + s->at_w;
-    uint32_t chance[BYTE_AT_ONCE];
-    int32_t e[BYTE_AT_ONCE], move[BYTE_AT_ONCE], p = byte_in_lanes(s), P = s->n_directions;
+    int32_t p = byte_in_lanes(s), V = s->n_vectors;
     uint64_t squares = p ? byte_move_lanes(s, model, z, p, n, t, by, seen) : 0;
-    byte_block b;
-    int l;
-    for (; p < P; p += BYTE_AT_ONCE) {
-        int in_block = P - p < BYTE_AT_ONCE ? P - p : BYTE_AT_ONCE;
-        byte_find_features(s, model, z, p, in_block, &b);
-        for (l = 0; l < in_block; l++) chance[l] = byte_hash(s->key, n, 1000 + (uint32_t)(p + l)) | 1;
-        byte_move_weights(s, w, &b, p, in_block, t, chance, e);
+    byte_features b;
+    int j, K = (int)s->n_kept;
+    for (; p < s->n_directions; p++) {
+        uint32_t chance = byte_hash(s->key, n, 1000 + (uint32_t)p) | 1;
+        int32_t e, move;
+        byte_find_features(s, model, z, p, &b);
+        e = byte_move_weights(w + p * 2 * V, &b, p % BYTE_WIDTHS, V, t, &chance);
         if (!t->rate) continue;
-        squares += byte_find_moves(byte_head_of(model), t->e, by, in_block, e, move);
-        byte_move_directions(s, u, &b, p, in_block, move, chance);
+        move = byte_find_move(byte_head_of(model), t->e, by, p % BYTE_WIDTHS, e, &squares);
+        for (j = 0; j < K; j++) {
+            chance = byte_next(chance);
+            (void)byte_move(u + p * K + j, move, b.z[j], chance >> 8);
+        }
     }
     return squares;
 }

@@ -378,7 +378,8 @@ static uint64_t byte_move_lanes(
         } else {
             int32_t e[BYTE_LANES], moves[BYTE_LANES];
             memcpy(e, &b.e, sizeof e);
-            squares += byte_find_moves(byte_head_of(model), t->e, by, BYTE_LANES, e, moves);
+            for (l = 0; l < BYTE_LANES; l++)
+                moves[l] = byte_find_move(byte_head_of(model), t->e, by, l % BYTE_WIDTHS, e[l], &squares);
             memcpy(&move, moves, sizeof move);
         }
         was = byte_load_u(u, K);
