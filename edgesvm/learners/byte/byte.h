@@ -26,6 +26,11 @@
 #ifndef EDGESVM_CLONES
 #define EDGESVM_CLONES
 #endif
+#if defined(__GNUC__) && !defined(__AVR__) /* whose flash is small */
+#define BYTE_INLINE static inline __attribute__((always_inline))
+#else
+#define BYTE_INLINE static inline
+#endif
 #ifndef BYTE_MOST_VECTORS /* of weights: 1 for two classes */
 #define BYTE_MOST_VECTORS 127
 #endif
@@ -109,7 +114,7 @@ static inline uint32_t byte_hash(uint32_t key, uint32_t a, uint32_t b) {
     return byte_mix(key + a * 0x9E3779B1u + b * 0x85EBCA6Bu);
 }
 
-static inline uint32_t byte_next(uint32_t s) { /* xorshift, Marsaglia 2003 */
+BYTE_INLINE uint32_t byte_next(uint32_t s) { /* xorshift, Marsaglia 2003 */
     s ^= s << 13;
     s ^= s >> 17;
     return s ^ s << 5;
@@ -157,8 +162,7 @@ static uint32_t byte_inverse_root(uint64_t v, int *shift) {
 
 /* cos of i / 256 turns, 127 to one: the parabola 4 a (1 - |a|), once refined */
 static int byte_cos(int i) {
-    int a = ((i + 64) & 255) * 2 + 1, s, size; /* sin of a / 512 turns */
-    if (a >= 256) a -= 512;
+    int a = (int8_t)(i + 64) * 2 + 1, s, size; /* sin of a / 512 turns */
     s = a * (256 - (a < 0 ? -a : a));          /* 1 is 2^14 */
     size = s < 0 ? -s : s;
     s = (int)(((int32_t)s * (12698 + ((int32_t)size * 3686 >> 14))) >> 14);
@@ -577,6 +581,10 @@ static inline int32_t byte_find_move(
     int32_t A = head->amplitude[k], slope = ((e >> 16) * A + ((e & 65535) * A >> 16)) >> 4; /* e A >> 20 */
     slope = byte_clip(slope, ((int32_t)4194304 >> e_most) + 1) * ((int32_t)1 << e_most);
     slope = byte_clip(slope, 4194304);
+    if (slope < 65536 && slope > -65536) { /* as most are: the same in 32 bits, as by[k] has 24 */
+        *squares += (uint32_t)slope * (uint32_t)slope;
+        return byte_clip(slope * (by[k] >> 12) + (slope * (by[k] & 4095) >> 12), 1048576);
+    }
     *squares += (uint64_t)((int64_t)slope * slope);
     return (int32_t)byte_clip_wide((int64_t)slope * by[k] >> 12, 1048576);
 }
@@ -783,8 +791,8 @@ static void byte_decay(const byte_shape *s, int8_t *w, int8_t *one, uint8_t *e, 
 static uint64_t byte_move_all(
     const byte_shape *s, char *model, const int8_t *z, uint32_t n, byte_step *t, const int32_t *by,
     const byte_seen *seen) {
-    int8_t *u = (int8_t *)model + s->at_u, *w = (int8_t *)model + s->at_w;
     int32_t p = byte_in_lanes(s), V = s->n_vectors;
+    int8_t *u = (int8_t *)model + s->at_u + p * s->n_kept, *w = (int8_t *)model + s->at_w;
     uint64_t squares = p ? byte_move_lanes(s, model, z, p, n, t, by, seen) : 0;
     byte_features b;
     int j, K = (int)s->n_kept;
@@ -795,9 +803,9 @@ static uint64_t byte_move_all(
         e = byte_move_weights(w + p * 2 * V, &b, p % BYTE_WIDTHS, V, t, &chance);
         if (!t->rate) continue;
         move = byte_find_move(byte_head_of(model), t->e, by, p % BYTE_WIDTHS, e, &squares);
-        for (j = 0; j < K; j++) {
+        for (j = 0; j < K; j++, u++) {
             chance = byte_next(chance);
-            (void)byte_move(u + p * K + j, move, b.z[j], chance >> 8);
+            *u = (int8_t)byte_clip(*u + byte_by_chance(move * b.z[j], 16, chance >> 8), 127);
         }
     }
     return squares;

@@ -10,8 +10,6 @@
 #endif
 #endif
 
-#define BYTE_INLINE static inline __attribute__((always_inline))
-
 typedef int32_t byte_lanes __attribute__((vector_size(4 * BYTE_LANES))); /* one of each direction */
 typedef uint32_t byte_bits __attribute__((vector_size(4 * BYTE_LANES)));
 typedef int16_t byte_pairs __attribute__((vector_size(4 * BYTE_LANES))); /* two of each direction, or vector */
