@@ -541,6 +541,8 @@ static inline int32_t byte_start(const byte_shape *s, int32_t p) {
     return s->n_features <= BYTE_KEPT ? 0 : (int32_t)((uint64_t)h * (uint32_t)s->n_features >> 32);
 }
 
+static inline int byte_width(int32_t p) { return (int)((uint32_t)p % BYTE_WIDTHS); }
+
 typedef struct { /* of a direction */
     int8_t z[BYTE_KEPT];
     int c, s;
@@ -549,7 +551,8 @@ typedef struct { /* of a direction */
 static inline void byte_find_features(
     const byte_shape *s, const char *model, const int8_t *z, int32_t p, byte_features *b) {
     const int8_t *u = (const int8_t *)model + s->at_u + p * s->n_kept;
-    int32_t stride = (int32_t)s->stride[p / BYTE_BLOCK % BYTE_STRIDES], D = s->n_features, i = byte_start(s, p), sum = 0;
+    int32_t stride = (int32_t)s->stride[(uint32_t)p / BYTE_BLOCK % BYTE_STRIDES], D = s->n_features;
+    int32_t i = byte_start(s, p), sum = 0;
     int j, turns;
     for (j = 0; j < s->n_kept; j++) {
         b->z[j] = z[i];
@@ -557,7 +560,7 @@ static inline void byte_find_features(
         i += stride;
         if (i >= D) i -= D;
     }
-    turns = (int)(((sum >> s->angle_shift) * s->angle[p % BYTE_WIDTHS] >> 8) & 255);
+    turns = (int)(((sum >> s->angle_shift) * s->angle[byte_width(p)] >> 8) & 255);
     b->c = byte_cos(turns);
     b->s = byte_cos(turns - 64);
 }
@@ -616,8 +619,8 @@ static void byte_sum_up(
     if (p) byte_sum_up_lanes(s, model, z, p, R, of_mean, seen);
     for (; p < s->n_directions; p++) {
         byte_find_features(s, model, z, p, &b);
-        byte_add_sums(w + p * 2 * V, &b, p % BYTE_WIDTHS, V, R);
-        if (of_mean) byte_add_sums(mean + p * 2 * V, &b, p % BYTE_WIDTHS, V, of_mean);
+        byte_add_sums(w + p * 2 * V, &b, byte_width(p), V, R);
+        if (of_mean) byte_add_sums(mean + p * 2 * V, &b, byte_width(p), V, of_mean);
     }
 }
 
@@ -800,9 +803,9 @@ static uint64_t byte_move_all(
         uint32_t chance = byte_hash(s->key, n, 1000 + (uint32_t)p) | 1;
         int32_t e, move;
         byte_find_features(s, model, z, p, &b);
-        e = byte_move_weights(w + p * 2 * V, &b, p % BYTE_WIDTHS, V, t, &chance);
+        e = byte_move_weights(w + p * 2 * V, &b, byte_width(p), V, t, &chance);
         if (!t->rate) continue;
-        move = byte_find_move(byte_head_of(model), t->e, by, p % BYTE_WIDTHS, e, &squares);
+        move = byte_find_move(byte_head_of(model), t->e, by, byte_width(p), e, &squares);
         for (j = 0; j < K; j++, u++) {
             chance = byte_next(chance);
             *u = (int8_t)byte_clip(*u + byte_by_chance(move * b.z[j], 16, chance >> 8), 127);
