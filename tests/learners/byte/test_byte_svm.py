@@ -49,7 +49,7 @@ SETTINGS = [
     ({"n_bytes": 20_000}, 1100, 2),  # more than the walks of the lanes have room for
     ({"n_bytes": 20_000, "scale": "common"}, 300, 2),
 ]
-HARD = [*SETTINGS[:4], ({"scale": "common"}, 20, 3)]
+HARD = [*SETTINGS[:4], ({"scale": "common"}, 20, 3), ({"scale": "each", "n_bytes": 900}, 35, 2)]
 CASES = [(*setting, "usual", i % 2) for i, setting in enumerate(SETTINGS)]
 CASES += [(*setting, odd, i % 2) for setting in HARD for i, odd in enumerate(ODD) if i]
 
