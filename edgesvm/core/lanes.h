@@ -23,8 +23,8 @@
 #define EDGESVM_CLONES
 #endif
 
-/* Where ByteSVM's integers go in vectors: on machines of 64 bits, and ARM of 32 by GCC */
-#if defined(EDGESVM_NO_VECTORS)
+/* Where ByteSVM's integers go in vectors: on machines of 64 bits, and ARM of 32 by GCC; the lowest byte comes first */
+#if defined(EDGESVM_NO_VECTORS) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #elif defined(__SIZEOF_INT128__) || (defined(__ARM_PCS_VFP) && !defined(__clang__))
 #define EDGESVM_VECTORS
 #endif

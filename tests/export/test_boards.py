@@ -91,7 +91,7 @@ def test_a_kib_of_integers_learns_as_the_host(name, tmp_path):
     there = check(learner, board(name), tmp_path, samples, stack=1536, flags=flags)
     assert (tmp_path / "snapshot.bin").read_bytes() == pack(learner.snapshot())
     if name == "uno":
-        assert there.flash <= 26 << 10
+        assert there.flash <= 27 << 10  # of 31.5 KiB
         assert there.ram + there.stack <= boards.BOARDS["uno"].ram
 
 

@@ -380,14 +380,20 @@ typedef struct { /* a value is the n-th, and counts as at most `bound` deviation
 /* For |a| < 2^30, n > 2: Granlund and Montgomery 1994 */
 static byte_pace byte_find_pace(uint32_t n) {
     byte_pace pace = {n, (int32_t)(8 + (n < 1200 ? n : 1200) / 50), 0, 0}; /* 16 min(1/2 + n / 800, 2) */
+#ifndef __AVR__ /* whose flash is small */
     while ((uint32_t)4 << pace.shift < n) pace.shift++;
     pace.by = n ? (int32_t)((((uint64_t)1 << (32 + pace.shift)) + n - 1) / n) : 0;
+#endif
     return pace;
 }
 
 static inline int32_t byte_divide(int32_t a, byte_pace n) {
+#ifdef __AVR__
+    return a / (int32_t)n.n;
+#else
     int32_t sign = a >> 31;
     return ((int32_t)((int64_t)((a ^ sign) - sign) * n.by >> 32) >> n.shift ^ sign) - sign;
+#endif
 }
 
 /* Mean and deviation follow the value m + d, in units that stay; a deviation 0 stays. */
