@@ -177,7 +177,7 @@ class RunSession(server.Session):
                 checkpoint = checkpoints[len(ports)]
                 model, source = model_for(settings, one, link, checkpoint)
                 introductions.append(_introduction(model, source))
-                saver = one.saving.saver(checkpoint, model, say)
+                saver = one.saving.saver(checkpoint, model, self.status.warn)
                 drift = settings.drift.watch(learner_in(model), say, saver)
                 learned = model, saver, drift, one.saving
             model, saver, drift, saving = learned

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -181,16 +181,6 @@ class SavingSettings:
 
         every = self.every or _interval(DEFAULT_EVERY)
         return Checkpointer(checkpoint, learner, every, report=report)
-
-
-def save_all(learned: Iterable[tuple[Any, SavingSettings, Checkpointer | None]]) -> None:
-    """Save each model at the end, whatever becomes of another; its saver is closed first."""
-    with contextlib.ExitStack() as saving:
-        for model, settings, saver in learned:
-            if settings.save:
-                saving.callback(model.save, settings.save)
-            if saver is not None:
-                saving.callback(saver.close)
 
 
 def claimed(path: str) -> contextlib.AbstractContextManager[object]:

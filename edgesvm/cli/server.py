@@ -209,7 +209,7 @@ class Served:
     def _end(self, error: Exception) -> None:
         self.ended, self.error = True, error
         if not self.alone:
-            self._status.say(f"{self.link.name}: {error}; the other ports go on")
+            self._status.warn(f"{self.link.name}: {error}; the other ports go on")
 
     def _show_messages(self) -> None:
         """Show the node's log, at most 16 lines a second."""
@@ -294,6 +294,7 @@ class Session(ABC):
         self._links, self._savings, self._out = links, savings, out or OutSettings()
         self.show, self.status = show, StatusLine(quiet=show.quiet)
         self.served: list[Served] = []
+        self.unsaved = 0  # saves at the end that failed
         self._started = time.monotonic()
 
     @abstractmethod
@@ -325,12 +326,22 @@ class Session(ABC):
         return self.served[0]
 
     def save(self) -> None:
-        """Save the models."""
-        learned = [(one.job.model, one.saving, one.saver) for one in self.served if one.saving]
-        saved_model.save_all(learned)
-        for _, saving, _ in learned:
-            if saving.save:
-                self.status.say(f"saved to {saving.save}")
+        """Save each model, whatever becomes of another."""
+        for one in self.served:
+            if one.saving is not None and one.saver is not None:
+                self._save(one.saver.close)
+            if one.saving is not None and one.saving.save:
+                self._save(one.job.model.save, one.saving.save)
+
+    def _save(self, save: Callable[..., None], *path: str) -> None:
+        try:
+            save(*path)
+        except Exception as error:
+            self.unsaved += 1
+            self.status.warn(f"edgesvm: {error}")
+        else:
+            for one in path:
+                self.status.say(f"saved to {one}")
 
     def report(self, summary: dict[str, Any]) -> None:
         """Print the summary as a JSON line, or say it as text."""
@@ -353,7 +364,7 @@ class Session(ABC):
             signals = held.enter_context(stop_signals())
             links = held.enter_context(opened(self._links, signals))
             ports = self.served = self.ports(links, checkpoints, signals)
-            outs = self._out.start([one.job for one in ports], status.say, alarms=self.alarms)
+            outs = self._out.start([one.job for one in ports], status.warn, alarms=self.alarms)
             self._started = time.monotonic()
             service.ready()
             try:
@@ -369,11 +380,12 @@ class Session(ABC):
                     self.save()
                 finally:
                     told = self.summary() | outs.end()
-                    told.get("counters", told)["log_lost"] = status.lost
+                    counters = {"log_lost": status.lost, "unsaved": self.unsaved}
+                    told.get("counters", told).update(counters)
                     self.report(told)
         del room
         if len(ports) == 1 and ports[0].error is not None:
             raise ports[0].error
         if broken := told.get("broken_identities"):
             raise RuntimeError(f"internal error, counters are inconsistent: {'; '.join(broken)}")
-        return int(any(port.error for port in ports))
+        return int(self.unsaved > 0 or any(port.error for port in ports))

@@ -104,8 +104,7 @@ class Settings:
 def act(settings: Settings) -> int:
     """Learn and watch until enough samples came or a signal arrives. Returns the exit code."""
     session = WatchSession(settings)
-    session.serve()
-    return ALARMED if session.port.job.pupil.alarms else 0
+    return session.serve() or (ALARMED if session.port.job.pupil.alarms else 0)
 
 
 class WatchSession(server.Session):
@@ -146,7 +145,7 @@ class WatchSession(server.Session):
             f"{model!r}{origin}: {format_bytes(model.nbytes)}; {len(w.names)} features per "
             f"{self._row}; link {format_bytes(link.nbytes)}{out_settings.bytes_told(job.journal)}"
         )
-        saver = settings.saving.saver(checkpoint, model, say)
+        saver = settings.saving.saver(checkpoint, model, self.status.warn)
         port = Served(
             job,
             self._links[0],

@@ -59,6 +59,8 @@ class Checkpointer:
     ------
     ValueError
         The files' slots are too small for the learner.
+    OSError
+        Of `close`: the last save failed.
     RuntimeError
         Of `save`, `close` and a `step` that is due, in a forked child.
     """
@@ -135,6 +137,8 @@ class Checkpointer:
             self._write()
         self._report_change()
         self._checkpoint.close()
+        if self._failure is not None:
+            raise OSError(f"the last save has failed: {self._failure}") from self._failure
 
     def _check_thread(self) -> None:
         """Raise RuntimeError in a forked child, in which nobody would write what is taken."""

@@ -47,7 +47,11 @@ class StatusLine:
     def say(self, text: str) -> None:
         """Print a line that stays."""
         if not self._quiet:
-            self._write((CLEAR if self._live else "") + text + "\n")
+            self.warn(text)
+
+    def warn(self, text: str) -> None:
+        """Print a line that stays, of a failure: also where all else is quiet."""
+        self._write((CLEAR if self._live else "") + text + "\n")
 
     def event(self, line: str) -> None:
         """Print a line of results to stdout, which stays."""

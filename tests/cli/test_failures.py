@@ -1,6 +1,8 @@
 """What can go wrong: one line on stderr, no traceback, 2 for wrong use and 1 for failure."""
 
+import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -272,6 +274,25 @@ def test_a_full_disk_leaves_the_old_snapshot(rows, snapshot):
     assert done.stderr.count("\n") == 1 and "File too large" in done.stderr
     assert snapshot.read_bytes() == before
     assert sorted(path.name for path in snapshot.parent.iterdir()) == ["m.esvm", "rows.npz"]
+
+
+@each("command", ["run", "watch --label last --learn 20 --alarm-rate 0.05 --rate 1"])
+@each("files", [["--save"], ["--checkpoint"], ["--checkpoint", "--save"]])
+def test_a_save_that_never_worked_is_said_counted_and_the_exit_code(command, files, rows, tmp_path):
+    command, *options = command.split()
+    options += [word for option in files for word in (option, tmp_path / option)]
+    done = subprocess.run(
+        [*EDGESVM, command, rows, *options, "--quiet", "--json"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    for option in files:
+        assert re.search(f"(?m)^edgesvm: .*too large: '{tmp_path / option}", done.stderr)
+    counters = json.loads(done.stdout.splitlines()[-1])["counters"]
+    assert counters["unsaved"] == len(files) and counters.get("saves", 0) == 0
 
 
 @pytest.mark.parametrize(

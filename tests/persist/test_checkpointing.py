@@ -212,7 +212,8 @@ def test_a_failing_disk_at_the_end_keeps_the_last_save():
     wait_idle(saver)
     learn(learner, saver, 100, 150)
     disk.faults.append(Fault("pwrite", errno.EIO, for_ever=True))
-    saver.close()
+    with pytest.raises(OSError, match="the last save has failed"):
+        saver.close()
     assert saver.counters["save_failed"] == 1 and len(told) == 1
     disk.cut_power()
     assert loaded(disk).n_seen_ == 100
