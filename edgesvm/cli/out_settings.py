@@ -115,10 +115,21 @@ class OutSettings:
         topics = {port: port_name(port) for port in journals} if len(journals) > 1 else {}
         when = self.out_when or When(1)
         steady = when.every == 1 and all(one.stage.steady for one in jobs)
-        sinks = [self._open(text, topics, alarms=alarms, steady=steady) for text in self.out]
+        sinks = self.sinks(topics, alarms=alarms, steady=steady)
         for sink in sinks:
             sink.samples = {one.link.name: one.link.freshness for one in jobs}
         return Outputs([Output(sink, journals, when, report=report) for sink in sinks])
+
+    def sinks(
+        self, topics: Mapping[str, str], *, alarms: bool = False, steady: bool = False
+    ) -> list[Sink]:
+        """The sinks, not open yet. Raises ValueError if two would write to one place."""
+        sinks = [self._open(text, topics, alarms=alarms, steady=steady) for text in self.out]
+        ids = [one for sink in sinks for one in sink.ids]
+        for one in ids:
+            if ids.count(one) > 1:
+                raise ValueError(f"--out: two topics would both be {one}: name them apart")
+        return sinks
 
     def _open(self, text: str, topics: Mapping[str, str], *, alarms: bool, steady: bool) -> Sink:
         """The sink of an option. A kind's module is imported only for it."""

@@ -159,6 +159,7 @@ def closing(s: dict[str, Any]) -> list[str]:
     """What became of the sinks, and of this log."""
     lines = [
         f"out {o['sink']}: {o['sent']:,} sent, {o['lost']:,} lost, {o['failed']:,} failures"
+        + (f", the last: {o['cause']}" if o["cause"] else "")
         for o in s.get("outputs", [])
     ]
     if lost := s.get("counters", s).get("log_lost"):

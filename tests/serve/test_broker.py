@@ -11,11 +11,12 @@ import pytest
 from each import each
 from outgoing import Broker, answers, certificate, output, until, write
 
+from edgesvm.cli.out_settings import OutSettings
 from edgesvm.link.freshness import Freshness
 from edgesvm.serve.outputs import mqtt
 from edgesvm.serve.outputs import output as module
 from edgesvm.serve.outputs.mqtt import Mqtt, entities
-from edgesvm.serve.outputs.sink import slug
+from edgesvm.serve.outputs.sink import port_name, slug
 
 if os.environ.get("EDGESVM_BROKER") == "required":
     import paho.mqtt.client as paho
@@ -191,20 +192,36 @@ def test_a_port_without_samples_is_unavailable_until_they_come_again(broker, lis
     assert listener.of("pump/tty0/status") == ["online"]
 
 
-def test_a_password_is_asked_for_and_a_wrong_one_is_said(tmp_path):
+class Paho1:
+    """The interface of paho-mqtt 1.6, which Raspberry Pi OS bookworm has, by the new one's."""
+
+    def __getattr__(self, name):
+        if name == "CallbackAPIVersion":
+            raise AttributeError(name)
+        return getattr(paho, name)
+
+    def Client(self, client_id):
+        with pytest.warns(DeprecationWarning):
+            return paho.Client(paho.CallbackAPIVersion.VERSION1, client_id=client_id)
+
+
+@each("version", [paho, Paho1()])
+def test_a_password_is_asked_for_and_a_wrong_one_is_said(version, tmp_path, monkeypatch):
+    monkeypatch.setattr("paho.mqtt.client", version)
     broker = Broker(tmp_path, "allow_anonymous false", f"password_file {tmp_path}/users")
-    # mosquitto_passwd -b of "node" and "secret", hashed with a fixed salt
-    (tmp_path / "users").write_text(f"node:{hashed('secret')}\n")
+    # mosquitto_passwd -b of "node@x" and "secret", hashed with a fixed salt
+    (tmp_path / "users").write_text(f"node@x:{hashed('secret')}\n")
     (tmp_path / "users").chmod(0o644)
     tmp_path.chmod(0o755)
     broker.start()
     try:
-        url = f"mqtt://node@127.0.0.1:{broker.port}/pump"
+        url = f"mqtt://node%40x@127.0.0.1:{broker.port}/pump"
         said = []
         wrong = Mqtt(url, alarms=False, password="guess")
         with output(wrong, answers(3), report=said.append) as out:
             assert until(lambda: out.failed)
-        assert out.lost == 3 and "refuses" in said[0] and "guess" not in said[0]
+        assert out.lost == 3 and "refuses: " in said[0] and "guess" not in said[0]
+        assert "uthori" in said[0]  # by the broker, in the words of either version
         with output(Mqtt(url, alarms=False, password="secret"), answers(3)) as out:
             assert until(lambda: out.sent == 3)
     finally:
@@ -286,7 +303,32 @@ def test_urls_that_cannot_be_are_refused():
         ("mqtt:///topic", "give mqtt://"),
         ("mqtt://host/a/#", "give mqtt://"),
         ("mqtt://host/a/+/b", "give mqtt://"),
+        ("mqtt://host/a/%23", "give mqtt://"),
+        ("mqtt://host/a?discovery=%23", "prefix"),
+        ("mqtt://host/a?discovery=a/%2B", "prefix"),
+        ("mqtt://host/%C3%B6", "a letter or digit"),
+        ("mqtt://user%40x:p%3A@host/topic", "--out-password-file"),
     ):
         with pytest.raises(ValueError, match=reason):
             Mqtt(url, alarms=False)
     assert slug("/dev/plant/pump 1") == "dev_plant_pump_1"
+
+
+@each(
+    "outs, ports, clash",
+    [
+        (["a/b", "a_b"], ["x"], "h:1883/a_b"),  # one device in Home Assistant
+        (["a", "a/?discovery=ha"], ["x"], "h:1883/a"),
+        (["a?discovery=", "%61/?discovery="], ["x"], "h:1883/a"),
+        (["a"], ["/dev/x/1", "/dev/x_1"], "h:1883/a_x_1"),
+        (["a?discovery=", "A?discovery="], ["x", "y"], None),
+    ],
+)
+def test_topics_that_would_be_one_are_refused(outs, ports, clash):
+    settings = OutSettings(out=tuple(f"mqtt://h/{one}" for one in outs))
+    topics = {port: port_name(port) for port in ports} if len(ports) > 1 else {}
+    if clash is None:
+        assert len(settings.sinks(topics)) == len(outs)
+        return
+    with pytest.raises(ValueError, match=f"would both be {clash}:"):
+        settings.sinks(topics)

@@ -4,6 +4,7 @@ import json
 import threading
 
 from allocations import hook_calls
+from each import each
 from outgoing import answers, output, until, write
 
 from edgesvm.serve.outputs import output as module
@@ -15,9 +16,10 @@ class Place(Sink):
 
     name = "place"
 
-    def __init__(self, takes=10**9, fails=()):
+    def __init__(self, takes=10**9, fails=(), error=None):
         self.takes, self.fails, self.got, self.calls = takes, set(fails), [], 0
         self.opened = self.closed = 0
+        self.error = error or OSError("full")
 
     def open(self):
         self.opened += 1
@@ -25,7 +27,7 @@ class Place(Sink):
     def send(self, lines):
         self.calls += 1
         if self.calls in self.fails:
-            raise OSError("full")
+            raise self.error
         numbers = [json.loads(line.text)["sequence"] for line in lines[: self.takes]]
         self.got += numbers
         return len(numbers)
@@ -57,16 +59,26 @@ def test_each_answer_goes_out_once_and_in_order_however_many_are_taken():
         assert sink.opened == sink.closed == 1
 
 
-def test_a_sink_that_fails_goes_on_with_the_line_that_failed(monkeypatch):
+@each(
+    "error, cause",
+    [
+        (OSError("full"), "full"),
+        (ValueError("too long"), "ValueError('too long')"),
+        (RuntimeError(), "RuntimeError()"),
+        (KeyError("port"), "KeyError('port')"),
+    ],
+)
+def test_a_sink_that_fails_goes_on_with_the_line_that_failed(error, cause, monkeypatch):
     monkeypatch.setattr(module, "PAUSE_FIRST_S", 0.001)
     monkeypatch.setattr(module, "BATCH", 10)
-    said, sink, journal = [], Place(fails={1, 3, 4, 8}), answers(100)
+    said, sink, journal = [], Place(fails={1, 3, 4, 8}, error=error), answers(100)
     with output(sink, journal, report=said.append) as out:
         assert until(lambda: out.sent == 100)
     assert sink.got == list(range(100)) and out.failed == 4
     assert sink.opened == sink.closed == 5
     assert len(said) == 2, said  # not at each failure
-    assert "place: full" in said[0] and "works again; 0 answers lost" in said[1]
+    assert f"place: {cause};" in said[0] and out.counters()["cause"] == cause
+    assert "works again; 0 answers lost" in said[1]
 
 
 def test_what_is_not_wanted_is_no_loss():

@@ -13,7 +13,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from edgesvm.serve.outputs.sink import Line, Sink, slug
 
@@ -50,24 +50,37 @@ class Mqtt(Sink):
         except ImportError:
             raise ValueError(f"{url} needs paho-mqtt: pip install 'edgesvm[mqtt]'") from None
         self._paho = client
+        api = getattr(client, "CallbackAPIVersion", None)  # paho 1 has one only, and no name for it
+        self._api = [] if api is None else [api.VERSION2]
         parts = urlsplit(url)
         if parts.password is not None:
             raise ValueError(
                 "a password in --out could be read by everybody on this machine: use "
                 "--out-password-file or EDGESVM_MQTT_PASSWORD"
             )
-        self._topic = parts.path.strip("/")
+        asked = parse_qs(parts.query, keep_blank_values=True)
+        self._discovery = asked.get("discovery", ["homeassistant"])[0].strip("/")
+        self._topic = unquote(parts.path).strip("/")
         self._status = f"{self._topic}/status"
-        if not parts.hostname or not self._topic or set(url) & set("+#"):
+        if not parts.hostname or not self._topic or set(url + self._topic) & set("+#\0"):
             raise ValueError(f"{url}: give {parts.scheme}://[user@]host[:port]/topic")
-        self.name = f"{parts.scheme}://{parts.netloc}/{self._topic}"
+        if set(self._discovery) & set("+#\0"):
+            raise ValueError(f"{url}: a prefix of discovery has no +, # or NUL")
+        if self._discovery and not slug(self._topic):
+            raise ValueError(
+                f"{url}: Home Assistant needs a letter or digit of a-z and 0-9 in topic"
+            )
+        self.name = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._host, self._port = parts.hostname, parts.port or PORTS[parts.scheme]
-        self._user, self._password = parts.username, password
+        self._user, self._password = parts.username and unquote(parts.username), password
         self._alarms, self._steady = alarms, steady
         self._told: dict[str, str] = {}  # the status of each port
         self._topics = {port: f"{self._topic}/{own}" for port, own in (topics or {}).items()}
-        asked = parse_qs(parts.query, keep_blank_values=True)
-        self._discovery = asked.get("discovery", ["homeassistant"])[0].strip("/")
+        where = f"{self._host}:{self._port}"
+        self.ids = [
+            f"{where}/{slug(topic) if self._discovery else topic}"
+            for topic in self._topics.values() or [self._topic]
+        ]
         files = {name: asked[name][0] for name in ("ca", "cert", "key") if name in asked}
         if files and parts.scheme != "mqtts":
             raise ValueError(f"{url}: certificates are for mqtts://, which is MQTT over TLS")
@@ -79,7 +92,7 @@ class Mqtt(Sink):
         self._client: Any = None
 
     def open(self) -> None:
-        self._client = self._paho.Client(self._paho.CallbackAPIVersion.VERSION2, client_id=self._id)
+        self._client = self._paho.Client(*self._api, client_id=self._id)
         self._client.max_inflight_messages_set(IN_FLIGHT)
         if self._tls is not None:
             self._client.tls_set_context(self._tls)
@@ -96,9 +109,9 @@ class Mqtt(Sink):
         if not self._wait(lambda: all(map(self._is_confirmed, told)), ANSWER_S):
             raise TimeoutError("the broker does not answer")
 
-    def _connected(self, client: Any, data: Any, flags: Any, reason: Any, more: Any) -> None:
-        if reason.is_failure:
-            self._refusal = f"the broker refuses: {reason}"
+    def _connected(self, client: Any, data: Any, flags: Any, reason: Any, *more: Any) -> None:
+        if reason != 0:
+            self._refusal = f"the broker refuses: {self._paho.connack_string(reason)}"
 
     def _introduction(self) -> list[tuple[str, str]]:
         """What Home Assistant is told, and that the device is there."""

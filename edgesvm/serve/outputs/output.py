@@ -56,6 +56,7 @@ class Output:
     ) -> None:
         self.sink, self._when, self._report = sink, when, report
         self.sent = self.skipped = self.lost = self.failed = 0
+        self.cause: str | None = None  # of the last failure
         self._sources = [Source(port, journal) for port, journal in journals.items()]
         self._stop = threading.Event()
         self._deadline = float("inf")
@@ -77,15 +78,15 @@ class Output:
         self.lost = written - self.sent - self.skipped
 
     def counters(self) -> dict[str, Any]:
-        """The sink's name and all counters."""
+        """The sink's name, all counters, and why it failed last."""
         own = {"sink": self.sink.name, "sent": self.sent, "skipped": self.skipped}
-        return {**own, "lost": self.lost, "failed": self.failed}
+        return {**own, "lost": self.lost, "failed": self.failed, "cause": self.cause}
 
     def _run(self) -> None:
         while not self._over():
             try:
                 self._serve()
-            except OSError as error:
+            except Exception as error:  # whatever a client raises: a thread that ends is silent
                 self._sink_failed(error)
 
     def _serve(self) -> None:
@@ -129,12 +130,13 @@ class Output:
             self._sink_works()
         return done > 0
 
-    def _sink_failed(self, error: OSError) -> None:
+    def _sink_failed(self, error: Exception) -> None:
         self.failed += 1
+        self.cause = str(error) if isinstance(error, OSError) else repr(error)
         now = time.monotonic()
         if not self._told and now >= self._tell_again:
             self._told, self._tell_again = True, now + TELL_AGAIN_S
-            self._report(f"--out {self.sink.name}: {error}; trying again")
+            self._report(f"--out {self.sink.name}: {self.cause}; trying again")
         if self._stop.is_set():
             self._deadline = 0.0  # it is not waited for
         self._stop.wait(self._pause)

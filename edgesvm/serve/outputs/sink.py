@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from edgesvm.link.freshness import Freshness
@@ -19,13 +19,14 @@ class Line(NamedTuple):
 
 
 class Sink(ABC):
-    """A place for lines. One thread uses it; each failure is an OSError.
+    """A place for lines. One thread uses it; an exception is a failure.
 
-    name : as the user gave it, without a password; samples : whether samples come, by port, for a
-    sink that tells it
+    name : as the user gave it, without a password; ids : what no other sink may write to; samples :
+    whether samples come, by port, for a sink that tells it
     """
 
     name: str
+    ids: Sequence[str] = ()
     samples: Mapping[str, Freshness] = {}
 
     @abstractmethod
