@@ -380,8 +380,7 @@ class Session(ABC):
                     self.save()
                 finally:
                     told = self.summary() | outs.end()
-                    counters = {"log_lost": status.lost, "unsaved": self.unsaved}
-                    told.get("counters", told).update(counters)
+                    told.get("counters", told).update(log_lost=status.lost, unsaved=self.unsaved)
                     self.report(told)
         del room
         if len(ports) == 1 and ports[0].error is not None:

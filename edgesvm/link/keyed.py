@@ -11,12 +11,13 @@ KEY_BYTES = 16
 def read_key(path: str | os.PathLike[str]) -> bytes:
     """The key in a file of 16 bytes, or of 32 hexadecimal digits and a line end.
 
-    PermissionError if others than the file's owner may read or write it, ValueError if it does not
-    hold a key.
+    PermissionError if others than the file's owner may read or write it, unless it is a credential
+    that systemd hands to this process; ValueError if it does not hold a key.
     """
     with open(path, "rb") as file:
         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-        if os.name == "posix" and mode & 0o077:
+        handed = os.path.dirname(path) == os.environ.get("CREDENTIALS_DIRECTORY")
+        if os.name == "posix" and mode & 0o077 and not handed:
             raise PermissionError(
                 f"{os.fspath(path)}: others may read or write this key (mode {mode:03o}); "
                 "make it yours alone: chmod 600"

@@ -49,9 +49,9 @@ class Mqtt(Sink):
             from paho.mqtt import client
         except ImportError:
             raise ValueError(f"{url} needs paho-mqtt: pip install 'edgesvm[mqtt]'") from None
-        self._paho = client
+        self._paho: Any = client
         api = getattr(client, "CallbackAPIVersion", None)  # paho 1 has one only, and no name for it
-        self._api = [] if api is None else [api.VERSION2]
+        self._api = {} if api is None else {"callback_api_version": api.VERSION2}
         parts = urlsplit(url)
         if parts.password is not None:
             raise ValueError(
@@ -64,12 +64,8 @@ class Mqtt(Sink):
         self._status = f"{self._topic}/status"
         if not parts.hostname or not self._topic or set(url + self._topic) & set("+#\0"):
             raise ValueError(f"{url}: give {parts.scheme}://[user@]host[:port]/topic")
-        if set(self._discovery) & set("+#\0"):
-            raise ValueError(f"{url}: a prefix of discovery has no +, # or NUL")
-        if self._discovery and not slug(self._topic):
-            raise ValueError(
-                f"{url}: Home Assistant needs a letter or digit of a-z and 0-9 in topic"
-            )
+        if set(self._discovery) & set("+#\0") or (self._discovery and not slug(self._topic)):
+            raise ValueError(f"{url}: discovery needs a prefix without + and #, and ASCII in topic")
         self.name = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._host, self._port = parts.hostname, parts.port or PORTS[parts.scheme]
         self._user, self._password = parts.username and unquote(parts.username), password
@@ -92,7 +88,7 @@ class Mqtt(Sink):
         self._client: Any = None
 
     def open(self) -> None:
-        self._client = self._paho.Client(*self._api, client_id=self._id)
+        self._client = self._paho.Client(client_id=self._id, **self._api)
         self._client.max_inflight_messages_set(IN_FLIGHT)
         if self._tls is not None:
             self._client.tls_set_context(self._tls)
