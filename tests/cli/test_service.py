@@ -27,15 +27,9 @@ def folder(tmp_path, monkeypatch):
         ("", ["MemoryMax=130M", "DeviceAllow=char-ttyUSB rw", "PrivateNetwork=yes"]),
         ("--key node.key", ["LoadCredential=key-0:{0}/node.key", f"Exec.* --key {HANDED}/key-0"]),
         ("--memory 200MiB --ring 9000", ["MemoryMax=738M"]),
-        (
-            "--out=mqtts://u%40x@h/t?ca=ca.pem&discovery= --out-password-file pw",
-            [
-                "LoadCredential=ca-0:{0}/ca.pem",
-                "LoadCredential=out_password_file-1:{0}/pw",
-                f"Exec.*u%%40x@h/t.ca={HANDED}/ca-0&discovery=.* {HANDED}/out_password_file-1",
-                "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
-            ],
-        ),
+        ("--out-password-file pw", ["LoadCredential=out_password_file-0:{0}/pw"]),
+        ("--out=mqtts://u%40x@h/t?ca=ca.pem&cert=pw", [f"Exec.*u%%40x@h/t.ca={HANDED}/ca-0&cert="]),
+        ("--out=mqtt://h/t", ["RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6"]),
         ("/dev/rfcomm3 --save {{port}}.esvm", ["DeviceAllow=char-rfcomm rw"]),
         ("/dev/hidraw9 --one-model", ["DeviceAllow=/dev/hidraw9 rw"]),
         ("--http 8080 --http-token-file token --out jsonl:o.jsonl", ["RestrictAddressFam.*INET6"]),
@@ -54,22 +48,12 @@ def test_the_unit_has_what_its_options_need(words, lines, folder, capsys):
         assert done.returncode == 0 and file.name not in done.stderr, done.stderr
 
 
-@each(
-    "words",
-    [
-        "--save /mnt/m.esvm",
-        "--checkpoint c --checkpoint-second ./c2",
-        "--http 8080 --http-token-file /root/token",
-        "--out jsonl:/tmp/o.jsonl",
-        "--key none.key",
-        "--out mqtts://h/t?cert=none.pem",
-    ],
-)
+@each("words", ["save ./m", "http-token-file /root/t", "key no", "out jsonl:./o"])
 def test_what_cannot_work_is_refused_in_a_line(words, capsys):
-    assert main(["service", "install", "/dev/ttyUSB0", *words.split(), "--dry-run"]) in (1, 2)
+    assert main(["service", "install", "/dev/ttyUSB0", *f"--{words}".split(), "--dry-run"]) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1
-    assert re.search("only; give a name|give a file that is there|does not exist", err), err
+    assert re.search("only; give a name|give a file that is there", err), err
 
 
 @each("fails", ["daemon-reload", "enable", "restart"])
