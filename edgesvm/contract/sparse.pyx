@@ -149,7 +149,8 @@ cdef class SparseRows:
         first = self.indptr[numbers].astype(np.int64)
         length = self.indptr[numbers + 1] - first
         indptr = np.concatenate([[0], np.cumsum(length)])
-        entries = np.arange(indptr[-1]) + np.repeat(first - indptr[:-1], length.astype(np.intp))
+        steps = np.arange(indptr[len(numbers)])
+        entries = steps + np.repeat(first - indptr[:len(numbers)], length.astype(np.intp))
         return self.like(self.data[entries], self.indices[entries], indptr)
 
     def astype(self, dtype, copy=True):
@@ -160,7 +161,7 @@ cdef class SparseRows:
         if self.data.dtype in (np.float32, np.float64) and not is_coarse:
             rows = self.like(self.data, self.indices, self.indptr)
         else:
-            first, last = self.indptr[0], self.indptr[-1]
+            first, last = self.indptr[0], self.indptr[len(self)]
             with np.errstate(over="ignore", invalid="ignore"):
                 data = self.data[first:last].astype(np.float32 if is_coarse else dtype)
             rows = self.like(data, self.indices[first:last], self.indptr - first)
@@ -177,7 +178,7 @@ cdef class SparseRows:
     def squares(self):
         """x.x of each row, ndarray of shape (n_rows,)."""
         cdef cnp.ndarray lengths = np.diff(self.indptr).astype(np.intp)
-        first, last = self.indptr[0], self.indptr[-1]
+        first, last = self.indptr[0], self.indptr[len(self)]
         with np.errstate(over="ignore", invalid="ignore"):
             values = self.data[first:last].astype(self.dtype)
             rows = np.repeat(np.arange(len(self)), lengths)
@@ -193,7 +194,7 @@ def stacked(parts):
     first = parts[0]
     data, indices, indptr, n = [], [], [np.zeros(1, np.int64)], 0
     for rows in parts:
-        low, high = int(rows.indptr[0]), int(rows.indptr[-1])
+        low, high = int(rows.indptr[0]), int(rows.indptr[len(rows)])
         data.append(rows.data[low:high])
         indices.append(rows.indices[low:high])
         indptr.append(rows.indptr[1:] + (n - low))

@@ -1,11 +1,14 @@
 """SparseRows: rows by number, slice and mask, in any dtype, are those of the dense matrix."""
 
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from each import each
 
+import edgesvm
 from edgesvm.contract.sparse import SparseRows, stacked
 
 DENSE = np.random.default_rng(2).standard_normal((9, 6))
@@ -92,3 +95,10 @@ def test_rows_made_without_the_constructor_hold_nothing():
     rows = SparseRows.__new__(SparseRows)
     assert len(rows) == 0
     assert rows.astype(np.float32).squares().tolist() == []
+
+
+def test_no_compiled_module_counts_from_an_end():
+    """An index below zero is not one without `wraparound`: NumPy 2.5 refuses it."""
+    for path in Path(edgesvm.__file__).parent.rglob("*.pyx"):
+        found = re.search(r"\[(-\d|[^]\[]*:-\d)", path.read_text())
+        assert found is None, f"{path.name}: {found}"
