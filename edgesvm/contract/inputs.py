@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from edgesvm.contract.labels import as_array
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.core.constants import LARGEST_TARGET
 from edgesvm.errors import DataConversionWarning, as_sklearns
@@ -45,7 +46,7 @@ def as_floats(
             f"{owner} accepts sparse input only where there can be several rows; give one sample as"
             " a dense array, x.toarray()[0]"
         )
-    array = np.asarray(x)
+    array = as_array(x)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported")
     if array.dtype.kind not in "fiubO":
@@ -118,7 +119,7 @@ def as_weights(sample_weight: object, n_rows: int) -> np.ndarray | None:
     """Weights as float64 of shape (n_rows,). Their values are checked when each row is learned."""
     if sample_weight is None:
         return None
-    weights = _aligned(np.asarray(sample_weight, np.float64, order="C"))
+    weights = _aligned(np.asarray(as_array(sample_weight), np.float64, order="C"))
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n_rows},)")
     return weights
@@ -146,7 +147,7 @@ def as_labels(y: object, n_rows: int, owner: str) -> np.ndarray:
     warning."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None")
-    labels = np.asarray(y)
+    labels = as_array(y)
     if not isinstance(y, np.ndarray) and (
         labels.dtype.kind in "US" or (labels.dtype.kind == "f" and (abs(labels) >= 2**63).any())
     ):

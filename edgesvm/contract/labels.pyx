@@ -115,9 +115,14 @@ cdef class Labels:
         for slot in range(self.n):
             if y is self.values[slot]:
                 return slot
-        for slot in range(self.n):
-            if PyObject_RichCompareBool(y, self.values[slot], Py_EQ):
-                return slot
+        try:
+            for slot in range(self.n):
+                if PyObject_RichCompareBool(y, self.values[slot], Py_EQ):
+                    return slot
+        except TypeError:
+            if is_missing(y):   # whether it is a label is NA, too
+                return UNKNOWN
+            raise
         if self.closed or self.n == self.room or unfit(as_object(y)) is not None:
             return UNKNOWN
         return self.n
@@ -336,8 +341,28 @@ def unfit_label(label, row, owner, known, dtype, room=2):
 
 
 def as_object(y):
-    """The Python value of a NumPy scalar; anything else unchanged."""
-    return y.item() if isinstance(y, np.generic) else y
+    """The Python value of a NumPy scalar, None of what is missing; anything else unchanged, among it
+    a date in nanoseconds, which as a Python value would be an int."""
+    if is_missing(y):
+        return None
+    if not isinstance(y, np.generic) or (y.dtype.kind in "mM" and isinstance(y.item(), int)):
+        return y
+    return y.item()
+
+
+def is_missing(y):
+    """Whether it is pandas' NA, or masked."""
+    return type(y).__name__ in ("NAType", "MaskedConstant")
+
+
+def as_array(values):
+    """`np.asarray`, with None in the place of what is missing: as a number that is NaN."""
+    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+        return np.where(values.mask, None, values.data)
+    array = np.asarray(values)
+    if array.dtype.kind == "O" and any(missing := [is_missing(y) for y in array.flat]):
+        array = np.where(np.reshape(missing, array.shape), None, array)
+    return array
 
 
 def as_object_array(values):
@@ -371,6 +396,8 @@ def unfit(y):
         return f"it is of type {type(y).__name__}, which may change; take a tuple"
     if not is_label(y):
         return "it is None, NaN or infinite"
+    if isinstance(y, (np.datetime64, np.timedelta64)):
+        return "Python has no such date; take y.astype('datetime64[us]'), or a str"
     if isinstance(y, bytes):
         return "it is bytes; decode them to a str"
     if isinstance(y, int) and not -(1 << 63) <= y < (1 << 63):

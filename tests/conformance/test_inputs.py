@@ -1,10 +1,14 @@
 """Inputs are read and left alone; outputs are the caller's; other layouts mean the same."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from each import each, each_of
 from registry import OWN_METHODS, answer, answers, decides
 from test_stream import state
+
+from edgesvm.errors import SampleRefused
 
 pytestmark = pytest.mark.entries(*OWN_METHODS)
 
@@ -137,3 +141,51 @@ def test_other_number_types_are_converted(subject, dtype):
     y = subject.stream(N)[1]
     learner = subject.make().partial_fit(X, y)
     assert state(learner) == state(subject.make().partial_fit(X.astype(subject.dtype), y))
+
+
+class NAType:
+    """As pandas' NA: no comparison has an answer."""
+
+    def __eq__(self, other):
+        return self
+
+    def __bool__(self):
+        raise TypeError("boolean value of NA is ambiguous")
+
+    __hash__ = None
+
+
+@each_of("subject")
+def test_what_is_missing_is_nan_as_a_feature_and_no_label(subject):
+    X, y = subject.stream(N)
+    marked = X.astype(object)
+    marked[3, 1] = NAType()
+    as_nan = X.copy()
+    as_nan[3, 1] = np.nan
+    learned, y_marked = [], np.asarray(y).astype(object)
+    for given in (as_nan, marked, np.ma.masked_array(X, np.isnan(as_nan))):
+        learner = subject.make().partial_fit(X, y)
+        with contextlib.suppress(SampleRefused):
+            learner.partial_fit(given, y)
+        learned.append(state(learner))
+    assert learned[0] == learned[1] == learned[2]
+    y_marked[3] = NAType()
+    for labels in (y_marked, np.ma.masked_array(y, np.arange(N) == 3)):
+        with pytest.raises(ValueError, match="row 3 "):
+            subject.make().partial_fit(X, labels)
+    learner = subject.make().partial_fit(X, y)
+    for missing in (NAType(), NAType() if subject.entry.regresses else np.ma.masked):
+        with pytest.raises((ValueError, TypeError), match=r"target|label"):
+            learner.learn_one(X[0], missing)
+        assert state(learner) == state(subject.make().partial_fit(X, y))
+
+
+@pytest.mark.labels
+@each_of("subject")
+def test_a_date_that_python_does_not_have_is_no_label(subject):
+    X, _ = subject.stream(N)
+    dates = np.array(["2024-01-01", "2024-02-01"], "datetime64[ns]")[np.arange(N) % 2]
+    with pytest.raises(ValueError, match=r"row 0 .*datetime64"):
+        subject.make().partial_fit(X, dates)
+    with pytest.raises(SampleRefused, match="datetime64"):
+        subject.make().learn_one(X[0], dates[0])
