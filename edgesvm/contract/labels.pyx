@@ -341,8 +341,8 @@ def unfit_label(label, row, owner, known, dtype, room=2):
 
 
 def as_object(y):
-    """The Python value of a NumPy scalar, None of what is missing; anything else unchanged, among it
-    a date in nanoseconds, which as a Python value would be an int."""
+    """The Python value of a NumPy scalar, None of what is missing; anything else unchanged, also a
+    date in nanoseconds, which as a Python value would be an int."""
     if is_missing(y):
         return None
     if not isinstance(y, np.generic) or (y.dtype.kind in "mM" and isinstance(y.item(), int)):
