@@ -174,9 +174,13 @@ def batch_svm(arena, params, width, _n):
     intercept, _, _, _, solved, *_ = arena.scalars("dddqqqqq")
     if not solved:
         raise ValueError("the stored samples were not solved before saving")
+    k = kernel(params, width)
+    if params.get("by_plane") and k is dot:  # older files do not have it
+        w = arena.array("d", width)
+        return lambda x: dot(w, x) + intercept
     rows = tiled(arena, params, up(n), width)
     arena.array("d", n)
-    return expansion(kernel(params, width), rows, arena.array("d", up(n)), intercept)
+    return expansion(k, rows, arena.array("d", up(n)), intercept)
 
 
 def ball_vector_machine(arena, params, width, _n):

@@ -71,15 +71,15 @@ class EdgeProcess:
     def begin(self) -> None:
         """It is up: note its size. Only once."""
         if self._tree is not None and self._start is None:
-            self.look(warm=False)
+            self.look(warm=False, anew=True)
             self._start = self._tree.now, self._tree.cpu_s
 
-    def look(self, *, warm: bool) -> None:
+    def look(self, *, warm: bool, anew: bool = False) -> None:
         """Note its highest memory, and that of the first time it is warm; kill it if it is too
         much."""
         if self._tree is None or self.exit_code is not None:
             return
-        memory = self._tree.look()
+        memory = self._tree.look(anew=anew)
         self.used["memory_bytes"] = max(memory, self.used.get("memory_bytes", 0))
         if self._start is not None:
             growth = memory - self._start[0]

@@ -33,8 +33,9 @@ class ProcessTree:
             self._devices = {os.fstat(memfd.fileno()).st_dev, os.stat("/dev/shm").st_dev}
         self._before = self._files([])
 
-    def look(self) -> int:
-        """Their highest memory in bytes since the last look; sets `now` and `cpu_s`."""
+    def look(self, *, anew: bool = False) -> int:
+        """Their highest memory in bytes, since the last look that was `anew`; sets `now` and
+        `cpu_s`."""
         pids, private, shared, passed = self.alive(), 0, 0, 0
         for pid in pids:
             with suppress(FileNotFoundError, ProcessLookupError, KeyError):  # it has ended
@@ -43,8 +44,9 @@ class ProcessTree:
                 private += (kB[b"Pss_Anon"] + kB[b"SwapPss"]) * 1024
                 shared += kB[b"Pss_Shmem"] * 1024
                 passed += max(0, kB[b"VmHWM"] - max(kB[b"VmRSS"], kB[b"Rss"])) * 1024
-                with open(f"/proc/{pid}/clear_refs", "w") as peak:
-                    peak.write("5")
+                if anew:
+                    with open(f"/proc/{pid}/clear_refs", "w") as peak:
+                        peak.write("5")
         grown = sum(max(0, n - self._before.get(at, 0)) for at, n in self._files(pids).items())
         # Others write to /dev/shm too. A file that is also mapped counts once.
         in_files = min(grown, sum(written for _, written in self._seen.values()))

@@ -32,7 +32,7 @@ WIRED_BY = {
 }
 # Their other members, in C.
 SET_BY = {
-    "map_tiles": {"width": "{0}_n_features", "present": "NULL"},  # of one sample nothing is noted
+    "map_tiles": {"width": "{0}_n_features", "present": "NULL", "alone": "0"},  # nothing is noted
     "map_cache": {"n_floats": "{0}_LEN_cache"},
 }
 
