@@ -43,9 +43,14 @@ class Pupil(ABC):
         decision value; and flags as on the wire. Raises SampleRefused if it is refused, and nobody
         is told."""
 
+    @property
+    def together(self) -> float:
+        """How many rows `answer_many` may have now, as nobody is told the answers."""
+        return 0
+
     def answer_many(self, X: np.ndarray, labels: Sequence[Any], weights: np.ndarray) -> int:
-        """`answer` the first of these rows together, as nobody is told the answers. Returns how
-        many; the others are for `answer`."""
+        """`answer` the first of these rows together. Returns how many; the others are for
+        `answer`."""
         return 0
 
     @abstractmethod
@@ -200,9 +205,12 @@ class Job:
         told = self.answers or self._journal is not None or not self._is_straight
         if told or len(batch.y) < MANY or not batch.has_label.all():
             return 0
-        words = {label: self.label_of(label) for label in set(batch.y.tolist())}
-        labels = [words[label] for label in batch.y.tolist()]
-        n = self.pupil.answer_many(batch.X.astype(self._dtype, copy=False), labels, batch.weight)
+        if (n := int(min(len(batch.y), self.pupil.together))) == 0:
+            return 0
+        own = batch.y[:n].tolist()
+        words = {label: self.label_of(label) for label in set(own)}
+        X = batch.X[:n].astype(self._dtype, copy=False)
+        n = self.pupil.answer_many(X, [words[label] for label in own], batch.weight[:n])
         if n:
             self.taken, self.sequence = self.taken + n, int(batch.sequence[n - 1])
         return n

@@ -216,20 +216,22 @@ class Taught(Pupil):
                 predicted, value, flags = None, 0.0, REJECTED
         return predicted, value, flags
 
-    def answer_many(self, X: np.ndarray, labels: Sequence[Any], weights: np.ndarray) -> int:
+    @property
+    def together(self) -> float:
         looks = self._targets or self.drift or self.forecasts or self._delay or self._rate
         told = [one for one in self.listeners if isinstance(one, HeldOut)]
         if looks or not self._fitted or self.link.late or len(told) < len(self.listeners):
             return 0
-        n = min([len(X), *(one.left for one in told if one.left > 0)])
-        y = np.array(labels[:n])
-        predicted = self.learner.predict_and_learn(X[:n], y, weights[:n]).tolist()
+        return min([math.inf, *(one.left for one in told if one.left > 0)])
+
+    def answer_many(self, X: np.ndarray, labels: Sequence[Any], weights: np.ndarray) -> int:
+        predicted = self.learner.predict_and_learn(X, np.array(labels), weights).tolist()
         n = len(predicted)
         for x, label, answer in zip(X[:n], labels[:n], predicted, strict=True):
             self.score.add(label, answer)
             self.remarks.add(x)
-            for one in told:
-                one(x, label, answer)
+            for listener in self.listeners:
+                listener(x, label, answer)
         self.learned += n
         return n
 
