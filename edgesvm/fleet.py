@@ -14,7 +14,6 @@ where they lie.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import deepcopy
@@ -24,28 +23,19 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from edgesvm.budget import format_bytes
-from edgesvm.contract.sparse import SparseRows, stacked
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
-from edgesvm.errors import ConvergenceWarning
 from edgesvm.learner import Learner
-from edgesvm.learners.batch.batch import BatchSVM
 from edgesvm.learners.fourier._fourier import BLOCK, WIDTHS
 from edgesvm.learners.fourier.constants import FADED, FIRST_TILT
 from edgesvm.learners.fourier.fourier import AdaGradSVM, FourierSVM
-from edgesvm.learners.papers.enclosing.enclosing import EnclosingMachine
 from edgesvm.learners.stream.stream import StreamSVM
-from edgesvm.learners.twin.twins import TwinVectorMachine
 from edgesvm.link.files import open_rows
 from edgesvm.preprocessing.standardized import Standardized
 
 __all__ = ["MergeError", "PartitionError", "fit", "merged"]
 
-MERGED = (
-    "StreamSVM, FourierSVM, AdaGradSVM, TwinVectorMachine, BatchSVM, BallVectorMachine,"
-    " CoreVectorMachine"
-)
+MERGED = "StreamSVM, FourierSVM, AdaGradSVM"
 KINDS = (".npz", ".csv", ".parquet", ".rec")
 RETRIES = 3  # of a task whose worker was lost, or whose file could not be read for a moment
 
@@ -68,7 +58,6 @@ def merged(
     learners: Sequence[Learner],
     names: Sequence[str] | None = None,
     *,
-    budget: int | str | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Learner:
     """One learner of all that these have learned. They are merged in pairs, the pairs in pairs and
@@ -79,25 +68,19 @@ def merged(
     learners : sequence of Learner, fitted, of equal parameters and features; they do not change
     names : sequence of str, optional
         What the messages call them; by default "learner 0" and so on.
-    budget : int or str, optional
-        Bytes that the merged model may take, or "64KiB". A kernel learner gets the largest capacity
-        that fits them, be it less than that of each or more; others keep their size.
     progress : callable, optional
         Called as ``progress(n_merges, n_merges_in_all)`` after each merge.
 
     Returns
     -------
     Learner
-        With the parameters of all, in the same number of bytes unless there is a `budget`; it can
-        go on learning.
+        With the parameters of all, in the same number of bytes; it can go on learning.
 
     Raises
     ------
     MergeError
         One has learned nothing, differs from the first in class, parameters, features or labels,
         scales its features otherwise, or is of a kind that cannot be merged. The message names it.
-    MemoryBudgetError
-        It does not fit the budget; ``.required`` is the number of bytes needed.
 
     Notes
     -----
@@ -105,11 +88,9 @@ def merged(
       ``bound="upper"`` it encloses both balls, so all samples of both.
     * `FourierSVM`, `AdaGradSVM`: decision values are the mean of theirs, by samples learned
       (McMahan et al. 2017, "Communication-Efficient Learning of Deep Networks ...").
-    * `TwinVectorMachine`, `BatchSVM`, `BallVectorMachine`, `CoreVectorMachine`: the SVM of the
-      union of their vectors; an approximation. A merged `BatchSVM` counts the vectors it stores.
     * `Standardized`: its statistics are those of all samples, each as it counted for its learner
       (Chan, Golub & LeVeque 1983, "Algorithms for Computing the Sample Variance"), up to rounding.
-      `AdaGradSVM` and the kernel learners behind it are re-expressed in the merged scale. A ball,
+      `AdaGradSVM` behind it is re-expressed in the merged scale. A ball,
       and Fourier features, are others in another scale: let all gateways go on from one model
       whose statistics stay (``until``). Then all scale alike, and anything is merged as it is.
     """
@@ -120,15 +101,11 @@ def merged(
     check_kind(level[0], called[0])
     _check_same(level, called)
     _check_scales(level, called)
-    like = None
-    if budget is not None:
-        fixed, first = not _has_vectors(_inner_of(level[0])), level[0]
-        like = first.like_new().fitted_into(budget, first.n_features_in_, fixed=fixed)
     n_merges, n_done = len(level) - 1, 0
     while len(level) > 1:
         above = []
         for k in range(0, len(level) - 1, 2):
-            above.append(_merged_pair(level[k], level[k + 1], like))
+            above.append(_merged_pair(level[k], level[k + 1]))
             n_done += 1
             if progress is not None:
                 progress(n_done, n_merges)
@@ -144,15 +121,10 @@ def _inner_of(learner: Any) -> Any:
 def check_kind(learner: Any, name: str) -> None:
     """Raise MergeError unless learners of this kind can be merged."""
     inner = _inner_of(learner)
-    if isinstance(learner, Standardized) and isinstance(inner, BatchSVM):
+    if not isinstance(inner, StreamSVM | FourierSVM | AdaGradSVM):
         raise MergeError(
-            f"{name}: BatchSVM behind a standardizer cannot be merged: it counts what is stored,"
-            " the standardizer what it has seen; use a TwinVectorMachine or a ball behind it"
-        )
-    if not (_is_exact(inner) or _has_vectors(inner)):
-        raise MergeError(
-            f"{name}: {type(inner).__name__} cannot be merged; these can: {MERGED}; and behind"
-            " Standardized all of these but BatchSVM"
+            f"{name}: {type(inner).__name__} cannot be merged; these can: {MERGED},"
+            " and Standardized before them"
         )
 
 
@@ -206,19 +178,8 @@ def _check_scales(learners: Sequence[Any], names: Sequence[str]) -> None:
             )
 
 
-def _is_exact(inner: Any) -> bool:
-    """Whether the merged model is what theirs are together, up to rounding."""
-    return isinstance(inner, StreamSVM | FourierSVM | AdaGradSVM)
-
-
-def _has_vectors(inner: Learner) -> bool:
-    """Whether learners of this class can be merged by their vectors."""
-    of_kind = isinstance(inner, BatchSVM | EnclosingMachine | TwinVectorMachine)
-    return of_kind and inner.takes_labels
-
-
-def _merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
-    """One learner of two that can be merged, with the capacity of `like`, if given."""
+def _merged_pair(first: Any, second: Any) -> Learner:
+    """One learner of two that can be merged."""
     pair = Pair(first, second)
     inner = _inner_of(first)
     if isinstance(inner, StreamSVM):
@@ -235,12 +196,7 @@ def _merged_pair(first: Any, second: Any, like: Any = None) -> Learner:
         both = mine.and_of(theirs)
         arrays |= {"mean": both.mean, "spread": both.spread}
         scales = mine, theirs, both
-    if not _has_vectors(inner):
-        return pair.holding(arrays | _averaged(pair, scales), None if scales else first)
-    views = dict(_union(pair, scales, _inner_of(first if like is None else like)).core.views)
-    if isinstance(inner, BatchSVM):  # its samples are those that are stored
-        arrays = {"mean_weight": arrays["mean_weight"]}
-    return pair.holding(views | arrays, of=like)
+    return pair.holding(arrays | _averaged(pair, scales), None if scales else first)
 
 
 class Pair:
@@ -279,14 +235,11 @@ class Pair:
         mine, theirs = self.views
         return {k: mine[k] + theirs[k] for k in ("far_out",) if k in mine}
 
-    def holding(
-        self, arrays: Mapping[str, Any], like: Learner | None = None, of: Learner | None = None
-    ) -> Learner:
-        """A learner with the parameters of `of`, by default those of both, the labels of both and
-        these arrays, checked as a snapshot is; the other arrays are those of `like`, zero if it is
-        None."""
+    def holding(self, arrays: Mapping[str, Any], like: Learner | None = None) -> Learner:
+        """A learner with the parameters and the labels of both and these arrays, checked as a
+        snapshot is; the other arrays are those of `like`, zero if it is None."""
         n_features = self.first.n_features_in_
-        learner = (self.first if of is None else of).like_new().allocate(n_features)
+        learner = self.first.like_new().allocate(n_features)
         if like is not None:
             learner.arena.memory[:] = like.arena.memory
         views = learner.core.views
@@ -332,10 +285,6 @@ class Statistics(NamedTuple):
         w = _quotient(weights[:, :-1], self.deviation)
         constant = weights[:, -1] + w @ (other.mean - self.mean)
         return np.column_stack([w * other.deviation, constant])
-
-    def points_in(self, other: Statistics, points: np.ndarray) -> np.ndarray:
-        """The same points in another scale, float64."""
-        return _quotient(points * self.deviation + self.mean - other.mean, other.deviation)
 
     def and_of(self, other: Statistics) -> Statistics:
         """Of the samples of both (Chan, Golub & LeVeque 1983, eq. 2.1).
@@ -420,94 +369,6 @@ def _in_slots(pair: Pair, rows: np.ndarray) -> np.ndarray:
     return placed
 
 
-# -- kernel learners -------------------------------------------------------------------------------
-#
-# The SVM of the union of their vectors, with their weights, in the same memory. A vector stands for
-# the samples its weight counts. Where the union fits, it is learned as it is. Otherwise a twin
-# vector machine merges twins, as it does in a stream; of a BatchSVM the exact SVM of the union is
-# solved, and the vectors with the largest coefficients are learned; a ball is refused.
-
-
-class Vectors(NamedTuple):
-    """Vectors of two classes: rows, the slot and the weight of each, and which vector of the
-    learner it belongs to (a twin has a row for each class)."""
-
-    rows: Any  # ndarray or SparseRows
-    slots: np.ndarray
-    weights: np.ndarray
-    owner: np.ndarray
-
-    def where(self, kept: np.ndarray) -> Vectors:
-        return Vectors(*(values[kept] for values in self))
-
-
-def _union(pair: Pair, scales: Scales | None, inner: Learner) -> Learner:
-    """The learner of both unions, with the parameters of `inner`; behind a standardizer its arrays
-    are then copied."""
-    both = []
-    for k, learner in enumerate((pair.first, pair.second)):
-        found = _vectors(getattr(learner, "learner_", learner))
-        rows = found.rows if scales is None else scales[k].points_in(scales[2], found.rows)
-        slots = found.slots if k == 0 else pair.slots[found.slots]
-        both.append(found._replace(rows=rows.astype(inner.dtype), slots=slots))
-    first, second = both
-    n_first = int(first.owner.max(initial=-1)) + 1
-    second = second._replace(owner=second.owner + n_first)
-    vectors = Vectors(*(stacked(arrays) for arrays in zip(first, second, strict=True)))
-    room = int(getattr(inner, inner._capacity))
-    n = len(np.unique(vectors.owner))
-    if n > room and isinstance(inner, EnclosingMachine):
-        bytes_needed = inner.with_capacity(n).plan(vectors.rows.shape[1]).total
-        raise MergeError(
-            f"the core sets have {n} vectors together, max_core={room}: a ball around some of them"
-            f" decides far worse; give a budget of {format_bytes(bytes_needed)} or more, or merge"
-            " TwinVectorMachine instead"
-        )
-    if n > room and isinstance(inner, TwinVectorMachine):  # in order, the last would prevail
-        vectors = vectors.where(np.random.default_rng(0).permutation(len(vectors.rows)))
-    elif n > room:
-        vectors = _heaviest(vectors, room, inner)
-    learner = inner.like_new().as_part()  # a twin may weigh as much as many samples
-    if pair.closed or len(pair.labels) == 2:
-        learner.allocate(vectors.rows.shape[1], classes=(0, 1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return learner.fit(vectors.rows, vectors.slots, sample_weight=vectors.weights)
-
-
-def _vectors(learner: Any) -> Vectors:
-    """What a learner stands on."""
-    core = learner._fitted
-    flip = core.labels.sign
-    if isinstance(learner, TwinVectorMachine):
-        weights = learner.weights_[:, ::flip]  # by slot
-        owner, slots = np.nonzero(weights)
-        return Vectors(learner.twins_[owner], slots, weights[owner, slots], owner)
-    slots = (flip * learner.dual_coef_[0] > 0).astype(np.intp)
-    if isinstance(learner, EnclosingMachine):
-        weights = 1.0 / (learner.C * learner._held("own")[learner._supports])
-    else:
-        weights = np.abs(core.views["bound"][: len(slots)]) / learner.C
-    return Vectors(learner.support_vectors_, slots, weights, np.arange(len(slots)))
-
-
-def _heaviest(vectors: Vectors, room: int, inner: Any) -> Vectors:
-    """The vectors with the largest coefficients in the exact SVM of all, in their order."""
-    n = len(vectors.rows)
-    exact = BatchSVM(
-        C=float(inner.C),
-        kernel=inner.kernel_for(vectors.rows.shape[1]),
-        max_samples=n,
-        cache=max(64 * n, 1 << 23),
-        dtype=inner.dtype,
-        max_nonzeros=len(vectors.rows.data) if isinstance(vectors.rows, SparseRows) else None,
-    ).as_part()
-    exact.fit(vectors.rows, vectors.slots, sample_weight=vectors.weights)
-    alpha = np.bincount(vectors.owner, exact.alpha_)
-    best = np.argsort(-alpha, kind="stable")[:room]
-    return vectors.where(np.isin(vectors.owner, best))
-
-
 # -- partitions on Dask ----------------------------------------------------------------------------
 
 
@@ -546,8 +407,7 @@ def fit(
         A partition has a NaN, cannot be read, or its worker was lost again and again; the message
         names it.
     MergeError
-        A partition has another width or a label too many, or this kind of learner does not merge
-        exactly.
+        A partition has another width or a label too many, or this kind of learner does not merge.
     RuntimeError
         Dask is not installed.
     ValueError, TypeError
@@ -565,10 +425,10 @@ def fit(
     check_kind(learner, type(learner).__name__)
     inner = _inner_of(learner)
     is_scaled = isinstance(learner, Standardized)
-    if not _is_exact(inner) or (is_scaled and not isinstance(inner, AdaGradSVM)):
+    if is_scaled and not isinstance(inner, AdaGradSVM):
         raise MergeError(
-            f"{type(learner).__name__}: what it learns of partitions is not merged exactly; fit a"
-            " sample in one place, or AdaGradSVM, FourierSVM or StreamSVM here"
+            f"{type(inner).__name__}: each partition would scale its features otherwise; give"
+            " AdaGradSVM behind Standardized, or FourierSVM or StreamSVM without it"
         )
     learner._check_params()
     if client is None:
