@@ -39,7 +39,7 @@ from edgesvm.export.costs import instructions, parts  # noqa: E402
 from edgesvm.export.fixed import Fixed, table_bytes  # noqa: E402
 from edgesvm.export.folder import export  # noqa: E402
 from edgesvm.export.report import part_of  # noqa: E402
-from rig.boards import BOARDS, UNO, Board, program, run  # noqa: E402
+from rig.boards import BOARDS, UNO, Board, missing, program, run  # noqa: E402
 from rig.boards.compiled import compiled  # noqa: E402
 
 FILE = ROOT / "data" / "costs.json"
@@ -294,6 +294,8 @@ def as_text(content):
 
 
 def main(words):
+    if why := missing(UNO, *WIDE_BOARDS.values()):
+        sys.exit(why)
     content = json.loads(FILE.read_text(encoding="utf-8"))
     for kind in [*settings("float32"), *TABLES, *WINDOWS]:
         if words and not any(kind.startswith(word) for word in words):
