@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lanes.h"
+#include "../learners/batch/smo_passes.h"
 #include "../learners/byte/byte.h"
 #include "../learners/papers/enclosing/ball_pass.h"
 
@@ -155,6 +156,22 @@ static void show_ball_pass(int n)
     for (int i = 0; i < n; i++) { show_f64(beta[i]); show_f64(f[i]); }
 }
 
+static void show_smo_passes(int bends, int n)
+{
+    double g[LONGEST], most, least;
+    float state[LONGEST], row_i[LONGEST], row_j[LONGEST], diagonal[LONGEST];
+    int64_t i;
+    for (int t = 0; t < n; t++) {
+        g[t] = t % 5 ? next_number() : 200.0;               /* some of them equal */
+        row_i[t] = t % 5 ? (float)next_number() : 0.5f; row_j[t] = t % 5 ? (float)next_number() : 0.5f;
+        state[t] = (float)(t % 4) / 2.0f - 1.0f; diagonal[t] = 1.0f;
+    }
+    smo_step(bends, 0.5, g, state, row_i, row_j, 0.1, n, &most, &i, &least);
+    printf(" %" PRId64 " %" PRId64, i, smo_second(bends, 0.5, g, state, diagonal, row_i, most, 1.0f, 1e-12f, n));
+    show_f64(most); show_f64(least);
+    for (int t = 0; t < n; t++) show_f64(g[t]);
+}
+
 #define SHOW_ALL(T, NAME)                                       \
     do {                                                        \
         T x[LONGEST], z[LONGEST], dot, square;                  \
@@ -233,7 +250,7 @@ int main(void)
         if (n) { SHOW_BLOCK(float, f32); SHOW_BLOCK(double, f64); }
         SHOW_WAVES(float, f32); SHOW_WAVES(double, f64);
         SHOW_STEPS(float, f32); SHOW_STEPS(double, f64);
-        show_ball_pass(n);
+        show_ball_pass(n); show_smo_passes(0, n); show_smo_passes(1, n);
         if (n) { SHOW_TILES(float, f32, 16); SHOW_TILES(double, f64, 8); }
         scale = -74;  /* products below the least normal float */
         SHOW_ALL(float, f32);

@@ -54,16 +54,11 @@ cnp.import_array()
 
 cdef extern from "smo_passes.h" nogil:
     void smo_step(
-        double *g, const float *state, const float *row_i, const float *row_j, double delta,
-        int64_t n, double *most, int64_t *i, double *least) noexcept
+        bint bends, double epsilon, double *g, const float *state, const float *row_i,
+        const float *row_j, double delta, int64_t n, double *most, int64_t *i,
+        double *least) noexcept
     int64_t smo_second(
-        const double *g, const float *state, const float *diagonal, const float *row_i,
-        double g_i, float k_ii, float least_curvature, int64_t n) noexcept
-    void smo_step_bent(
-        double epsilon, double *g, const float *state, const float *row_i, const float *row_j,
-        double delta, int64_t n, double *most, int64_t *i, double *least) noexcept
-    int64_t smo_second_bent(
-        double epsilon, const double *g, const float *state, const float *diagonal,
+        bint bends, double epsilon, const double *g, const float *state, const float *diagonal,
         const float *row_i, double g_i, float k_ii, float least_curvature, int64_t n) noexcept
     void smo_sign(
         float *row, const double *sign, double s_i, double offset, int64_t n) noexcept
@@ -532,14 +527,9 @@ cdef bint improve(Smo *s) noexcept nogil:
     cdef const float *row_i = row_of(s, i)
     cdef const float *row_j
     cdef double curvature, delta, room, high, low
-    if s.bends:
-        j = smo_second_bent(
-            s.epsilon, s.gradient, s.state, s.diagonal, row_i, s.most, s.diagonal[i],
-            <float> LEAST_CURVATURE, s.n_active)
-    else:
-        j = smo_second(
-            s.gradient, s.state, s.diagonal, row_i, s.most, s.diagonal[i],
-            <float> LEAST_CURVATURE, s.n_active)
+    j = smo_second(
+        s.bends, s.epsilon, s.gradient, s.state, s.diagonal, row_i, s.most, s.diagonal[i],
+        <float> LEAST_CURVATURE, s.n_active)
     if j < 0:
         return False
     row_j = row_of(s, j)
@@ -563,13 +553,9 @@ cdef bint improve(Smo *s) noexcept nogil:
         s.beta[j] = low
     set_state(s, i)
     set_state(s, j)
-    if s.bends:
-        smo_step_bent(
-            s.epsilon, s.gradient, s.state, row_i, row_j, delta, s.n_active, &s.most, &s.i,
-            &s.least)
-    else:
-        smo_step(
-            s.gradient, s.state, row_i, row_j, delta, s.n_active, &s.most, &s.i, &s.least)
+    smo_step(
+        s.bends, s.epsilon, s.gradient, s.state, row_i, row_j, delta, s.n_active, &s.most, &s.i,
+        &s.least)
     return True
 
 
