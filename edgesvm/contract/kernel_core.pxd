@@ -18,6 +18,7 @@ cdef enum:
 cdef class KernelCore(LearnerCore):
     cdef readonly Kernel kernel
     cdef readonly int64_t row_bytes      # bytes per vector
+    cdef readonly bint in_tiles          # what is `held`; else one vector is behind the other
     cdef Tiles *noted[3]        # tiles whose features are noted while many rows are worked on
     cdef list noted_names       # the plan's arrays they are in
     cdef dict notes             # name -> ndarray, the notes, while there are any
@@ -32,7 +33,8 @@ cdef class KernelCore(LearnerCore):
     cdef const int32_t *number
 
     # The vectors of a core whose `decide` is a sum over kernel values, and how many; 0: it is not,
-    # or not now. Its `decide_block` gets the values from `k_block`.
+    # or not now. Its `decide_block` gets the values from `k_block`; if it is in tiles, its
+    # `decide_known` gets those of one sample, (n,), in the vectors' dtype.
     cdef int64_t held(self, const char **vectors) noexcept nogil
     # Whether kernel values are summed in the vectors' dtype now; else in float64.
     cdef bint sums_in_dtype(self) noexcept nogil
@@ -64,7 +66,6 @@ cdef class KernelCore(LearnerCore):
         self, const double *turned, const char *vectors, int64_t first, int64_t n, double *out
     ) noexcept nogil
 
-    @cython.final
     cdef int64_t decide_known(
         self, const double *known, const int32_t *number, const void *x, int64_t n, double *values
     ) noexcept nogil

@@ -18,13 +18,15 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.contract.kernel_core cimport MANY_ROWS, KernelCore
 from edgesvm.core.linalg cimport BLOCK, dot, item_bytes, square_rows
 from edgesvm.core.rows cimport ROWS_BLOCK, ROWS_WIDEST
 from edgesvm.core.status cimport CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
+from edgesvm.core.tiles cimport (
+    TILES_WORDS, Tiles, get_row, kernel_block, kernel_row, lanes_of, put_row)
 
 import numpy as np
 
@@ -43,24 +45,12 @@ cdef enum:
     TILE_BYTES = 16384      # of rows that all parts look at while they are in the nearest cache
 
 
-cdef inline uint64_t mixed(const char *vector, int64_t n_bytes) noexcept nogil:
-    """A hash of its bytes."""
-    cdef uint64_t h = 0, word
-    cdef int64_t i = 0
-    while i < n_bytes:
-        word = 0
-        memcpy(&word, vector + i, min(n_bytes - i, <int64_t> 8))
-        h = (h ^ word) * <uint64_t> 0x9E3779B97F4A7C15
-        h ^= h >> 29
-        i += 8
-    return h
-
-
 @cython.final
 cdef class SameVectors:
     """The different vectors of several kernel learners with the same kernel and features, as they
-    are now: a block of samples takes its kernel value with each but once. Bytes, of M
-    vectors of which m differ, in P parts: 4 M + m (8 + 64) + 8 P + 8 D s, and 24 M meanwhile.
+    are now: a block of samples takes its kernel value with each but once, or, where they lie in
+    tiles, a sample. Bytes, of M vectors of which m differ, in P parts: 4 M + m (8 + 64) + 8 P +
+    8 D s, of those in tiles m D s more; and meanwhile 8 M + m (D s + 200).
     """
     cdef readonly list arrays   # what the pointers below point into
     cdef tuple cores
@@ -74,6 +64,7 @@ cdef class SameVectors:
     cdef const char **first     # (n,): where the first of equals lies
     cdef double *values         # (n, ROWS_BLOCK)
     cdef char *bench            # (BENCH, n_features)
+    cdef Tiles tiles            # (n, n_features): the different ones, if they lie in tiles
 
     def __init__(self, tuple cores):
         cdef const char *vectors
@@ -84,57 +75,81 @@ cdef class SameVectors:
         self.start = <int64_t *> cnp.PyArray_DATA(starts)
         for p, core in enumerate(cores):
             self.start[p] = self.n_held
-            self.n_held += core.held(&vectors)
+            with nogil:     # it may have to be solved
+                self.n_held += core.held(&vectors)
         numbers = np.empty(self.n_held, np.int32)
-        self.number = <int32_t *> cnp.PyArray_DATA(numbers)
-        firsts = self.compare()
-        values = np.empty((self.n, ROWS_BLOCK))
         bench = np.empty((BENCH, core.n_features), core.dtype)
+        self.number = <int32_t *> cnp.PyArray_DATA(numbers)
+        self.bench = <char *> cnp.PyArray_DATA(bench)
+        self.arrays = [starts, numbers, bench]
+        firsts = self.compare()
+        values = np.empty((self.n + 1, ROWS_BLOCK))
         self.first = <const char **> cnp.PyArray_DATA(firsts)
         self.values = <double *> cnp.PyArray_DATA(values)
-        self.bench = <char *> cnp.PyArray_DATA(bench)
-        self.arrays = [starts, numbers, firsts, values, bench]
+        self.arrays += [firsts, values]
 
     cdef object compare(self):
         """Number the vectors; returns where the first of each lies, (n,)."""
-        cdef cnp.ndarray table = np.empty(1 << int(2 * self.n_held).bit_length(), np.int32)
         cdef cnp.ndarray firsts = np.empty(self.n_held, np.uintp)
         cdef KernelCore core
+        cdef dict numbers
         for in_dtype in (False, True):
-            table.fill(-1)
+            numbers = {}
             for p, core in enumerate(self.cores):
                 if core.sums_in_dtype() == in_dtype:
-                    self.find(core, self.start[p], table, firsts)
+                    self.find(core, self.start[p], numbers, firsts)
                     if in_dtype:
                         self.in_dtype = core
                     else:
                         self.in_float64, self.n_in_float64 = core, self.n
+            if numbers and core.in_tiles and 4 * self.n <= 3 * self.n_held:
+                self.put_in_tiles(core, numbers)
         return firsts[:self.n].copy()
 
-    cdef int find(
-        self, KernelCore core, int64_t at, cnp.ndarray table, cnp.ndarray firsts
-    ) except -1:
-        """Number one core's vectors, from `at` on; `table` has the numbers by their hashes."""
-        cdef int32_t *slot = <int32_t *> cnp.PyArray_DATA(table)
+    cdef int find(self, KernelCore core, int64_t at, dict numbers, cnp.ndarray firsts) except -1:
+        """Number one core's vectors, from `at` on; `numbers` has those of the bytes so far."""
         cdef const char **first = <const char **> cnp.PyArray_DATA(firsts)
-        cdef uint64_t mask = len(table) - 1, h
-        cdef const char *vector
-        cdef int64_t _i, n = core.held(&vector), n_bytes = core.row_bytes
-        for _i in range(n):
-            h = mixed(vector, n_bytes) & mask
-            while slot[h] >= 0 and memcmp(first[slot[h]], vector, n_bytes):
-                h = (h + 1) & mask
-            if slot[h] < 0:
-                slot[h] = <int32_t> self.n
-                first[self.n] = vector
+        cdef const char *vectors = NULL
+        cdef int64_t i, n = core.held(&vectors)
+        cdef Tiles rows = Tiles(
+            <char *> vectors, core.n_features, core.is_float32, not core.in_tiles, NULL)
+        for i in range(n):
+            get_row(&rows, i, self.bench)
+            self.number[at + i] = numbers.setdefault(self.bench[:core.row_bytes], self.n)
+            if self.number[at + i] == self.n:
+                first[self.n] = vectors + i * core.row_bytes
                 self.n += 1
-            self.number[at] = slot[h]
-            at += 1
-            vector += n_bytes
         return 0
+
+    cdef int put_in_tiles(self, KernelCore core, dict numbers) except -1:
+        """Copy the vectors, the keys of `numbers`, in their order."""
+        cdef bytes vector
+        cdef Tiles *rows = &self.tiles
+        rows.width, rows.is_float32 = core.n_features, core.is_float32
+        cdef cnp.ndarray data = np.zeros(
+            (self.n // lanes_of(rows) + 1, rows.width, lanes_of(rows)), core.dtype)
+        cdef cnp.ndarray notes = np.zeros((len(data), TILES_WORDS(rows.width)), np.uint64)
+        rows.present = <uint64_t *> cnp.PyArray_DATA(notes)
+        rows.data = <char *> cnp.PyArray_DATA(data)
+        self.arrays += [data, notes]
+        for i, vector in enumerate(numbers):
+            put_row(rows, i, <const char *> vector)
+        return 0
+
+    cdef bint look_at_one(self, KernelCore core, const void *x) noexcept nogil:
+        """Take the `values` of a sample, in the dtype of the vectors, which lie in tiles."""
+        cdef int64_t t = 0
+        if core.is_float32:
+            kernel_row(&self.tiles, &core.kernel, x, 0, self.n, <float *> self.values)
+            return True
+        while t < self.n:
+            t += kernel_block(&self.tiles, &core.kernel, x, t, self.n, self.values + t)
+        return True
 
     cdef bint look_at(self, const void *x) noexcept nogil:
         """Take the `values` of a block of samples; False: one of them might be refused."""
+        if self.tiles.data != NULL:
+            return self.look_at_one(self.in_float64, x)
         return (self.take(self.in_float64, x, 0, self.n_in_float64)
                 and self.take(self.in_dtype, x, self.n_in_float64, self.n))
 
@@ -171,6 +186,7 @@ cdef class MulticlassCore(LearnerCore):
     cdef int64_t *n_left_out
     cdef double *sums       # (n_classes,): TMP, sums of decision values
     cdef bint of_kernel     # all parts are KernelCores
+    cdef bint in_tiles      # and have their vectors in tiles: rows are decided one by one
     cdef bint shares        # so many rows are decided that it pays to compare their vectors
     cdef SameVectors same   # these, where enough are equal; else None
 
@@ -183,8 +199,9 @@ cdef class MulticlassCore(LearnerCore):
         self.most = -1 if most is None else most
         self.n_left_out = <int64_t *> self.array("n_left_out")
         self.sums = <double *> self.array("sums")
-        self.decides_in_blocks = all(map(decides_in_blocks, parts))
         self.of_kernel = all(isinstance(part, KernelCore) for part in parts)
+        self.in_tiles = self.of_kernel and parts[0].in_tiles
+        self.decides_in_blocks = self.in_tiles or all(map(decides_in_blocks, parts))
 
     cdef int64_t part_between(self, int slot, int other) noexcept nogil:
         """With pairs, the part of both classes; otherwise that of `other`."""
@@ -339,12 +356,15 @@ cdef class MulticlassCore(LearnerCore):
         cdef int[2] last
         cdef int n_competing = self.competing(last)
         cdef int64_t i, p, n_parts = PyTuple_GET_SIZE(self.part_tuple)
+        cdef int64_t least = ROWS_BLOCK if self.of_kernel else BLOCK
         cdef bint known = False
+        if self.in_tiles:
+            least = 1
         n = min(n, MOST_FOUND // n_parts)
-        if n_competing == 1 or n < (ROWS_BLOCK if self.of_kernel else BLOCK):
+        if n_competing == 1 or n < least:
             return 0
         if self.of_kernel:
-            n = ROWS_BLOCK
+            n = least
             known = self.take_values(x)
         else:
             n = self.tile(n)
@@ -397,7 +417,7 @@ cdef class MulticlassCore(LearnerCore):
             same = SameVectors(self.parts)
         except MemoryError:
             return
-        if 4 * same.n <= 3 * same.n_held:
+        if 0 < 4 * same.n <= 3 * same.n_held:
             self.same = same
 
     cdef bint is_finite(self, const void *x) noexcept nogil:

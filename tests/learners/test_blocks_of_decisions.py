@@ -5,17 +5,21 @@ import numpy as np
 from each import each
 
 from edgesvm import (
+    RBF,
     AdaGradSVM,
+    BatchSVM,
     FourierSVM,
     KernelPerceptron,
     KernelStreamSVM,
     OneVsOne,
     OneVsRest,
     Perceptron,
+    Polynomial,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
 )
+from edgesvm.learners._multiclass import SameVectors
 
 N = 75
 PLANES = {
@@ -44,6 +48,11 @@ KERNELS = {
     "pairs that share": OneVsOne(
         learner=KernelStreamSVM(max_vectors=30, when_full="share"), n_classes=5
     ),
+    "pairs of stores": OneVsOne(learner=BatchSVM(kernel=RBF(0.1), max_samples=N), n_classes=5),
+    "rest of stores": OneVsRest(learner=BatchSVM(kernel=RBF(0.01), max_samples=N), n_classes=4),
+    "pairs, some in float64": OneVsOne(
+        learner=BatchSVM(kernel=Polynomial(3), tol=1e-5, max_samples=N), n_classes=4
+    ),
 }
 LEARNERS = PLANES | KERNELS
 
@@ -53,6 +62,7 @@ def rows(width, dtype, n_classes):
     y = rng.integers(0, n_classes, N)
     X = rng.standard_normal((N, width)) + 2 * rng.standard_normal((n_classes, width))[y]
     X[5] = 0.0
+    X[:, 13:] *= rng.random(X[:, 13:].shape) < 0.1
     return X.astype(dtype), y
 
 
@@ -67,7 +77,8 @@ def taught(name, width, dtype, n_classes):
     learner = of_dtype(LEARNERS[name], dtype)
     most = n_classes if learner.n_classes_planned > 2 else min(n_classes, 2)
     X, y = rows(width, dtype, most)
-    return learner.partial_fit(X, y), X
+    learner.partial_fit(X, y).decision_one(X[0])  # which solves a store
+    return learner, X
 
 
 @each("name", LEARNERS)
@@ -83,6 +94,14 @@ def test_each_row_has_the_value_that_it_has_alone(name, dtype, n_classes):
         assert learner.decision_function(X, n_jobs=2).tobytes() == alone.tobytes()
         assert learner.predict(X).tolist() == [learner.predict_one(row) for row in X]
         assert bytes(learner.arena) == before
+
+
+def test_equal_vectors_of_parts_are_counted_once():
+    for name, count in (("pairs of stores", "n_support"), ("pairs of perceptrons", "n_held")):
+        core = taught(name, 100, "float32", 4)[0].core
+        same = SameVectors(core.parts)
+        assert same.n_held == sum(part.views[count][()] for part in core.parts)
+        assert 0 < same.n <= 0.75 * same.n_held, name  # then they are shared
 
 
 def test_what_is_learned_between_two_calls_is_in_the_second():

@@ -103,6 +103,9 @@ cdef class SmoCore(KernelCore):
     cdef double noise_of(self, const Tiles *rows, int64_t n, const double *beta) noexcept nogil
 
     @cython.final
+    cdef bint hides(self, double noise, const void *x) noexcept nogil
+
+    @cython.final
     cdef double weighted(
         self, const Tiles *rows, int64_t n, const double *beta, double noise, const void *x
     ) noexcept nogil

@@ -693,11 +693,15 @@ cdef class SmoCore(KernelCore):
             memset(self.smo.point, 0, self.row_bytes)
         return noise
 
+    cdef bint hides(self, double noise, const void *x) noexcept nogil:
+        """Whether float32 may hide a part of `tol`"""
+        return noise * sqrt(self.self_kernel(x)) > HIDEABLE * self.smo.tol
+
     cdef double weighted(
         self, const Tiles *rows, int64_t n, const double *beta, double noise, const void *x
     ) noexcept nogil:
         """sum beta_t k(x, rows[t]), in float64 if float32 may hide a part of `tol`"""
-        if noise * sqrt(self.self_kernel(x)) > HIDEABLE * self.smo.tol:
+        if self.hides(noise, x):
             return weighted_kernel_f64(rows, &self.kernel, x, n, beta)
         return weighted_kernel(rows, &self.kernel, x, n, beta)
 

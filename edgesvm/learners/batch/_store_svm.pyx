@@ -19,7 +19,7 @@ from libc.string cimport memset
 from edgesvm.core.nonzeros cimport (
     Sample, is_sound, lacking, measure, put_nonzeros, sample_dot, square_nonzeros,
     weighted_nonzeros)
-from edgesvm.core.linalg cimport plane_dot
+from edgesvm.core.linalg cimport entry, plane_dot
 from edgesvm.core.rng cimport rng_below, rng_seed
 from edgesvm.core.status cimport BAD_TARGET, CHANGED, FULL, NOT_FINITE, UNCHANGED, Status
 from edgesvm.core.tiles cimport kernel_of_square, put_row
@@ -194,7 +194,8 @@ cdef class StoreSVMCore(SmoCore):
     ):
         super().__init__(*common, C=C, kernel=kernel, tol=tol, shrinking=shrinking)
         self.decides_in_blocks = self.smo.rows.alone
-        if not self.is_sparse and not self.smo.rows.alone:
+        self.in_tiles = not self.is_sparse and not self.smo.rows.alone
+        if self.in_tiles:
             self.note_tiles(&self.smo.rows, "rows")
         self.max_samples = max_samples
         self.max_iter = most_iterations(max_iter, max_samples, by_w=self.smo.w != NULL)
@@ -490,6 +491,28 @@ cdef class StoreSVMCore(SmoCore):
                 <const char *> x + i * self.row_bytes, values + i) == UNCHANGED:
             i += 1
         return i
+
+    cdef int64_t held(self, const char **vectors) noexcept nogil:
+        if not (self.in_tiles and self.n_per_class[0] and self.n_per_class[1]):
+            return 0
+        self.settle()
+        vectors[0] = self.smo.rows.data
+        return self.n_support[0]
+
+    cdef int64_t decide_known(
+        self, const double *known, const int32_t *number, const void *x, int64_t n, double *values
+    ) noexcept nogil:
+        """In eight lanes, as `weighted_kernel` adds"""
+        cdef double[8] s
+        cdef int64_t t
+        if not isfinite(self.self_kernel(x)) or self.hides(self.noise, x):
+            return 0
+        memset(s, 0, sizeof(s))
+        for t in range(self.n_support[0]):
+            s[t % 8] += self.smo.beta[t] * entry(self.is_float32, known, number[t])
+        values[0] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+        values[0] += self.intercept[0]
+        return isfinite(values[0])
 
     # -- checks of a loaded arena ------------------------------------------------------------------
 
