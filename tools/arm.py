@@ -1,11 +1,12 @@
-"""Cross-compile edgesvm for 64-bit ARM, ARMv7 and ARMv6, make wheels and test them under emulation.
+"""Cross-compile edgesvm for 64-bit ARM, ARMv7, ARMv6 and musl; test the wheels under emulation.
 
     make arm ARM_ARGS="--only armhf"
 
 A wheel for each machine is built here, installed by pip into a Debian of that machine and run there
 beside Debian's NumPy: the arenas of all learners are compared with those of x86-64, and a part of
-the tests is run. The wheels are left in build/arm/*/dist. Exit code 1 if anything fails; --needed
-says that a missing tool does.
+the tests is run. For musl Debian has no Python: its loader must find all that the modules call. The
+wheels are left in build/arm/*/dist. Exit code 1 if anything fails; --needed says that a missing
+tool does.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
+BUILT = ROOT / "build" / "arm"
 # The Debian release whose Python is the one that builds; extension modules are made for one.
 RELEASES = {(3, 11): "bookworm", (3, 13): "trixie"}
 PACKAGES = (
@@ -32,17 +36,18 @@ THERE = (  # what the tests import, and Python's headers for the build
     "python3,python3-numpy,python3-scipy,python3-serial,python3-pip,python3-pytest,"
     "python3-pytest-timeout,python3-hypothesis,libpython3-dev"
 )
+THERE_FOR_MUSL = "musl-dev,libpython3-dev"
 VERSION = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+# The cross file names the compiler; tools are those beside Python.
+ENV = {k: v for k, v in os.environ.items() if k != "CC"}
+ENV["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{ENV['PATH']}"
 # Sizes that NumPy's headers state for the machine they were made on, as the compiler knows them.
 SIZES = {
     "LONG": "__SIZEOF_LONG__",
     "LONGDOUBLE": "__SIZEOF_LONG_DOUBLE__",
     "COMPLEX_LONGDOUBLE": "(2 * __SIZEOF_LONG_DOUBLE__)",
-    "PY_INTPTR_T": "__SIZEOF_POINTER__",
-    "INTP": "__SIZEOF_POINTER__",
-    "UINTP": "__SIZEOF_POINTER__",
+    "(?:PY_INTPTR_T|U?INTP)": "__SIZEOF_POINTER__",
 }
-OLDEST = 17  # glibc 2.17, of manylinux2014: the first that pip knows for ARM
 # Arithmetic, learners and files. Left out: what takes minutes under emulation, ports and processes.
 TESTS = (
     *("tests/core", "tests/persist/test_format.py", "tests/learners/fourier"),
@@ -56,33 +61,40 @@ PYTEST += ("-W", "ignore::hypothesis.errors.HypothesisWarning")
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine under its names: ours, Debian's, the compiler's, the emulator's and that of wheels,
+    """A machine under its names: ours, Debian's, the compiler's, that of wheels and the emulator's,
     with options of the compiler and the linker."""
 
     name: str
     debian: str
     triple: str
-    emulator: str
     platform: str
     cpu_family: str
     options: tuple[str, ...] = ()
+    musl: bool = False
 
     @property
     def folder(self) -> Path:
-        return ROOT / "build" / "arm" / self.name
+        return BUILT / self.name
 
     @property
     def root(self) -> Path:
         """A Debian of this machine, unpacked."""
-        return self.folder / "root"
+        return BUILT / (self.name if self.musl else self.debian) / "root"
+
+    @property
+    def emulator(self) -> str:
+        return f"qemu-{self.cpu_family}-static"
 
 
 # Debian's start files and static libgcc are for ARMv7; a Pi Zero has a shared one of its own.
 ARMV6 = ("-march=armv6+fp", "-marm", "-nostartfiles", "-nodefaultlibs", "-lgcc_s", "-lc", "-lm")
+LSE = ("-mno-outline-atomics",)  # to find what the processor has, libgcc calls glibc
 MACHINES = (
-    Machine("arm64", "arm64", "aarch64-linux-gnu", "qemu-aarch64-static", "aarch64", "aarch64"),
-    Machine("armhf", "armhf", "arm-linux-gnueabihf", "qemu-arm-static", "armv7l", "arm"),
-    Machine("armv6", "armhf", "arm-linux-gnueabihf", "qemu-arm-static", "armv6l", "arm", ARMV6),
+    Machine("arm64", "arm64", "aarch64-linux-gnu", "aarch64", "aarch64"),
+    Machine("armhf", "armhf", "arm-linux-gnueabihf", "armv7l", "arm"),
+    Machine("armv6", "armhf", "arm-linux-gnueabihf", "armv6l", "arm", ARMV6),
+    Machine("musl-arm64", "arm64", "aarch64-linux-gnu", "aarch64", "aarch64", LSE, musl=True),
+    Machine("musl-amd64", "amd64", "x86_64-linux-gnu", "x86_64", "x86_64", musl=True),
 )
 
 
@@ -105,7 +117,8 @@ def make_root(machine: Machine) -> None:
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     options = ["--quiet", "--variant=extract", f"--architectures={machine.debian}"]
-    options += ['--aptopt=APT::Install-Recommends "false"', f"--include={THERE}"]
+    packages = THERE_FOR_MUSL if machine.musl else THERE
+    options += ['--aptopt=APT::Install-Recommends "false"', f"--include={packages}"]
     # The index of security updates is out of step with its packages now and then.
     options.append('--setup-hook=sed -i /security/d "$1/etc/apt/sources.list"')
     options += [RELEASES[sys.version_info[:2]], str(tarball)]
@@ -115,8 +128,9 @@ def make_root(machine: Machine) -> None:
     subprocess.run(tar, check=True)
     tarball.unlink()
     libraries = unfinished / "usr" / "lib" / machine.triple
-    for name in ("blas", "lapack"):  # the links that their scripts would have set
-        (libraries / f"lib{name}.so.3").symlink_to(f"{name}/lib{name}.so.3")
+    if not machine.musl:
+        for name in ("blas", "lapack"):  # the links that their scripts would have set
+            (libraries / f"lib{name}.so.3").symlink_to(f"{name}/lib{name}.so.3")
     unfinished.rename(machine.root)
 
 
@@ -134,11 +148,34 @@ def headers(machine: Machine) -> tuple[str, Path]:
     text = config.read_text()
     for name, size in SIZES.items():
         text, n = re.subn(rf"(#define NPY_SIZEOF_{name}) .*", rf"\1 {size}", text)
-        if n != 1:
-            raise ValueError(f"{config} does not state NPY_SIZEOF_{name} once")
+        if not n:
+            raise ValueError(f"{config} does not state NPY_SIZEOF_{name}")
     config.write_text(text)
     shutil.copystat(numpy.__file__, config)  # no newer each time, or all is compiled again
     return str(copy / VERSION), copy / "numpy"
+
+
+def options(machine: Machine) -> list[str]:
+    """Of the compiler and the linker. Those for musl are in a file of Debian's, whose paths begin
+    at the root; its library is `libc.musl-...` by the rules of the tag, and on Alpine."""
+    if not machine.musl:
+        return [*machine.options]
+    triple, folder = machine.triple.replace("gnu", "musl"), machine.folder
+    specs = (machine.root / "usr" / "lib" / triple / "musl-gcc.specs").read_text()
+    (folder / "musl.specs").write_text(specs.replace("/usr/", f"{machine.root}/usr/"))
+    library = folder / f"libc.musl-{machine.platform}.so.1"
+    shutil.copy(machine.root / "lib" / triple / "libc.so", library)
+    (folder / "libc.so").write_text(f"INPUT({library})\n")
+    return [f"-specs={folder / 'musl.specs'}", f"-L{folder}", *machine.options]
+
+
+def take_translated(machine: Machine) -> None:
+    """Copy the C that Cython made for other machines: it is the same, if it is not too old."""
+    ours = machine.folder / "meson" / "edgesvm"
+    ours.mkdir(parents=True, exist_ok=True)
+    for theirs in BUILT.glob("*/meson/edgesvm"):
+        if theirs != ours and (made := [*theirs.glob("*.c"), *theirs.glob("*.c.*")]):
+            subprocess.run(["cp", "-pu", *made, ours], check=True)
 
 
 def build_wheel(machine: Machine) -> Path:
@@ -147,16 +184,18 @@ def build_wheel(machine: Machine) -> Path:
     of_python, of_numpy = headers(machine)
     name, out = f"_sysconfigdata__{machine.triple}", machine.folder / "built"
     theirs = (machine.root / "usr" / "lib" / VERSION / f"{name}.py").read_text()
+    if machine.musl:
+        theirs = theirs.replace("linux-gnu", "linux-musl")  # in the name of a module
     theirs += f"build_time_vars.update(INCLUDEPY={of_python!r}, CONFINCLUDEPY={of_python!r})\n"
     (machine.folder / f"{name}.py").write_text(theirs)
-    cross = machine.folder / "cross.ini"
+    cross, flags = machine.folder / "cross.ini", options(machine)
     cross.write_text(f"""\
 [binaries]
 c = '{machine.triple}-gcc'
 python = '{sys.executable}'
 [built-in options]
-c_args = {list(machine.options)}
-c_link_args = {["-s", *machine.options]}
+c_args = {flags}
+c_link_args = {["-s", *flags]}
 [host_machine]
 system = 'linux'
 cpu_family = '{machine.cpu_family}'
@@ -166,11 +205,10 @@ endian = 'little'
 needs_exe_wrapper = true
 numpy-include-dir = '{of_numpy}'
 """)
-    env = {k: v for k, v in os.environ.items() if k != "CC"}  # the cross file names the compiler
-    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    env |= {"PYTHONPATH": str(machine.folder), "_PYTHON_SYSCONFIGDATA_NAME": name}
+    env = {**ENV, "PYTHONPATH": str(machine.folder), "_PYTHON_SYSCONFIGDATA_NAME": name}
     env["_PYTHON_HOST_PLATFORM"] = f"linux-{machine.platform}"
     shutil.rmtree(out, ignore_errors=True)
+    take_translated(machine)
     settings = [f"-Cbuild-dir={machine.folder / 'meson'}", f"-Csetup-args=--cross-file={cross}"]
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, *settings, "-w", out, "."], cwd=ROOT, env=env, check=True)
@@ -178,25 +216,30 @@ numpy-include-dir = '{of_numpy}'
 
 
 def tagged(machine: Machine, wheel: Path) -> Path:
-    """The wheel under the tag of the oldest C library that has all it calls, in `dist`."""
-    newest = OLDEST
-    with zipfile.ZipFile(wheel) as archive:
-        for name in (n for n in archive.namelist() if n.endswith(".so")):
-            objdump = [f"{machine.triple}-objdump", "-p", archive.extract(name, machine.folder)]
-            listing = subprocess.run(objdump, capture_output=True, text=True, check=True).stdout
-            newest = max([newest, *map(int, re.findall(r"GLIBC_2\.(\d+)", listing))])
-    system = "linux" if machine.options else f"manylinux_2_{newest}"  # which has no ARMv6
-    tag = f"{system}_{machine.platform}"
-    retag = [sys.executable, "-m", "wheel", "tags", "--remove", f"--platform-tag={tag}", wheel]
-    subprocess.run(retag, check=True, capture_output=True)
+    """The wheel in `dist`, under the tag of the oldest C library that has all it calls."""
     dist = machine.folder / "dist"
     shutil.rmtree(dist, ignore_errors=True)
-    return next(wheel.parent.rename(dist).glob("*.whl"))
+    if machine.platform == "armv6l":  # no tag but `linux` has it
+        wheel.parent.rename(dist)
+    else:
+        auditwheel = [sys.executable, "-m", "auditwheel", "repair", "-w", dist, wheel]
+        subprocess.run(auditwheel, env=ENV, check=True, capture_output=True)
+    return next(dist.glob("*.whl"))
 
 
-def installed(machine: Machine, wheel: Path, env: dict[str, str]) -> Path:
-    """Python of a new virtual environment on the root's, with the wheel: a script, since the kernel
-    here cannot start programs of the machine."""
+def made(machine: Machine) -> Path:
+    """A wheel of the sources here."""
+    began = time.monotonic()
+    make_root(machine)
+    wheel = tagged(machine, build_wheel(machine))
+    size, seconds = wheel.stat().st_size, time.monotonic() - began
+    print(f"{machine.name}: {wheel.name}, {size:,} bytes, after {seconds:.0f} s", flush=True)
+    return wheel
+
+
+def installed(machine: Machine, wheel: Path) -> tuple[Path, dict[str, str]]:
+    """Python of a new virtual environment on the root's, with the wheel, and the variables for it:
+    a script, since the kernel here cannot start programs of the machine."""
     environment, theirs = machine.folder / "venv", machine.root / "usr" / "bin"
     shutil.rmtree(environment, ignore_errors=True)
     program = environment / "bin" / "python3"
@@ -208,34 +251,46 @@ def installed(machine: Machine, wheel: Path, env: dict[str, str]) -> Path:
     emulator = [machine.emulator, "-L", str(machine.root)]
     program.write_text(f'#!/bin/sh\nexec {" ".join(emulator)} -0 "$0" {theirs}/python3 "$@"\n')
     program.chmod(0o755)
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    env |= {"CC": f"{machine.triple}-gcc", "PYTHONSAFEPATH": "1"}  # the package that is installed
+    env["EDGESVM_EMULATOR"] = " ".join(emulator)
     # without the script: pip reads what it may install from the program that runs it
     pip = [*emulator, theirs / "python3", "-m", "pip", "install", "--quiet", "--no-deps"]
     # Debian's Python is for ARMv7, and so is the emulator: pip there refuses a wheel for ARMv6.
     options = ["--only-binary=:all:", "--platform=linux_armv6l"] if machine.options else []
     options += ["--no-index", "--root-user-action=ignore", "--target", str(packages), str(wheel)]
     subprocess.run([*pip, *options], env=env, check=True)
-    return program
+    return program, env
 
 
-def ready(machine: Machine) -> tuple[Path, dict[str, str]]:
-    """Python of the machine with a wheel of the sources here, and the environment for it."""
-    make_root(machine)
-    wheel = tagged(machine, build_wheel(machine))
-    print(f"{machine.name}: {wheel.name}, {wheel.stat().st_size:,} bytes", flush=True)
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    env |= {"CC": f"{machine.triple}-gcc", "PYTHONSAFEPATH": "1"}  # the package that is installed
-    env["EDGESVM_EMULATOR"] = f"{machine.emulator} -L {machine.root}"
-    return installed(machine, wheel, env), env
+def loads(machine: Machine, wheel: Path) -> bool:
+    """Whether the loader of musl finds all that the modules call, but for functions of Python."""
+    loader = [machine.emulator, machine.folder / f"libc.musl-{machine.platform}.so.1", "--list"]
+    said = ""
+    with TemporaryDirectory() as folder:
+        zipfile.ZipFile(wheel).extractall(folder)
+        for module in Path(folder).rglob("*.so"):
+            done = subprocess.run([*loader, module], capture_output=True, text=True, check=False)
+            said += done.stderr
+    lines = said.splitlines()
+    wrong = [line for line in lines if not re.search(r": _?Py\w+: symbol not found$", line)]
+    print(*wrong, sep="\n")
+    return bool(lines) and not wrong
 
 
-def check(machine: Machine) -> bool:
+def check(machine: Machine, wheel: Path) -> bool:
     """All steps for one machine; whether each found what it should."""
-    program, env = ready(machine)
-    demo = ("-m", "edgesvm.cli", "demo", "--samples", "300", "--out", machine.folder / "demo")
-    steps = (("tests/conformance/arena_hashes.py",), demo, (*PYTEST, *TESTS))
-    runs = [subprocess.run([program, *step], cwd=ROOT, env=env, check=False) for step in steps]
-    passed = not any(run.returncode for run in runs)
-    print(f"{machine.name}: {'passed' if passed else 'FAILED'}", flush=True)
+    began = time.monotonic()
+    if machine.musl:
+        passed = loads(machine, wheel)
+    else:
+        program, env = installed(machine, wheel)
+        demo = ("-m", "edgesvm.cli", "demo", "--samples", "300", "--out", machine.folder / "demo")
+        steps = (("tests/conformance/arena_hashes.py",), demo, (*PYTEST, *TESTS))
+        runs = [subprocess.run([program, *step], cwd=ROOT, env=env, check=False) for step in steps]
+        passed = not any(run.returncode for run in runs)
+    outcome, seconds = "passed" if passed else "FAILED", time.monotonic() - began
+    print(f"{machine.name}: {outcome} after {seconds:.0f} s", flush=True)
     return passed
 
 
@@ -248,8 +303,10 @@ def main() -> int:
     if reason := missing():
         print(f"arm: {'FAILED' if args.needed else 'SKIPPED'}, {reason}")
         return int(args.needed)
-    with ThreadPoolExecutor() as pool:  # an emulator takes one core
-        return int(not all([*pool.map(check, [m for m in MACHINES if m.name in args.only])]))
+    machines = [m for m in MACHINES if m.name in args.only]
+    wheels = [made(machine) for machine in machines]  # a build takes all cores
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # an emulator takes one
+        return int(not all([*pool.map(check, machines, wheels)]))
 
 
 if __name__ == "__main__":

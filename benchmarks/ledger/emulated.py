@@ -75,7 +75,7 @@ def python(processor: str, plugin: list[str]) -> tuple[list[str], Path]:
     if model := HOST.get(processor):
         return ["qemu-x86_64", "-cpu", model, *plugin, sys.executable], ROOT
     machine = next(m for m in ARM if m.platform == processor)
-    program, _ = arm.ready(machine)
+    program, _ = arm.installed(machine, arm.made(machine))
     emulator = machine.emulator.removesuffix("-static")  # the one that takes plugins
     command = [emulator, *plugin, "-L", str(machine.root), "-0", str(program)]
     packages = program.parents[1] / "lib" / arm.VERSION / "site-packages"
