@@ -111,7 +111,11 @@ fuzz:  ## fuzz every reader for FUZZ_SECONDS with the address sanitizer (needs c
 	  $(MAKE) $(VENV)/.built $(VENV)/.extra-test && \
 	  $(BIN)/python tests/fuzz/exported_c.py --seconds $(FUZZ_SECONDS) --clang "$(CLANG)"; fi
 
-arm: $(VENV)/.tools $(VENV)/.extra-wheel  ## cross-compile wheels for 64- and 32-bit ARM and test them under emulation
+# What makes wheels finds its tools; files in them have the time of the last commit.
+wheel arm bench-check: export PATH := $(BIN):$(PATH)
+wheel arm: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+
+arm: $(VENV)/.tools $(VENV)/.extra-wheel  ## cross-compile wheels for ARM and musl and test them under emulation
 	$(BIN)/python tools/arm.py $(ARM_ARGS)
 
 wheel: $(VENV)/.tools $(VENV)/.extra-wheel  ## make the release's files in dist/ and check them

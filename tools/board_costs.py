@@ -281,15 +281,10 @@ TABLES = ("linear tables", "kernel tables")
 
 def as_text(content):
     """JSON with a line for each part on each core"""
-    cores = [
-        f'"{core}": {{\n'
-        + ",\n".join(
-            f'"{kind}": {json.dumps(entry, sort_keys=True)}'
-            for kind, entry in sorted(parts.items())
-        )
-        + "\n}"
-        for core, parts in sorted(content["cores"].items())
-    ]
+    cores = []
+    for core, table in sorted(content["cores"].items()):
+        lines = [f'"{kind}": {json.dumps(table[kind], sort_keys=True)}' for kind in sorted(table)]
+        cores.append(f'"{core}": {{\n' + ",\n".join(lines) + "\n}")
     return '{"cores": {\n' + ",\n".join(cores) + "\n}}\n"
 
 

@@ -9,11 +9,9 @@ manylinux, checked, and installed into a new environment.
 from __future__ import annotations
 
 import filecmp
-import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -30,32 +28,24 @@ NEEDED = (
     "edgesvm/export/translated/learn/standardized.h",
     "edgesvm/learners/byte/byte.h",  # of exported models
 )
-BUILD = ("-m", "build", "--no-isolation")
 UNWANTED = ("tests/", "reference/", "rig/", "_ref.py")  # what only a clone needs
 
 
-def run(*command: str | Path, cwd: Path = ROOT) -> str:
-    """What a command prints; files in archives have the time of the last commit."""
-    log = ["git", "log", "-1", "--format=%ct"]
-    epoch = subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    env = {"SOURCE_DATE_EPOCH": epoch, **os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+def run(*command: str | Path) -> str:
+    """What a command prints."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{done.stdout}{done.stderr}wheel: {command[0]} failed")
     return done.stdout.strip()
 
 
 def built(archive: Path, folder: Path) -> Path:
-    """A wheel from the source archive, unpacked in `folder`, stripped, under the oldest manylinux
-    tag that it fits."""
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
-    (source,) = folder.iterdir()
-    run(BIN / "python", *BUILD, "--wheel", "--outdir", folder / "out", cwd=source)
-    (wheel,) = (folder / "out").glob("*.whl")
+    """A wheel from the source archive, stripped, under the oldest manylinux tag that it fits."""
+    pip = (BIN / "pip", "wheel", "--no-deps", "--no-build-isolation")  # in a folder of its own
+    run(*pip, "--wheel-dir", folder, archive)
+    (wheel,) = folder.glob("*.whl")
     run(BIN / "auditwheel", "repair", "--strip", "--wheel-dir", folder / "tagged", wheel)
-    (repaired,) = (folder / "tagged").glob("*.whl")
-    return repaired
+    return next((folder / "tagged").glob("*.whl"))
 
 
 def check(wheel: Path) -> None:
@@ -71,7 +61,7 @@ def check(wheel: Path) -> None:
 
 def main() -> None:
     shutil.rmtree(DIST, ignore_errors=True)
-    run(BIN / "python", *BUILD, "--sdist", "--outdir", DIST)
+    run(BIN / "python", "-m", "build", "--no-isolation", "--sdist", "--outdir", DIST)
     (archive,) = DIST.glob("*.tar.gz")
     with tempfile.TemporaryDirectory() as scratch:
         folders = [Path(tempfile.mkdtemp(dir=scratch)) for _ in range(2)]

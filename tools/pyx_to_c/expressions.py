@@ -123,10 +123,8 @@ class Expressions:
         return text, ATOM, self.read_as(struct.fields[node.attribute], node.attribute)
 
     def attribute(self, node, path):
-        """``self.w``, ``self.balls.m``, ``self.labels.sign``, ``self.inner.n_features``"""
+        """``self.w``, ``self.balls.m``, ``self.labels.sign``"""
         layout = self.program.layout_of(self.owner)
-        if path[0] == "inner" and len(path) == 2:
-            return f"{layout.name}_inner({path[1]})", ATOM, "esvm_index"
         if path[0] == "labels":
             kind = "const signed char *" if path[1] == "order" else "int"
             return f"{layout.name}_labels_{path[1]}", ATOM, kind

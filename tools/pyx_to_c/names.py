@@ -185,10 +185,6 @@ class Module:
                     found = self.scope[self.declared("", d)[0]]
                     found.module, found.cname = None, found.name
 
-    def read_CTypeDefNode(self, node) -> None:
-        name, kind, _, _ = self.declared(self.base(node.base_type), node.declarator)
-        self.scope[name] = kind
-
     def read_FusedTypeNode(self, node) -> None:
         self.scope[node.name] = "real"
 
