@@ -20,7 +20,7 @@ FOLDER = ROOT / "build" / "matrix"
 OLDEST = {"3.10": "==1.24.*", "3.11": "==1.24.*", "3.12": "==1.26.*", "3.13": "==2.1.*"}
 TESTS = ("tests/test_lazy.py", "tests/persist/test_format.py", "tests/contract", "tests/data")
 TESTS += ("tests/learners/fourier", "tests/learners/batch")
-TEST_TOOLS = ("pytest>=8,<9.2", "pytest-timeout", "hypothesis>=6.100", "pyserial", "cobs")
+TEST_TOOLS = ("pytest>=8,<9.2", "pytest-timeout", "hypothesis>=6.100", "cobs", "scikit-learn")
 
 
 def pythons() -> dict[str, Path]:
@@ -43,21 +43,19 @@ def environment(python: Path, folder: Path, *packages: str) -> Path:
 
 
 def wheel(version: str, python: Path) -> Path:
-    made, out = (
-        environment(python, FOLDER / version / "build", "pip>=23.1"),
-        FOLDER / version / "out",
-    )
+    made, out = FOLDER / version / "build", FOLDER / version / "out"
+    pip = [environment(python, made, "pip>=23.1"), "-m", "pip", "wheel", "-q", "--no-deps"]
     shutil.rmtree(out, ignore_errors=True)
-    pip = [made, "-m", "pip", "wheel", "-q", "--no-deps", "-w", out, "."]
-    subprocess.run(pip, cwd=ROOT, check=True)
+    subprocess.run([*pip, "-w", out, "."], cwd=ROOT, check=True)
     return next(out.glob("*.whl"))
 
 
 def passes(version: str, python: Path, made: Path, numpy: str) -> bool:
     tools = (f"numpy{numpy}", *TEST_TOOLS)
     tested = environment(python, FOLDER / version / re.sub(r"\W", "", f"numpy{numpy}"), *tools)
-    subprocess.run([tested, "-m", "pip", "install", "-q", "--no-deps", made], check=True)
-    command = [tested, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
+    subprocess.run([tested, "-m", "pip", "install", "-q", made], check=True)
+    # the program, which leaves the sources here off its path
+    command = [tested.with_name("pytest"), "-q", "-p", "no:cacheprovider", *TESTS]
     print(f"Python {version}, NumPy {numpy}", flush=True)
     return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
