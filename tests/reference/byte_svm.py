@@ -25,10 +25,14 @@ HEAD = np.dtype(
             "lapses",
             "n_classes",
             "n_features",
+            "n_stuck",
             "far_out",
+            "far_value",
+            "lasting",
         ],
-        "formats": ["<u8", "<u8", ("<i2", 5), ("<u2", 5), ("<u2", 2), "u1", ("u1", 3), "<u4"],
-        "offsets": [0, 8, 16, 26, 36, 40, 41, 44],
+        "formats": ["<u8", "<u8", ("<i2", 5), ("<u2", 5), ("<u2", 2)]
+        + ["u1", ("u1", 2), "u1", "<u2", "u1", "u1"],
+        "offsets": [0, 8, 16, 26, 36, 40, 41, 43, 44, 46, 47],
         "itemsize": 48,
     }
 )
@@ -38,6 +42,7 @@ FIRST_TILT = np.array([0, -4096, -8192, -12288, 0])  # log2 of an amplitude, Q12
 FAINTEST = -27206
 LEAST_STEP = 9  # Q16
 KEPT_UNIT = 13  # of z, in a kept sample
+SEEN, FAR, WATCH, FOR_GOOD, FEW = 10, 8, 128, 255, 64
 ANGLE = (940, 2102, 4410, 9403)
 MOVE = (127223, 56896, 27124, 12722)
 
@@ -227,9 +232,30 @@ def units(x, e):
     return 0 if by < -25 else m + (1 << -by - 1) >> -by
 
 
+def bound(n):
+    """Deviations beyond which the n-th value is far out: 16 min(1/2 + n / 800, 1)"""
+    return 8 + min(n, 400) // 50
+
+
 def unit_for(x):
     """Of a feature whose first value is x: 2 of its 24 bits are cut."""
     return int(clip(parts(x)[1] + 2, 120))
+
+
+class FarOut:
+    """The values far out of a sample, which is stuck if the first is that of the last such one."""
+
+    def __init__(self, head):
+        self.head, self.features, self.is_stuck = head, 0, False
+
+    def note(self, x, d):
+        """Whether the sample is stuck"""
+        if not self.features:
+            value = int(hashed(int(np.float32(x).view(np.uint32)), d, 4)) >> 24
+            self.is_stuck = value == self.head["far_value"]
+            self.head["far_value"] = value
+        self.features |= 1 << d % 8
+        return self.is_stuck
 
 
 class Scale:
@@ -270,18 +296,20 @@ class Scale:
         v = int(clip(v - self.m, 4 * self.s))
         return int(clip(quotient(64 * v + (self.s if v > 0 else -self.s), 2 * self.s), 127))
 
-    def learn(self, x, n, bound, chance):
-        """Welford's recurrence; whether x is more than `bound` deviations off"""
-        d = units(x, self.e) - self.m
+    def learn(self, x, d, n, chance, far):
+        """Welford's recurrence, of feature d"""
+        off = units(x, self.e) - self.m
         if n == 1:
             self.begin(x)
         elif not self.s:
             self.learn_first_other(x, n)
-        elif n == 3 and abs(abs(d) - self.s) <= self.s // 64:
+        elif n == 3 and abs(abs(off) - self.s) <= self.s // 64:
             self.begin(x)
-        else:
-            return self.follow(d, n, bound * self.s, chance)
-        return False
+        elif abs(off) <= bound(n) * self.s:
+            self.follow(off, n, chance)
+        elif n <= SEEN or not far.note(x, d):
+            most = (bound(n) if n <= SEEN else FAR) * self.s
+            self.follow(int(clip(off, most)), n, chance)
 
     def learn_first_other(self, x, n):
         """The first value that is not as all n - 1 before"""
@@ -295,31 +323,35 @@ class Scale:
             s = (abs(d) * isqrt(min(n - 1, 65535) << 16) >> 8) // n
             self.set(e, m + quotient(d, n), max(s, 1))
 
-    def follow(self, d, n, most, chance):
-        is_far_out, d, s = abs(d) > most, int(clip(d, most)), self.s
-        m = self.m + by_chance(quotient(d * 65536, n), 16, chance)
+    def follow(self, d, n, chance):
+        s, m = self.s, self.m + by_chance(quotient(d * 65536, n), 16, chance)
         more = (d * d // s) * (n - 1) // n - s
         s += by_chance(quotient(more * 4096, n), 13, chance >> 16)
         self.set(self.e, m, max(s, 1))
-        return is_far_out
 
-    def learn_square(self, x, n, bound, chance):
+    def learn_square(self, x, n, chance, far):
         """The mean square of all features, of which x is a sample."""
         largest = max((parts(v)[1] for v in x if v), default=-150)
-        if n == 2 and -150 < largest < self.e - 22:  # the first was far out
+        if n == 1 or n == 2 and -150 < largest < self.e - 22:  # the first was far out
             self.s = 0
         if not self.s:
             self.f["e"] = self.e = int(clip(largest + 16, 120))
-            square = self.mean_square(x, 1 << 16)
+            square = self.mean_square(x, 1 << 16, 1, far)
             if square:
                 self.set(self.e, 0, isqrt(square) or 1)
             return
-        more = self.mean_square(x, bound * self.s) // self.s - self.s
+        more = self.mean_square(x, bound(n) * self.s, n, far) // self.s - self.s
         s = self.s + by_chance(quotient(more * 4096, n), 13, chance)
         self.set(self.e, 0, max(s, 1))
 
-    def mean_square(self, x, most):
-        return min(sum(int(clip(units(v, self.e), most)) ** 2 for v in x) // len(x), 0x7FFFFFFF)
+    def mean_square(self, x, most, n, far):
+        squares = []
+        for d, value in enumerate(x):
+            v = units(value, self.e)
+            if abs(v) > most:
+                v = most if n <= SEEN else 0 if far.note(value, d) else FAR * self.s
+            squares.append(v * v)
+        return min(sum(squares) // len(x), 0x7FFFFFFF)
 
 
 # -- the core --------------------------------------------------------------------------------------
@@ -354,7 +386,7 @@ class ByteSVMCoreRef(ReferenceCore):
         if not laid_out:
             self.u[:] = self.drawn(np.arange(self.u.size)).reshape(self.u.shape)
             self.head["n_classes"] = self.layout_.n_classes
-            self.head["n_features"] = [self.n_features >> by & 255 for by in (0, 8, 16)]
+            self.head["n_features"] = [self.n_features >> by & 255 for by in (0, 8)]
             self.find_amplitudes()
 
     def of_model(self, at, dtype, n):
@@ -463,7 +495,10 @@ class ByteSVMCoreRef(ReferenceCore):
         if slot >= self.layout_.n_classes:
             self.grow(slot + 1)
         n = int(self.views["n_per_class"].sum()) + 1
-        self.learn_scale(x, n)
+        far = FarOut(self.head)
+        self.learn_scale(x, n, far)
+        if self.is_dropout(far, n, self.views["n_per_class"][slot]):
+            return Status.CHANGED
         z = self.coded(x)
         last, both = self.logits(self.features(z))
         self.note_lapses(self.best(last) != slot, self.best(both) != slot, n)
@@ -602,18 +637,31 @@ class ByteSVMCoreRef(ReferenceCore):
             weight = weight / mean if mean else 1.0
         return int(min(max(np.rint(256 * weight), 1), 65536))
 
-    def learn_scale(self, x, n):
-        bound = 8 + min(n, 1200) // 50
+    def learn_scale(self, x, n, far):
+        at = n % (2 * WATCH) - WATCH
+        lasting = int(self.head["lasting"]) if at >= 0 else 0
         if self.layout_.is_common:
-            chance = int(hashed(self.key, n, 1))
-            Scale(self.scales[0]).learn_square(x, n, bound, chance)
+            n = at + 1 if lasting else n
+            Scale(self.scales[0]).learn_square(x, n, int(hashed(self.key, n, 1)), far)
             return
-        chances = hashed(self.key, n, np.arange(self.n_features)).tolist()
-        is_far_out = [
-            Scale(f).learn(v, n, bound, chance)
-            for f, v, chance in zip(self.scales, x, chances, strict=True)
-        ]
-        self.head["far_out"] += any(is_far_out) and n > 10
+        for d, (f, v) in enumerate(zip(self.scales, x, strict=True)):
+            own = at + 1 if lasting >> d % 8 & 1 else n
+            Scale(f).learn(v, d, own, int(hashed(self.key, own, d)), far)
+
+    def is_dropout(self, far, n, n_of_class):
+        """Whether the weights do not learn the sample"""
+        head, at = self.head, n % (2 * WATCH)
+        head["far_out"] = min(int(head["far_out"]) + (far.features > 0), 65535)
+        n_stuck = min(int(head["n_stuck"]) + (n % 4 == 0), FOR_GOOD) if far.is_stuck else 0
+        head["n_stuck"] = n_stuck
+        if at == 0:
+            head["lasting"] = 255
+        if at < WATCH:
+            head["lasting"] &= far.features
+        if at == 2 * WATCH - 1 or at == WATCH - 1 and n_stuck > WATCH // 6:
+            head["lasting"] = 0
+        is_stuck = far.is_stuck and n_stuck < FOR_GOOD and n_of_class >= FEW
+        return is_stuck or at >= WATCH and head["lasting"] > 0
 
     def best(self, logits):
         if len(logits) == 1:

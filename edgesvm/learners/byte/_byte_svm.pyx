@@ -5,7 +5,7 @@ planned takes its room from the last directions.
 """
 
 from libc.math cimport rint
-from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 import numpy as np
@@ -36,7 +36,7 @@ cdef extern from "byte.h" nogil:
 
     ctypedef struct byte_head:
         unsigned char n_classes
-        uint32_t far_out
+        uint16_t far_out
         unsigned short lapses[2]
         unsigned short amplitude[5]
 

@@ -42,6 +42,10 @@ enum {
     BYTE_STRIDES = 8,
     BYTE_DEAD = 1638,    /* .05, Q15: a smaller slope is none */
     BYTE_LEAST_STEP = 9, /* Q16: a step below 1/64 of a weight's unit, of which rounding would be most, is none */
+    BYTE_SEEN = 10,      /* samples that tell nothing of what is far out */
+    BYTE_FAR = 8,        /* deviations that a value far out counts as */
+    BYTE_WATCH = 128,    /* samples that tell which features are far out for good, before as many by which they start anew */
+    BYTE_FOR_GOOD = 255, /* fours of stuck samples in a row, from which on they are learned */
     BYTE_ALWAYS = 64,    /* samples that each enter the mean; then every 8th */
     BYTE_LATELY = 1000,  /* samples that a share of errors is about */
     BYTE_STEEPEST = 24,  /* largest exponent of a unit */
@@ -81,8 +85,11 @@ typedef struct { /* at the start of the model */
     int16_t tilt[BYTE_WIDTHS + 1];       /* log2 of an amplitude beside its first, Q12 */
     uint16_t amplitude[BYTE_WIDTHS + 1]; /* Q12, mean square 1; the last is that of 1 */
     uint16_t lapses[2];                  /* share of errors lately, Q16: of the weights, of both together */
-    uint8_t n_classes, n_features[3];
-    uint32_t far_out;                    /* samples with a value far out */
+    uint8_t n_classes, n_features[2];
+    uint8_t n_stuck;                     /* fours of samples in a row that were stuck */
+    uint16_t far_out;                    /* samples with a value far out, up to 65,535 */
+    uint8_t far_value;                   /* hash of the first such value of the last of them */
+    uint8_t lasting;                     /* features, by d % 8, with such a value in each sample watched */
 } byte_head;
 
 typedef struct { /* of a vector of weights */
@@ -121,6 +128,8 @@ BYTE_INLINE uint32_t byte_next(uint32_t s) { /* xorshift, Marsaglia 2003 */
 }
 
 static inline uint32_t byte_below(uint32_t chance, uint32_t n) { return (uint32_t)((uint64_t)chance * n >> 32); }
+
+static inline uint32_t byte_least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static inline int32_t byte_clip(int32_t v, int32_t most) { return v > most ? most : v < -most ? -most : v; }
 
@@ -342,13 +351,32 @@ static inline int8_t byte_code_of(const byte_scale *f, float x) {
     return byte_code(f->s, byte_units(x, f->e) - byte_mean_of(f));
 }
 
+typedef struct { /* the values far out of a sample, which is stuck if the first is that of the last such sample */
+    byte_head *head;
+    int32_t features, is_stuck; /* features by d % 8 */
+} byte_far;
+
+/* Take note of a value far out, of feature d. Returns whether the sample is stuck. */
+static int byte_note_far(byte_far *far, float x, int32_t d) {
+    if (!far->features) {
+        uint32_t value;
+        memcpy(&value, &x, 4);
+        value = byte_hash(value, (uint32_t)d, 4) >> 24;
+        far->is_stuck = value == far->head->far_value;
+        far->head->far_value = (uint8_t)value;
+    }
+    far->features |= 1 << (d & 7);
+    return far->is_stuck;
+}
+
 /* The one scale of all features follows the mean square of the n-th sample. */
-static void byte_learn_common(const byte_shape *s, byte_scale *f, const float *x, uint32_t n, int32_t bound) {
+static void byte_learn_common(
+    const byte_shape *s, byte_far *far, byte_scale *f, const float *x, uint32_t n, int32_t bound) {
     uint64_t sum = 0;
     int32_t d, e, largest = -150, square;
     for (d = 0; d < s->n_features; d++)
         if (byte_parts(x[d], &e) && e > largest) largest = e;
-    if (n == 2 && f->s && largest > -150 && largest + 22 < f->e) f->s = 0; /* the first was far out */
+    if (n == 1 || (n == 2 && largest > -150 && largest + 22 < f->e)) f->s = 0; /* the first was far out */
     if (!f->s) { /* the first that is not zero */
         f->e = (int8_t)byte_clip(largest + 16, 120);
         bound = 65536;
@@ -357,7 +385,8 @@ static void byte_learn_common(const byte_shape *s, byte_scale *f, const float *x
         bound *= f->s;
     }
     for (d = 0; d < s->n_features; d++) {
-        int64_t v = byte_clip(byte_units(x[d], f->e), bound);
+        int64_t v = byte_units(x[d], f->e);
+        if (v > bound || v < -bound) v = n <= BYTE_SEEN ? bound : byte_note_far(far, x[d], d) ? 0 : BYTE_FAR * f->s;
         sum += (uint64_t)(v * v);
     }
     square = (int32_t)(sum / (uint32_t)s->n_features > 0x7FFFFFFF ? 0x7FFFFFFF : sum / (uint32_t)s->n_features);
@@ -379,7 +408,7 @@ typedef struct { /* a value is the n-th, and counts as at most `bound` deviation
 
 /* For |a| < 2^30, n > 2: Granlund and Montgomery 1994 */
 static byte_pace byte_find_pace(uint32_t n) {
-    byte_pace pace = {n, (int32_t)(8 + (n < 1200 ? n : 1200) / 50), 0, 0}; /* 16 min(1/2 + n / 800, 2) */
+    byte_pace pace = {n, (int32_t)(8 + (n < 400 ? n : 400) / 50), 0, 0}; /* 16 min(1/2 + n / 800, 1) */
 #ifndef __AVR__ /* whose flash is small */
     while ((uint32_t)4 << pace.shift < n) pace.shift++;
     pace.by = n ? (int32_t)((((uint64_t)1 << (32 + pace.shift)) + n - 1) / n) : 0;
@@ -408,16 +437,18 @@ static inline void byte_follow(int32_t *m, int32_t *s, int32_t d, byte_pace pace
     *s = (*s < 1 ? 1 : *s) & -(was > 0);
 }
 
-/* Mean and deviation of a feature follow its n-th value by Welford's recurrence. Returns whether it was beyond the
- * bound. */
-static int byte_learn_feature(byte_scale *f, float x, byte_pace pace, uint32_t chance) {
+/* Mean and deviation of feature d follow its n-th value by Welford's recurrence; one far out counts as BYTE_FAR
+ * deviations, of a sample that is stuck as nothing. */
+static void byte_learn_feature(
+    const byte_shape *shape, byte_far *far, byte_scale *f, float x, int32_t feature, byte_pace pace) {
+    uint32_t chance = byte_hash(shape->key, pace.n, (uint32_t)feature);
     int32_t e = f->e, m = byte_mean_of(f), s = f->s, own, d = byte_units(x, e) - m, size = d < 0 ? -d : d;
-    int32_t n = (int32_t)pace.n, is_far;
+    int32_t n = (int32_t)pace.n;
     (void)byte_parts(x, &own);
     own = byte_clip(own + 2, 120);
     if (n == 1 || (n == 3 && s && size >= s - s / 64 && size <= s + s / 64)) {
         byte_set_scale(f, own, byte_units(x, own), 0); /* one of the first two again, the other far away, begins anew */
-        return 0;
+        return;
     }
     if (!s) { /* it has not varied so far: the first other value counts in full */
         if (own > e && d) {
@@ -425,17 +456,19 @@ static int byte_learn_feature(byte_scale *f, float x, byte_pace pace, uint32_t c
             e = own;
             d = byte_units(x, e) - m;
         }
-        if (!d) return 0;
+        if (!d) return;
         size = d < 0 ? -d : d;
         s = (int32_t)byte_root(n > 65536 ? 0xFFFF0000u : (uint32_t)(n - 1) << 16); /* of n - 1, Q8 */
         s = (int32_t)(((uint64_t)(uint32_t)size * (uint32_t)s >> 8) / pace.n);
         byte_set_scale(f, e, m + d / n, s ? s : 1);
-        return 0;
+        return;
     }
-    is_far = size > pace.bound * s;
+    if (size > pace.bound * s) {
+        if (n > BYTE_SEEN && byte_note_far(far, x, feature)) return;
+        if (n > BYTE_SEEN) pace.bound = BYTE_FAR;
+    }
     byte_follow(&m, &s, d, pace, chance);
     byte_set_scale(f, e, m, s);
-    return is_far;
 }
 
 #ifdef EDGESVM_VECTORS
@@ -444,8 +477,8 @@ enum { BYTE_SCALES = 16 };
 /* That of most features, in loops that the compiler makes vectors of; rare cases one by one */
 EDGESVM_CLONES
 static int32_t byte_scale_many(
-    const byte_shape *s, byte_scale *f, const float *x, int8_t *z, byte_pace pace, int *far_out) {
-    int32_t e[BYTE_SCALES], ms[BYTE_SCALES], v[BYTE_SCALES], is_rare[BYTE_SCALES], d, l, far = 0;
+    const byte_shape *s, byte_far *far, byte_scale *f, const float *x, int8_t *z, byte_pace pace) {
+    int32_t e[BYTE_SCALES], ms[BYTE_SCALES], v[BYTE_SCALES], is_rare[BYTE_SCALES], d, l;
     if (pace.n && pace.n <= 3) return 0;
     for (d = 0; d + BYTE_SCALES <= s->n_features; d += BYTE_SCALES, x += BYTE_SCALES, z += BYTE_SCALES) {
         byte_scale *at = s->is_common ? f : f + d;
@@ -456,11 +489,11 @@ static int32_t byte_scale_many(
         }
         for (l = 0; l < BYTE_SCALES; l++) v[l] = byte_units(x[l], e[l]);
         for (l = 0; pace.n && l < BYTE_SCALES; l++) {
-            int32_t m = ms[l] >> 8, was = ms[l] & 255, now = was, off = v[l] - m, size;
-            far |= (was > 0) & ((off < 0 ? -off : off) > pace.bound * was);
+            int32_t m = ms[l] >> 8, was = ms[l] & 255, now = was, off = v[l] - m, size, is_far;
+            is_far = (was > 0) & ((off < 0 ? -off : off) > pace.bound * was);
             byte_follow(&m, &now, off, pace, byte_hash(s->key, pace.n, (uint32_t)(d + l)));
             size = m < 0 ? -m : m;
-            is_rare[l] = -(((was == 0) & (off != 0)) | (now > 255) | (size > BYTE_MOST_MEAN)
+            is_rare[l] = -(is_far | ((was == 0) & (off != 0)) | (now > 255) | (size > BYTE_MOST_MEAN)
                 | ((was > 0) & (now < 128) & (size <= BYTE_MOST_MEAN / 2) & (e[l] > -120)));
             rare |= is_rare[l];
             ms[l] = (ms[l] & is_rare[l]) | ((m * 256 | now) & ~is_rare[l]);
@@ -469,31 +502,47 @@ static int32_t byte_scale_many(
         for (l = 0; pace.n && l < BYTE_SCALES; l++) memcpy((char *)(f + d + l) + 1, &ms[l], 4);
         for (l = 0; rare && l < BYTE_SCALES; l++)
             if (is_rare[l]) {
-                byte_learn_feature(f + d + l, x[l], pace, byte_hash(s->key, pace.n, (uint32_t)(d + l)));
+                byte_learn_feature(s, far, f + d + l, x[l], d + l, pace);
                 z[l] = byte_code_of(f + d + l, x[l]);
             }
     }
-    *far_out = far;
     return d;
 }
 #else
 #define byte_scale_many(...) 0
 #endif
 
+/* Take note of the values far out of the n-th sample. Returns whether it teaches the weights nothing: while it is stuck,
+ * but for the first of a class, whose value that may be, or features start anew. */
+static int byte_note_dropout(const byte_far *far, uint32_t n, int64_t n_of_class) {
+    byte_head *head = far->head;
+    uint32_t at = n % (2 * BYTE_WATCH);
+    if (far->features && head->far_out < 65535) head->far_out++;
+    head->n_stuck = far->is_stuck ? head->n_stuck + (n % 4 == 0 && head->n_stuck < BYTE_FOR_GOOD) : 0;
+    if (at == 0) head->lasting = 255;
+    if (at < BYTE_WATCH) head->lasting &= (uint8_t)far->features;
+    if (at == BYTE_WATCH - 1 && head->n_stuck > BYTE_WATCH / 6) head->lasting = 0; /* a value that stays the same */
+    if (at == 2 * BYTE_WATCH - 1) head->lasting = 0;
+    return (far->is_stuck && head->n_stuck < BYTE_FOR_GOOD && n_of_class >= BYTE_FEW)
+        || (at >= BYTE_WATCH && head->lasting);
+}
+
 /* z of a sample; scales learn from it if it is the n-th, n > 0. */
-static void byte_scale_sample(const byte_shape *s, char *model, const float *x, int8_t *z, uint32_t n) {
+static byte_far byte_scale_sample(const byte_shape *s, char *model, const float *x, int8_t *z, uint32_t n) {
     byte_scale *f = (byte_scale *)(model + s->at_scale);
-    byte_pace pace = byte_find_pace(n);
-    int far_out = 0;
-    int32_t d;
-    if (n && s->is_common) byte_learn_common(s, f, x, n, pace.bound);
+    byte_far far = {byte_head_of(model), 0, 0};
+    byte_pace pace = byte_find_pace(n), anew = pace;
+    int32_t d = 0, at = (int32_t)(n % (2 * BYTE_WATCH)) - BYTE_WATCH, lasting = at < 0 ? 0 : far.head->lasting;
+    if (lasting) anew = byte_find_pace((uint32_t)at + 1);
+    if (n && s->is_common) byte_learn_common(s, &far, f, x, anew.n, anew.bound);
     if (s->is_common) pace.n = 0;
-    for (d = byte_scale_many(s, f, x, z, pace, &far_out); d < s->n_features; d++) {
-        byte_scale *at = s->is_common ? f : f + d;
-        if (pace.n) far_out |= byte_learn_feature(at, x[d], pace, byte_hash(s->key, n, (uint32_t)d));
-        z[d] = byte_code_of(at, x[d]);
+    if (!lasting) d = byte_scale_many(s, &far, f, x, z, pace);
+    for (; d < s->n_features; d++) {
+        byte_scale *of = s->is_common ? f : f + d;
+        if (pace.n) byte_learn_feature(s, &far, of, x[d], d, lasting >> (d & 7) & 1 ? anew : pace);
+        z[d] = byte_code_of(of, x[d]);
     }
-    if (far_out && n > 10 && byte_head_of(model)->far_out < 0xFFFFFFFFu) byte_head_of(model)->far_out++;
+    return far;
 }
 
 /* -- amplitudes ---------------------------------------------------------------------------------- */
@@ -900,8 +949,6 @@ static uint16_t byte_share_after(uint32_t share, int is_so, uint32_t n, uint32_t
     return (uint16_t)((share * (n - 1) + (is_so ? 65535u : 0) + byte_below(chance, n)) / n);
 }
 
-static inline uint32_t byte_least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* The weights were wrong on the n-th sample, or both together. */
 static void byte_note_lapses(const byte_shape *s, char *model, int last, int both, uint32_t n) {
     uint16_t *share = byte_head_of(model)->lapses, *longer = byte_shares_of(s, model)->lapses;
@@ -1110,13 +1157,12 @@ static void byte_replay(
     }
 }
 
-/* Learn the n-th sample, of class y and weight Q8, which is finite. */
-static void byte_learn(
+/* The weights learn the n-th sample, scaled to z, which is overwritten. */
+static void byte_learn_scaled(
     const byte_shape *s, char *model, const float *x, int8_t *z, int y, int32_t weight, uint32_t n,
     const int64_t *n_per_class) {
     byte_view of;
     int32_t times = (int32_t)byte_least((uint32_t)(weight + 255) >> 8, BYTE_MOST_STEPS), t, rate;
-    byte_scale_sample(s, model, x, z, n);
     byte_find_logits(s, model, z, of.R, of.last, of.both, s->has_mean, of.seen);
     byte_note_lapses(
         s, model, byte_best(s, of.last, n_per_class) != y, byte_best(s, of.both, n_per_class) != y, n);
@@ -1132,6 +1178,14 @@ static void byte_learn(
         byte_replay(s, model, z, &of, y, rate, n, n_per_class);
     }
     if (s->has_mean) byte_learn_mean(s, model, n);
+}
+
+/* Learn the n-th sample, of class y and weight Q8, which is finite. */
+static void byte_learn(
+    const byte_shape *s, char *model, const float *x, int8_t *z, int y, int32_t weight, uint32_t n,
+    const int64_t *n_per_class) {
+    byte_far far = byte_scale_sample(s, model, x, z, n);
+    if (!byte_note_dropout(&far, n, n_per_class[y])) byte_learn_scaled(s, model, x, z, y, weight, n, n_per_class);
     memset(z, 0, (size_t)s->n_features);
 }
 
@@ -1149,7 +1203,7 @@ static void byte_reset(const byte_shape *s, char *model) {
     memset(byte_head_of(model)->tilt, 0, sizeof byte_head_of(model)->tilt);
     byte_find_amplitudes(byte_head_of(model));
     byte_head_of(model)->n_classes = (uint8_t)s->n_classes;
-    for (i = 0; i < 3; i++) byte_head_of(model)->n_features[i] = (uint8_t)(s->n_features >> 8 * i);
+    for (i = 0; i < 2; i++) byte_head_of(model)->n_features[i] = (uint8_t)(s->n_features >> 8 * i);
     for (i = 0; i < s->n_directions * s->n_kept; i++) u[i] = byte_draw(s, i);
 }
 
@@ -1243,7 +1297,7 @@ static const char *byte_fault(const byte_shape *s, char *model) {
     byte_head same = *head;
     int32_t d;
     int v, k;
-    for (k = 0; k < 3; k++)
+    for (k = 0; k < 2; k++)
         if (head->n_features[k] != (uint8_t)(s->n_features >> 8 * k)) return "the snapshot is of other features";
     if (head->H_amplitudes > (uint64_t)1 << 62 || head->H_directions >> 62) return "a sum of squares is too large";
     for (k = 0; k <= BYTE_WIDTHS; k++)
