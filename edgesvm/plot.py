@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from edgesvm.learner import Learner
 from edgesvm.learners.calibrated import Calibrated
 from edgesvm.learners.wrapper import innermost
-from edgesvm.preprocessing.standardized import Scaler
+from edgesvm.preprocessing.standardized import Standardized
 
 if TYPE_CHECKING:
     from matplotlib.lines import Line2D
@@ -158,7 +158,7 @@ def _points(
     if found is not None and len(found.points):
         return found.points
     learner = learner.learner_ if isinstance(learner, Calibrated) else learner
-    if isinstance(learner, Scaler):
+    if isinstance(learner, Standardized):
         reach = DEVIATIONS * np.where(learner.scale_ > 0, learner.scale_, 1.0)
         return np.stack([learner.center_ - reach, learner.center_ + reach])
     return None
@@ -287,7 +287,7 @@ def _draw_decisions(axes: Any, panel: Panel, xs: Any, ys: Any, values: Any) -> l
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.lines import Line2D
 
-    within = panel.learner.inner if isinstance(panel.learner, Scaler) else panel.learner
+    within = panel.learner.inner if isinstance(panel.learner, Standardized) else panel.learner
     margins = hasattr(within, "kt_residual")  # 1 and -1, as in the Kuhn-Tucker conditions
     full = 1.0 if margins else max(float(np.quantile(np.abs(values), 0.9)), 1e-300)
     tints = LinearSegmentedColormap.from_list("sides", [CLASS_COLORS[0], "white", CLASS_COLORS[1]])
@@ -371,7 +371,7 @@ def stored_points(learner: Learner) -> StoredPoints | None:
     """The vectors that `learner` stores; None if it has only a weight vector."""
     if isinstance(learner, Calibrated):
         learner = learner.learner_
-    if isinstance(learner, Scaler):
+    if isinstance(learner, Standardized):
         found = stored_points(learner.learner_)
         if found is None:
             return None

@@ -4,8 +4,8 @@
 
 The CSV has the features of one sample per line. Printed are decision values: positive stands for
 the larger of the two labels. It is the pattern for a reader in another language: plain loops over
-bytes read with `struct`. It reads five two-class learners, alone, in
-`Standardized` or in `RobustStandardized`.
+bytes read with `struct`. It reads five two-class learners, alone or
+in `Standardized`.
 """
 
 import csv
@@ -241,21 +241,6 @@ def standardized(arena, params, width, n):
     return standard
 
 
-def robust_standardized(arena, params, width, n):
-    name, inner = params["learner"] or ("StreamSVM", DEFAULTS)
-    center, distance = arena.array("d", width), arena.array("d", width)
-    n_apart = arena.array("q", width)
-    code = real(inner)[0]
-    arena.array(code, width)
-    scale = [1.4826 * d * math.sqrt(k / n) for d, k in zip(distance, n_apart, strict=True)]
-    score = SCORERS[name](arena, inner, width, n)
-
-    def robust(x):
-        return score(scaled(x, center, scale, params["clip"], code))
-
-    return robust
-
-
 DEFAULTS = {"normalize": True, "fit_intercept": True, "dtype": "float32"}
 SCORERS = {
     "StreamSVM": stream_svm,
@@ -264,7 +249,6 @@ SCORERS = {
     "BallVectorMachine": ball_vector_machine,
     "TwinVectorMachine": twin_vector_machine,
     "Standardized": standardized,
-    "RobustStandardized": robust_standardized,
 }
 
 

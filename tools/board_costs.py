@@ -30,7 +30,6 @@ from edgesvm import (  # noqa: E402
     GaussianNovelty,
     KernelNovelty,
     KernelStreamSVM,
-    RobustStandardized,
     Standardized,
     StreamSVM,
     WindowFeatures,
@@ -103,7 +102,6 @@ def settings(dtype):
         "FourierSVR": fourier_svr("independent"),
         "FourierSVR, orthogonal": fourier_svr("orthogonal"),
         "Standardized": widths(lambda: Standardized(learner=StreamSVM(C=10.0, **of))),
-        "RobustStandardized": widths(lambda: RobustStandardized(learner=StreamSVM(C=10.0, **of))),
         "Calibrated": [
             (Calibrated(learner=StreamSVM(C=10.0, **of)), 4, 2),
             *((Calibrated(learner=FourierSVM(n_classes=K, **of)), 4, K) for K in (4, 6)),

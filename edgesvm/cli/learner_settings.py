@@ -18,7 +18,7 @@ from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.fourier import GradientLearner
 from edgesvm.learners.wrapper import innermost
-from edgesvm.preprocessing.standardized import Scaler
+from edgesvm.preprocessing.standardized import Standardized
 
 if TYPE_CHECKING:
     from edgesvm.learners.drift import Drift, DriftWatch
@@ -30,7 +30,6 @@ KINDS = catalogue.commands(*catalogue.LEARNERS)
 REGRESSORS = catalogue.commands("regressor")
 OF_MANY = catalogue.commands("multiclass")
 SCALERS = catalogue.commands("scaler")
-DEFAULT_SCALE = "deviation"  # of a learner that does not scale its samples itself
 DEFAULT_KIND = "byte"
 DEFAULT_REGRESSOR = "fourier"
 DEFAULT_MEMORY = "16KiB"
@@ -112,7 +111,7 @@ class LearnerSettings:
     multiclass: str | None = option(
         None, "one-vs-one (default) or one-vs-rest", unit="HOW", choices=OF_MANY
     )
-    scale: str | None = option(None, "standardize by mean (default) or median", choices=SCALERS)
+    scale: str | None = option(None, "standardize by mean and deviation", choices=SCALERS)
     raw: bool = option(False, "do not standardize the features")
     fourier: bool = option(False, "a kernel machine on random features: --learner fourier")
     probabilities: bool = option(False, "fit probabilities and report their log loss")
@@ -238,9 +237,8 @@ class LearnerSettings:
             raise ValueError(f"--raw: {self.chosen} scales its samples; name another --learner")
         if self.raw or (self.scale is None and scales_itself):
             return inner
-        scale = self.scale or DEFAULT_SCALE
-        fills = {"missing": "mean"} if self.regress and scale == DEFAULT_SCALE else {}
-        return kind_of(SCALERS[scale])(learner=inner, **fills)
+        fills = {"missing": "mean"} if self.regress else {}
+        return Standardized(learner=inner, **fills)
 
     def _decided(self, learner: Learner) -> Learner:
         """`learner`, within `Calibrated` if that is asked for. Raises ValueError for a number that
@@ -265,7 +263,7 @@ class LearnerSettings:
         outer: Any = learner
         scaled = outer.inner if decided else learner
         found = [("no --probabilities", "--probabilities")] * (self.probabilities and not decided)
-        if self.raw and (isinstance(scaled, Scaler) or inner.scales_itself):
+        if self.raw and (isinstance(scaled, Standardized) or inner.scales_itself):
             found.append(("standardized features", "--raw"))
         for name, text in sorted(self.parameters.items()):
             found += _differing(name, text, inner)
@@ -367,7 +365,7 @@ def of_kind(kind: str, given: Mapping[str, object]) -> Learner:
 
 def _many_kind(learner: Learner) -> str | None:
     """The name of ``--multiclass`` that stands for this learner's class, if there is one."""
-    while isinstance(learner, Scaler):
+    while isinstance(learner, Standardized):
         learner = learner.inner
     return next((name for name, of in OF_MANY.items() if is_a(learner, of)), None)
 

@@ -68,8 +68,8 @@ typedef struct { int kind, degree; double gamma, coef0; } sums_kernel;  /* Kerne
     SUM(int, moments_next, (const T *x, const double *mean, const double *spread, double n,             \
         double bound, double clip, T *out, int64_t width),                                              \
         (x, mean, spread, n, bound, clip, out, width))                                                  \
-    SUM(int, moments_keep, (const T *x, double *mean, double *spread, double n, double bound,           \
-        int64_t width), (x, mean, spread, n, bound, width))                                             \
+    SUM(void, moments_keep, (const T *x, double *mean, double *spread, double n, int64_t width),        \
+        (x, mean, spread, n, width))                                                                    \
     SUM(int, moments_far, (const T *x, const double *mean, const double *spread, double n,              \
         double bound, int64_t width), (x, mean, spread, n, bound, width))                               \
     SUM(void, moments_map, (const T *x, const double *mean, const double *spread, double n,             \

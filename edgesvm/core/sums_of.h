@@ -864,21 +864,10 @@ void NAME(tiles_exp)(T scale, T *v, int64_t n)
 }
 
 /* -- a row by the running means and spreads of its features, which are looked at feature by feature: so every width gives
- * the same bits. n: values in the moments with x; bound: deviations that count at most; clip: largest |out| -------- */
+ * the same bits. n: values in the moments with x; bound: deviations from which on a value is far out; clip: largest |out| */
 
-/* Whether a value may be far out: none is, if not */
-INLINE int OWN(may_be_far)(const T *restrict x, const double *restrict mean,
-                                    const double *restrict spread, double most, int64_t width)
-{
-    int64_t n_far = 0;
-    for (int64_t j = 0; j < width; j++) {
-        double delta = x[j] - mean[j];
-        n_far += IS_FAR(delta, spread[j], most);
-    }
-    return n_far > 0;
-}
-
-/* out = x by the moments with x among them; returns whether these are finite */
+/* out = x by the moments with x among them. Returns 0; 1, without an out, if a value may be far out, as the third;
+ * -1 if the moments would not be finite. */
 int NAME(moments_next)(const T *restrict x, const double *restrict mean,
                       const double *restrict spread, double n, double bound,
                       double clip, T *restrict out, int64_t width)
@@ -894,37 +883,18 @@ int NAME(moments_next)(const T *restrict x, const double *restrict mean,
         T z = (T)STANDARD(x[j], m, variance);
         out[j] = WITHIN(end, z);
     }
-    if (n_far == 0) return n_bad == 0;
-    n_bad = 0;
-    for (int64_t j = 0; j < width; j++) {
-        double within = x[j], m = mean[j], s = spread[j];
-        take(&within, &m, &s, n, share, bound, most);
-        n_bad += !(fabs(s) <= DBL_MAX);
-        T z = (T)STANDARD(within, m, s * share);
-        out[j] = WITHIN(end, z);
-    }
-    return n_bad == 0;
+    return n_far ? 1 : n_bad ? -1 : 0;
 }
 
-/* take x into the moments; returns whether a value of it is far out of them */
-int NAME(moments_keep)(const T *restrict x, double *restrict mean,
-                      double *restrict spread, double n, double bound, int64_t width)
+/* take x into the moments, as it is */
+void NAME(moments_keep)(const T *restrict x, double *restrict mean, double *restrict spread, double n, int64_t width)
 {
-    double share = 1.0 / n, most = bound * bound / (n - 1.0);
-    int is_far = 0;
-    if (n == 3.0 || OWN(may_be_far)(x, mean, spread, most, width)) {
-        for (int64_t j = 0; j < width; j++) {
-            double within = x[j];
-            is_far |= take(&within, mean + j, spread + j, n, share, bound, most);
-        }
-        return is_far;
-    }
+    double share = 1.0 / n;
     for (int64_t j = 0; j < width; j++) {
         double delta = x[j] - mean[j];
         mean[j] += delta * share;
         spread[j] += delta * (x[j] - mean[j]);
     }
-    return 0;
 }
 
 /* Whether a value of x is far out of the moments of n values */

@@ -27,7 +27,7 @@ from edgesvm.kernels import Linear
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier.constants import SETTLED
 from edgesvm.learners.kinds import tracked_in
-from edgesvm.preprocessing.standardized import Scaler, Standardized
+from edgesvm.preprocessing.standardized import Standardized
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Fixed:
         given = (prefix, repr(learner), learner.dtype, sorted_labels(labels), only)
         n_features = learner.n_features_in_
         outer: Any = learner
-        inner: Any = outer.learner_ if isinstance(learner, Scaler) else learner
+        inner: Any = outer.learner_ if isinstance(learner, Standardized) else learner
         clip = math.inf if getattr(outer, "clip", None) is None else float(outer.clip)
         means = outer.center_ if getattr(outer, "missing", None) == "mean" else None
         linear = _linear(inner)

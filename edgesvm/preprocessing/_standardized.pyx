@@ -1,30 +1,20 @@
-"""Scalers in front of a learner, compiled: one arena, one set of counters, one step.
+"""Standardized, compiled: a scaler in front of a learner, one arena, one set of counters, one step.
 
 The inner learner gets the sample as the scaler maps it, limited to -clip and clip. It may still
 refuse it (a polynomial of many features); the statistics take a sample in only if it did not.
 `mapped` is scratch, zero between samples: neither a prediction nor a refused sample leaves a trace.
 
-**Standardized.** Mean and spread (sum of squared deviations) follow Welford's recurrence, of values
-at most b deviations away: see the public class. With `until`, n_scaled takes n's place.
-
-**RobustStandardized.** Of each feature: `center`, an estimate of its median; `n_apart`, the number
-of samples that lay apart from it; `distance`, an estimate of the median distance of those. The n-th
-sample x moves them by steps that do not depend on how far away it is:
-
-    d = |x - center|,  step = 2 distance / n
-    d <= step: center = x,  distance /= 1 + 2 / (n sqrt(n_apart)) if d > 0
-    otherwise: center +- step towards x,  n_apart += 1,
-               distance = d, if this is the first apart, else
-               distance (1 + 2 / n_apart)^+-1 towards d
-
-A center near a value that most samples have becomes that value.
+Mean and spread (sum of squared deviations) follow Welford's recurrence; what is far out, stuck or
+lasting, is in the public class. With `until`, n_scaled takes n's place. Rows without a value far
+out are mapped and kept many features at a time, the others, and those by which a scale starts anew,
+one by one.
 """
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport INFINITY, copysign, fabs, fmax, fmin, isfinite, isnan, sqrt
-from libc.stdint cimport int64_t
-from libc.string cimport memset
+from libc.math cimport INFINITY, copysign, fmax, fmin, isfinite, isnan, sqrt
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
 from edgesvm.contract.core cimport LearnerCore
 from edgesvm.core.linalg cimport any_dot, entry, item_bytes, put
@@ -33,23 +23,29 @@ from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 cnp.import_array()
 
 cdef extern from "lanes.h" nogil:      # f32: whether x is float32
-    bint moments_next(
+    int moments_next(
         bint f32, const void *x, const double *mean, const double *spread, double n, double bound,
         double clip, void *out, int64_t width) noexcept
     bint moments_far(
         bint f32, const void *x, const double *mean, const double *spread, double n, double bound,
         int64_t width) noexcept
-    bint moments_keep(
-        bint f32, const void *x, double *mean, double *spread, double n, double bound,
-        int64_t width) noexcept
+    void moments_keep(
+        bint f32, const void *x, double *mean, double *spread, double n, int64_t width) noexcept
     void moments_map(
         bint f32, const void *x, const double *mean, const double *spread, double n, double clip,
         void *out, int64_t width) noexcept
+    bint moments_take(
+        double *x, double *mean, double *spread, double n, double share, double bound,
+        double most) noexcept
 
-cdef double NEAR, FAR, WIDENING
-from edgesvm.core.constants import FAR, NEAR, WIDENING
+cdef double NEAR, WIDENING
+from edgesvm.core.constants import NEAR, WIDENING
 
-cdef int64_t SEEN = 10      # samples that tell nothing of what is far out
+cdef double SEEN = 10.0     # samples that tell nothing of what is far out
+cdef double SHARE = 0.5     # of the clip, as far away as a value far out counts
+cdef int64_t WATCH = 128    # samples watched, and as many by which a scale starts anew
+cdef int64_t FOR_GOOD = 1020    # stuck samples in a row, from which on they are learned
+cdef int64_t FEW = 64       # samples of a class that are learned if they are stuck
 
 cdef enum:
     VALUE
@@ -57,31 +53,53 @@ cdef enum:
     FORECAST
 
 
-cdef class ScalerCore(LearnerCore):
+cdef struct Moments:        # of one feature
+    double mean
+    double spread
+
+cdef struct Far:            # eight bytes, of which earlier builds have the first
+    uint32_t count          # samples learned with a value far out
+    uint8_t value           # hash of the first such value of the last of them
+    uint8_t lasting         # features, by j % 8, with such a value in each sample watched
+    uint16_t n_stuck        # samples in a row that were stuck
+
+cdef struct Seen:           # of a sample
+    bint closely            # whether its values are looked at one by one
+    uint8_t features        # with a value far out, by j % 8
+    uint8_t value           # hash of the first such value
+    bint is_stuck           # whether it is that of the last such sample
+
+
+@cython.final
+cdef class StandardizedCore(LearnerCore):
     """The step. Arguments x are finite, and n is the number of samples that the statistics are of.
     """
     cdef readonly LearnerCore inner     # on the same arena, with the same counters
     cdef readonly double clip
     cdef char *mapped           # (n_features,): TMP, what the inner learner gets of a sample
+    cdef double *mean           # (n_features,)
+    cdef double *spread         # (n_features,): sum of squared deviations
+    cdef int64_t *n_scaled      # samples that these are of; NULL: all that were learned
+    cdef Far *far               # NULL: nothing is limited
+    cdef int64_t *n_missing     # values that were NaN and counted as the mean; NULL: refused
+    cdef char *complete         # (n_features,): TMP, x with the mean in place of NaN; NULL likewise
+    cdef readonly int64_t until
 
-    def __init__(self, *common, inner, clip):
+    def __init__(self, *common, inner, until, clip, missing):
         super().__init__(*common)
         self.inner = inner
         self.clip = INFINITY if clip is None else clip
         self.regresses = inner.regresses
         self.mapped = self.array("scaled")
-
-    # -- a subclass overrides these three ----------------------------------------------------------
-
-    cdef Status map_next(self, const void *x, double n) noexcept nogil:
-        """Write x into `mapped`, as it is to be learned, by the statistics with x."""
-        return NOT_FINITE
-
-    cdef void keep(self, const void *x, double n) noexcept nogil:
-        """Take x into the statistics."""
-
-    cdef void map(self, const void *x, double n) noexcept nogil:
-        """Write x into `mapped`, by the statistics."""
+        self.mean = <double *> self.array("mean")
+        self.spread = <double *> self.array("spread")
+        self.until = until or 0
+        self.n_scaled = <int64_t *> self.array("n_scaled") if until is not None else NULL
+        self.far = <Far *> self.array("far_out") if clip is not None else NULL
+        self.n_missing, self.complete = NULL, NULL
+        if missing == "mean":
+            self.n_missing = <int64_t *> self.array("n_missing")
+            self.complete = self.array("complete")
 
     # -- many rows ---------------------------------------------------------------------------------
 
@@ -92,28 +110,29 @@ cdef class ScalerCore(LearnerCore):
         self.inner.end_rows()
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        cdef double n = self.n_learned() + 1
+        cdef double n = self.count_of(self.n_learned()) + 1.0
         cdef const void *filled = self.filled(x)
+        cdef Seen seen = Seen(False, 0, 0, False)
+        cdef Far far = Far(0, 0, 0, 0)
         cdef Status status = NOT_FINITE
         if not self.is_too_large(filled):
-            status = self.map_next(filled, n)
+            status = self.map_next(filled, n, &seen)
+            if self.far != NULL:
+                far = self.far_after(&seen)
             if status == UNCHANGED:
-                status = self.inner.weighed_step(self.mapped, y, weight)
+                status = CHANGED
+                if not self.is_dropout(&far, &seen, y):
+                    status = self.inner.weighed_step(self.mapped, y, weight)
             if status <= CHANGED:
                 self.note_missing(x)
-                self.keep(filled, n)
+                self.keep(filled, n, &seen)
+                if self.far != NULL:
+                    self.far[0] = far
         self.wipe()
         return status
 
     def was_issued(self, said):
         self.inner.was_issued(said)
-
-    cdef const void *filled(self, const void *x) noexcept nogil:
-        """x with numbers in place of NaN."""
-        return x
-
-    cdef void note_missing(self, const void *x) noexcept nogil:
-        """Count what is NaN in an x that was learned."""
 
     cdef bint decides_alone(self) noexcept nogil:
         return True
@@ -145,34 +164,7 @@ cdef class ScalerCore(LearnerCore):
     cdef bint is_too_large(self, const void *x) noexcept nogil:
         return not isfinite(any_dot(self.is_float32, x, x, self.n_features))
 
-    cdef void wipe(self) noexcept nogil:
-        memset(self.mapped, 0, self.n_features * item_bytes(self.is_float32))
-
-    cdef const char *fault(self) noexcept nogil:
-        return NULL     # the counters are the inner learner's
-
-
-@cython.final
-cdef class StandardizedCore(ScalerCore):
-    cdef double *mean           # (n_features,)
-    cdef double *spread         # (n_features,): sum of squared deviations
-    cdef int64_t *n_scaled      # samples that these are of; NULL: all that were learned
-    cdef int64_t *far_out       # samples learned with a value far out; NULL: nothing is limited
-    cdef int64_t *n_missing     # values that were NaN and counted as the mean; NULL: refused
-    cdef char *complete         # (n_features,): TMP, x with the mean in place of NaN; NULL likewise
-    cdef readonly int64_t until
-
-    def __init__(self, *common, inner, until, clip, missing):
-        super().__init__(*common, inner=inner, clip=clip)
-        self.mean = <double *> self.array("mean")
-        self.spread = <double *> self.array("spread")
-        self.until = until or 0
-        self.n_scaled = <int64_t *> self.array("n_scaled") if until is not None else NULL
-        self.far_out = <int64_t *> self.array("far_out") if clip is not None else NULL
-        self.n_missing, self.complete = NULL, NULL
-        if missing == "mean":
-            self.n_missing = <int64_t *> self.array("n_missing")
-            self.complete = self.array("complete")
+    # -- missing values ----------------------------------------------------------------------------
 
     cdef const void *filled(self, const void *x) noexcept nogil:
         cdef int64_t j
@@ -191,56 +183,141 @@ cdef class StandardizedCore(ScalerCore):
                 self.n_missing[0] += isnan(entry(self.is_float32, x, j))
 
     cdef void wipe(self) noexcept nogil:
-        ScalerCore.wipe(self)
+        memset(self.mapped, 0, self.n_features * item_bytes(self.is_float32))
         if self.complete != NULL:
             memset(self.complete, 0, self.n_features * item_bytes(self.is_float32))
+
+    # -- statistics --------------------------------------------------------------------------------
 
     cdef bint is_settled(self) noexcept nogil:
         """Whether the statistics stay as they are"""
         return self.n_scaled != NULL and self.n_scaled[0] >= self.until
 
-    cdef double bound(self, double n) noexcept nogil:
-        """Deviations that a value counts as at most, in statistics of n samples"""
-        cdef double clips = NEAR + n * WIDENING
-        return self.clip * (clips if clips < FAR else FAR)
-
     cdef double count_of(self, double n) noexcept nogil:
         """Samples of the statistics, when n are learned"""
         return n if self.n_scaled == NULL else <double> self.n_scaled[0]
 
-    cdef Status map_next(self, const void *x, double n) noexcept nogil:
-        cdef bint is_finite
-        cdef double n_with_next = self.count_of(n - 1.0) + 1.0
-        cdef double bound = self.bound(n_with_next)
+    cdef double bound(self, double n) noexcept nogil:
+        """Deviations beyond which the n-th value is far out"""
+        return self.clip * fmin(NEAR + n * WIDENING, 1.0)
+
+    cdef Status map_next(self, const void *x, double n, Seen *seen) noexcept nogil:
+        """Write x, the n-th sample, into `mapped`, as it is to be learned, by the statistics with
+        it; what it has far out is `seen`."""
+        cdef Moments of
+        cdef double value, z, bound
+        cdef int found
+        cdef int64_t j
         if self.is_settled():
             self.map(x, n)
+            bound = self.bound(n - 1.0)
+            if self.n_learned() >= SEEN and moments_far(
+                    self.is_float32, x, self.mean, self.spread, n - 1.0, bound, self.n_features):
+                for j in range(self.n_features):
+                    self.look(j, entry(self.is_float32, x, j), n, bound, seen)
             return UNCHANGED
-        is_finite = moments_next(
-            self.is_float32, x, self.mean, self.spread, n_with_next, bound, self.clip, self.mapped,
-            self.n_features)
-        return UNCHANGED if is_finite else NOT_FINITE
+        if self.starting_anew() == 0:
+            found = moments_next(
+                self.is_float32, x, self.mean, self.spread, n, self.bound(n), self.clip,
+                self.mapped, self.n_features)
+            if found <= 0:
+                return UNCHANGED if found == 0 else NOT_FINITE
+        seen.closely = True
+        for j in range(self.n_features):
+            value = entry(self.is_float32, x, j)
+            of = self.moments_with(j, value, n, seen)
+            if not isfinite(of.spread):
+                return NOT_FINITE
+            z = (value - of.mean) / sqrt(of.spread / n) if of.spread > 0.0 else 0.0
+            put(self.is_float32, self.mapped, j, fmin(fmax(z, -self.clip), self.clip))
+        return UNCHANGED
 
-    cdef void keep(self, const void *x, double n) noexcept nogil:
-        cdef bint is_far
+    cdef void keep(self, const void *x, double n, Seen *seen) noexcept nogil:
+        """Take x, the n-th sample, into the statistics."""
+        cdef Moments of
+        cdef int64_t j
         if self.is_settled():
-            is_far = self.is_far(x)
-        else:
-            is_far = self.take(x, self.count_of(n - 1.0) + 1.0)
-        if self.far_out != NULL and n > SEEN:
-            self.far_out[0] += is_far
-
-    cdef bint is_far(self, const void *x) noexcept nogil:
-        """Whether a value is far out of statistics that stay"""
-        cdef double n = <double> self.n_scaled[0]
-        return moments_far(
-            self.is_float32, x, self.mean, self.spread, n, self.bound(n), self.n_features)
-
-    cdef bint take(self, const void *x, double n) noexcept nogil:
-        """Take the n-th sample into the statistics; whether a value is far out of them"""
+            return
         if self.n_scaled != NULL:
             self.n_scaled[0] += 1
-        return moments_keep(
-            self.is_float32, x, self.mean, self.spread, n, self.bound(n), self.n_features)
+        if not seen.closely:
+            moments_keep(self.is_float32, x, self.mean, self.spread, n, self.n_features)
+            return
+        for j in range(self.n_features):
+            of = self.moments_with(j, entry(self.is_float32, x, j), n, seen)
+            self.mean[j], self.spread[j] = of.mean, of.spread
+
+    cdef Moments moments_with(self, int64_t j, double x, double n, Seen *seen) noexcept nogil:
+        """Mean and spread of feature j with x, its n-th value, or its own-th since it starts anew"""
+        cdef Moments of = Moments(self.mean[j], self.spread[j])
+        cdef double own = n, bound
+        if self.starting_anew() >> j % 8 & 1:
+            own = <double> (self.place() - WATCH + 1)
+        if own == 1.0:
+            return Moments(x, 0.0)
+        if own < n:
+            of.spread *= (own - 1.0) / (n - 1.0)
+        bound = self.bound(own)
+        if own > SEEN and self.look(j, x, n, bound, seen):
+            if seen.is_stuck:
+                return Moments(self.mean[j], self.spread[j] * (n / (n - 1.0)))
+            x = of.mean + copysign(SHARE * self.clip * sqrt(of.spread / (own - 1.0)), x - of.mean)
+        moments_take(
+            &x, &of.mean, &of.spread, own, 1.0 / own, bound, bound * bound / (own - 1.0))
+        if own < n:
+            of.spread *= n / own
+        return of
+
+    # -- values far out ----------------------------------------------------------------------------
+
+    cdef int64_t place(self) noexcept nogil:
+        """Of the next sample among those watched and those by which scales start anew"""
+        return (self.n_learned() + 1) % (2 * WATCH)
+
+    cdef int starting_anew(self) noexcept nogil:
+        """Features whose statistics do, by j % 8"""
+        return self.far.lasting if self.far != NULL and self.place() >= WATCH else 0
+
+    cdef bint look(
+        self, int64_t j, double x, double n, double bound, Seen *seen
+    ) noexcept nogil:
+        """Take note of x, the n-th value of feature j, if it is far out; whether it is"""
+        cdef double delta = x - self.mean[j], most = bound * bound / (n - 1.0) * self.spread[j]
+        cdef uint64_t value
+        if not delta * delta > most > 0.0:
+            return False
+        if seen.features == 0:
+            memcpy(&value, &x, 8)
+            seen.value = <uint8_t> ((value + <uint64_t> j) * <uint64_t> 0x9E3779B97F4A7C15 >> 56)
+            seen.is_stuck = seen.value == self.far.value
+        seen.features |= <uint8_t> (1 << j % 8)
+        return True
+
+    cdef Far far_after(self, const Seen *seen) noexcept nogil:
+        """What is kept of values far out, with this sample"""
+        cdef Far far = self.far[0]
+        cdef int64_t place = self.place()
+        if seen.features:
+            far.count += 1
+            far.value = seen.value
+        far.n_stuck = <uint16_t> min(far.n_stuck + 1, FOR_GOOD) if seen.is_stuck else 0
+        if place == 0:
+            far.lasting = 255
+        if place < WATCH:
+            far.lasting &= seen.features
+        if place == 2 * WATCH - 1 or (place == WATCH - 1 and far.n_stuck > 2 * WATCH // 3):
+            far.lasting = 0     # a value that stays the same
+        return far
+
+    cdef bint is_dropout(self, const Far *far, const Seen *seen, double y) noexcept nogil:
+        """Whether the inner learner does not learn the sample: one that is stuck, but for the first
+        of a class, whose value that may be, or one by which scales start anew"""
+        cdef int slot = <int> y if self.several else y > 0.0
+        if self.starting_anew() and not self.is_settled():
+            return True
+        if not seen.is_stuck or far.n_stuck >= FOR_GOOD:
+            return False
+        return self.regresses or self.n_per_class[slot] >= FEW
 
     cdef void map(self, const void *x, double n) noexcept nogil:
         moments_map(
@@ -251,78 +328,4 @@ cdef class StandardizedCore(ScalerCore):
         if self.n_scaled != NULL and not (
                 min(self.n_learned(), self.until) <= self.n_scaled[0] <= self.until):
             return b"the statistics are of more or fewer samples than they can be"
-        return NULL
-
-
-cdef double NORMAL = 1.4826, GAIN = 2.0
-
-cdef struct Statistics:     # of one feature
-    double center
-    double distance
-    int64_t n_apart
-
-
-cdef inline Statistics moved(Statistics old, double x, double n) noexcept nogil:
-    """The statistics with x, the n-th sample"""
-    cdef double d = fabs(x - old.center), step = GAIN / n * old.distance
-    cdef bint apart = d > step and n > 1.0
-    cdef double k = old.n_apart + 1 if apart else n * sqrt(fmax(old.n_apart, 1.0))
-    cdef double more = k + GAIN if d > 0.0 else k
-    cdef double ratio = (more if d > old.distance else k) / (more if d < old.distance else k)
-    return Statistics(
-        old.center + copysign(step, x - old.center) if apart else x,
-        old.distance * ratio if old.n_apart > 0 or not apart else d,
-        old.n_apart + apart)
-
-
-cdef inline double robust(Statistics of, double x, double n, double clip) noexcept nogil:
-    """(x - center) / scale within -clip and clip, 0 for a feature that has not varied"""
-    cdef double scale = NORMAL * of.distance * sqrt(of.n_apart / n)
-    return fmin(fmax((x - of.center) / scale, -clip), clip) if scale > 0.0 else 0.0
-
-
-@cython.final
-cdef class RobustStandardizedCore(ScalerCore):
-    cdef double *center         # (n_features,)
-    cdef double *distance       # (n_features,)
-    cdef int64_t *n_apart       # (n_features,)
-
-    def __init__(self, *common, inner, clip):
-        super().__init__(*common, inner=inner, clip=clip)
-        self.center = <double *> self.array("center")
-        self.distance = <double *> self.array("distance")
-        self.n_apart = <int64_t *> self.array("n_apart")
-
-    cdef inline Statistics of(self, int64_t j) noexcept nogil:
-        return Statistics(self.center[j], self.distance[j], self.n_apart[j])
-
-    cdef Status map_next(self, const void *x, double n) noexcept nogil:
-        cdef int64_t j
-        cdef double xj
-        for j in range(self.n_features):
-            xj = entry(self.is_float32, x, j)
-            put(self.is_float32, self.mapped, j, robust(moved(self.of(j), xj, n), xj, n, self.clip))
-        return UNCHANGED
-
-    cdef void keep(self, const void *x, double n) noexcept nogil:
-        cdef int64_t j
-        cdef Statistics new
-        for j in range(self.n_features):
-            new = moved(self.of(j), entry(self.is_float32, x, j), n)
-            self.center[j], self.distance[j], self.n_apart[j] = (
-                new.center, new.distance, new.n_apart)
-
-    cdef void map(self, const void *x, double n) noexcept nogil:
-        cdef int64_t j
-        for j in range(self.n_features):
-            put(self.is_float32, self.mapped, j,
-                robust(self.of(j), entry(self.is_float32, x, j), n, self.clip))
-
-    cdef const char *fault(self) noexcept nogil:
-        cdef int64_t j
-        for j in range(self.n_features):
-            if self.n_apart[j] > max(self.n_learned() - 1, 0):
-                return b"the snapshot has more samples apart from a center than were learned"
-            if self.distance[j] < 0.0 or (self.distance[j] > 0.0) != (self.n_apart[j] > 0):
-                return b"the snapshot has a distance that is not positive, or one of no sample"
         return NULL

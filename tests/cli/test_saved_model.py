@@ -22,7 +22,6 @@ from edgesvm import (
     OneVsOne,
     OneVsRest,
     RandSVM,
-    RobustStandardized,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
@@ -154,7 +153,6 @@ def options(*words):
 
 STREAM = Standardized(learner=StreamSVM(bound="lower", lookahead=3))
 KERNEL = KernelStreamSVM(max_vectors=5, kernel=RBF(0.25))
-ROBUST = RobustStandardized(learner=StreamSVM(bound="lower"))
 PRICED = Calibrated(learner=STREAM, cost={1: 2.0})
 MANY = Standardized(learner=OneVsOne(learner=StreamSVM(bound="lower"), n_classes=3))
 FEATURES = Standardized(
@@ -168,10 +166,7 @@ FEATURES = Standardized(
         (STREAM, ["--C", "5"], [("--C 1.0", "--C 5")]),
         (STREAM, ["--learner", "twin"], [("--learner stream", "--learner twin")]),
         (STREAM, ["--raw"], [("standardized features", "--raw")]),
-        (ROBUST, ["--raw"], [("standardized features", "--raw")]),
-        (ROBUST, ["--scale", "deviation"], [("--scale robust", "--scale deviation")]),
-        (STREAM, ["--scale", "robust"], [("--scale deviation", "--scale robust")]),
-        (KERNEL, ["--scale", "robust"], [("no --scale", "--scale robust")]),
+        (KERNEL, ["--scale", "deviation"], [("no --scale", "--scale deviation")]),
         (STREAM, ["--set", "dtype=float64"], [("--set dtype=float32", "--set dtype=float64")]),
         (STREAM, ["--set", "lookahead=4"], [("--set lookahead=3", "--set lookahead=4")]),
         (STREAM, ["--set", "max_twins=4"], [("no max_twins", "--set max_twins=4")]),
@@ -199,7 +194,6 @@ FEATURES = Standardized(
         (STREAM, ["--cost", "1=2"], [("no --cost", "--cost 1=2.0")]),
         (STREAM, ["--probabilities"], [("no --probabilities", "--probabilities")]),
         (PRICED, ["--cost", "1=3,0=1"], [("--cost 1=2.0", "--cost 1=3.0,0=1.0")]),
-        (PRICED, ["--scale", "robust"], [("--scale deviation", "--scale robust")]),
         (RandSVM(), ["--learner", "batch"], [("--learner RandSVM", "--learner batch")]),
     ],
 )
@@ -212,7 +206,6 @@ def test_options_that_a_model_contradicts(learner, words, told):
     "learner, words",
     [
         (STREAM, ["--scale", "deviation"]),
-        (ROBUST, ["--scale", "robust", "--C", "1"]),
         (STREAM, []),
         (
             STREAM,

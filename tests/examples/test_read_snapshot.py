@@ -13,7 +13,6 @@ from edgesvm import (
     BatchSVM,
     KernelStreamSVM,
     Polynomial,
-    RobustStandardized,
     Standardized,
     StreamSVM,
     TwinVectorMachine,
@@ -39,8 +38,7 @@ MODELS = {
     "twin": TwinVectorMachine(max_twins=12, C=2.0),
     "twin, bounded margin": TwinVectorMachine(max_twins=12, max_margin=9, dtype="float64"),
     "standardized": Standardized(learner=StreamSVM(C=10.0)),
-    "robust": RobustStandardized(learner=StreamSVM(C=10.0), clip=1.0),
-    "robust, not clipped": RobustStandardized(learner=BatchSVM(max_samples=150), clip=None),
+    "not clipped": Standardized(learner=BatchSVM(max_samples=150), clip=None),
     "standardized batch": Standardized(learner=BatchSVM(max_samples=150)),
 }
 

@@ -9,7 +9,6 @@ from edgesvm import (
     FourierSVR,
     GaussianNovelty,
     KernelNovelty,
-    RobustStandardized,
     Standardized,
     StreamSVM,
     WindowFeatures,
@@ -38,10 +37,6 @@ def kernel_novelty(max_vectors=16, **params):
     return lambda dtype: KernelNovelty(
         dtype=dtype, alarm_rate=0.002, warm_up=30, max_vectors=max_vectors, **params
     )
-
-
-def robust(make, **params):
-    return lambda dtype: RobustStandardized(learner=make(dtype), **params)
 
 
 def calibrated(make, **params):
@@ -110,7 +105,6 @@ SETTINGS = {
         9,
         NORMAL,
     ),
-    "robust": (robust(stream()), 6, TWO),
     "fourier svr": (scaled(fourier_svr(), missing="mean"), 9, NUMBERS),
     "fourier svr, alone": (fourier_svr(gamma=0.1, loss="squared"), 4, NUMBERS),
     "fourier svr, orthogonal": (
@@ -162,7 +156,6 @@ ATTACKED = {
         (kernel_novelty(max_vectors=5, storage="exact"), 2, NORMAL),
     ],
     "Standardized": [(scaled(stream()), 3, TWO), (scaled(stream(), until=200), 3, TWO)],
-    "RobustStandardized": [(robust(stream()), 3, TWO)],
     "Calibrated": [
         (calibrated(stream(), min_recall={0: 0.9}), 3, TWO),
         (calibrated(of(FourierSVM, n_directions=4, n_classes=4), cost={4: 3.0}), 2, FOUR),

@@ -19,7 +19,6 @@ from edgesvm import (
     Calibrated,
     Chain,
     FourierSVR,
-    RobustStandardized,
     Standardized,
     StreamSVM,
     WindowFeatures,
@@ -40,7 +39,7 @@ REFUSED = re.compile(
     r"|One.*(BatchSVM|RandSVM|CoreVector|Retrained)"
 )
 LEARNS = {"ByteSVM", "StreamSVM", "FourierSVM", "FourierSVR", "AdaGradSVR"}
-LEARNS |= {"GaussianNovelty", "KernelNovelty", "Standardized", "RobustStandardized", "Calibrated"}
+LEARNS |= {"GaussianNovelty", "KernelNovelty", "Standardized", "Calibrated"}
 
 
 def differs(model, folder, X, cc="gcc -O0"):
@@ -165,7 +164,6 @@ BATCH = BatchSVM(max_samples=200, dtype="float64")
     "model",
     [
         Standardized(learner=StreamSVM(), clip=0.8),
-        RobustStandardized(learner=StreamSVM(), clip=0.8),
         Standardized(learner=BATCH, clip=0.8),
         Standardized(learner=BATCH, clip=None),
     ],

@@ -1,89 +1,42 @@
-"""Scalers in front of a learner, in plain NumPy."""
+"""A scaler in front of a learner, in plain NumPy."""
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 
-from edgesvm.core.constants import FAR, NEAR, WIDENING
+from edgesvm.core.constants import NEAR, WIDENING
 from edgesvm.core.status import Status
 from reference.core import ReferenceCore
 
 SEEN = 10  # samples that tell nothing of what is far out
-NORMAL, GAIN = 1.4826, 2.0
+SHARE = 0.5  # of the clip, as far away as a value far out counts
+WATCH, FOR_GOOD, FEW = 128, 1020, 64
 
 
-class ScalerCoreRef(ReferenceCore):
-    """Base of the scalers. Statistics are a tuple of arrays of shape (n_features,), the plan's
-    arrays named in `statistics`. A subclass adds `with_sample`, the statistics with x, the n-th
-    sample, and `scale`, x scaled by the statistics of n samples."""
+class StandardizedCoreRef(ReferenceCore):
+    """A sample's features are looked at all at once; `own` has, of each, the samples that its
+    statistics are of."""
 
-    statistics: tuple[str, ...]
-
-    def __init__(self, *common, inner, clip):
+    def __init__(self, *common, inner, until, clip, missing):
         super().__init__(*common)
         self.inner, self.clip = inner, np.inf if clip is None else clip
         self.regresses = inner.regresses
+        self.until = until
+
+    @property
+    def n_learned(self):
+        return int(self.views["n_per_class"].sum())
 
     @property
     def n_scaled(self):
         """Samples that the statistics are of."""
-        return int(self.views["n_per_class"].sum())
-
-    @property
-    def n_with_next(self):
-        """The same once the next sample is learned."""
-        return self.n_scaled + 1
-
-    def filled(self, x):
-        """x, with numbers in place of NaN where that is asked for."""
-        return x
-
-    def step(self, x, y, weight):
-        x = self.filled(x)
-        if not np.isfinite(x @ x):
-            return Status.NOT_FINITE
-        n = self.n_with_next
-        new = self.with_sample(x.astype(np.float64), n)
-        if not all(np.isfinite(values).all() for values in new):
-            return Status.NOT_FINITE
-        status = self.inner.weighed_step(self.scale(x, new, n).astype(self.dtype), y, weight)
-        if status <= Status.CHANGED:
-            for name, values in zip(self.statistics, new, strict=True):
-                self.views[name][:] = values
-        return status
-
-    def mapped(self, x):
-        """What the inner learner gets of x."""
-        statistics = tuple(self.views[name] for name in self.statistics)
-        return self.scale(x, statistics, self.n_scaled).astype(self.dtype)
-
-    def decide(self, x):
-        x = self.filled(x)
-        return self.inner.decide(self.mapped(x)) if np.isfinite(x @ x) else np.nan
-
-    def forecast(self, x):
-        x = self.filled(x)
-        return self.inner.forecast(self.mapped(x)) if np.isfinite(x @ x) else ((np.nan,) * 3,) * 2
-
-
-class StandardizedCoreRef(ScalerCoreRef):
-    statistics = ("mean", "spread")
-
-    def __init__(self, *common, inner, until, clip, missing):
-        super().__init__(*common, inner=inner, clip=clip)
-        self.until = until
-
-    @property
-    def n_scaled(self):
-        return super().n_scaled if self.until is None else int(self.views["n_scaled"])
+        return self.n_learned if self.until is None else int(self.views["n_scaled"])
 
     @property
     def is_settled(self):
         return self.until is not None and self.n_scaled >= self.until
-
-    @property
-    def n_with_next(self):
-        return self.n_scaled + (not self.is_settled)
 
     def filled(self, x):
         if "complete" not in self.views:
@@ -94,69 +47,133 @@ class StandardizedCoreRef(ScalerCoreRef):
         n_missing, x = int(np.isnan(x).sum()), self.filled(x)
         if not np.isfinite(x @ x):
             return Status.NOT_FINITE
-        n, exact = self.n_with_next, x.astype(np.float64)
-        is_far = bool(self.far_out(exact, n).any())
-        status = super().step(exact if self.is_settled else self.counted(exact, n), y, weight)
+        n, exact = self.n_scaled + 1, x.astype(np.float64)
+        own = np.where(self.anew, max((self.n_learned + 1) % (2 * WATCH) - WATCH + 1, 1), n)
+        far = self.far_out(exact, n, own)
+        value, is_stuck = self.looked_at(exact, far)
+        moments = self.views["mean"].copy(), self.views["spread"].copy()
+        if not self.is_settled:
+            moments = self.with_sample(exact, n, own, far, is_stuck)
+        if not all(np.isfinite(values).all() for values in moments):
+            return Status.NOT_FINITE
+        state = self.state_after(far, value, is_stuck)
+        status = Status.CHANGED
+        if not self.is_dropout(state, is_stuck, y):
+            scaled = self.scale(x, moments, n - self.is_settled).astype(self.dtype)
+            status = self.inner.weighed_step(scaled, y, weight)
         if status <= Status.CHANGED:
+            self.views["mean"][:], self.views["spread"][:] = moments
             if self.until is not None:
-                self.views["n_scaled"][...] = n
+                self.views["n_scaled"][...] += not self.is_settled
             if "complete" in self.views:
                 self.views["n_missing"][...] += n_missing
-            if "far_out" in self.views and self.views["n_per_class"].sum() >= SEEN:
-                self.views["far_out"][...] += is_far
+            if "far_out" in self.views:
+                self.views["far_out"][...] = int.from_bytes(struct.pack("<IBBH", *state), "little")
         return status
 
+    # -- values far out ----------------------------------------------------------------------------
+
+    @property
+    def state(self):
+        """Samples with a value far out, the last one's hash, features lasting, stuck in a row"""
+        packed = int(self.views.get("far_out", 0)).to_bytes(8, "little")
+        return struct.unpack("<IBBH", packed)
+
+    @property
+    def anew(self):
+        """Which features start anew by the next sample"""
+        begins = (self.n_learned + 1) % (2 * WATCH) >= WATCH
+        return np.array(
+            [begins and bool(self.state[2] >> j % 8 & 1) for j in range(self.n_features)]
+        )
+
     def bound(self, n):
-        """Deviations that a value counts as at most, in statistics of n samples."""
-        return self.clip * min(NEAR + n * WIDENING, FAR)
+        """Deviations beyond which the n-th value is far out."""
+        return self.clip * np.minimum(NEAR + n * WIDENING, 1.0)
 
-    def far_out(self, x, n):
-        """Which values are further from the mean than `bound` deviations."""
-        deviation = np.sqrt(self.views["spread"] / max(self.n_scaled, 1))
-        return (deviation > 0) & (np.abs(x - self.views["mean"]) / self.bound(n) > deviation)
+    def far_out(self, x, n, own):
+        """Which values are"""
+        seen = self.n_learned >= SEEN if self.is_settled else own > SEEN
+        bound = self.bound(n - 1 if self.is_settled else own)
+        with np.errstate(invalid="ignore"):  # of no clip and no spread
+            most = bound * bound / max(n - 1, 1) * self.views["spread"]
+        return seen & (most > 0) & ((x - self.views["mean"]) ** 2 > most)
 
-    def counted(self, x, n):
-        """x, each value as it counts for the statistics."""
-        mean, deviation = self.views["mean"], np.sqrt(self.views["spread"] / max(n - 1, 1))
-        within = mean + np.copysign(self.bound(n) * deviation, x - mean)
-        return np.where(self.far_out(x, n), within, x)
+    def looked_at(self, x, far):
+        """The hash of the first value far out, and whether it is the last sample's"""
+        if not far.any():
+            return 0, False
+        j = int(far.argmax())
+        bits = int.from_bytes(struct.pack("<d", x[j]), "little")
+        value = ((bits + j) * 0x9E3779B97F4A7C15 & (1 << 64) - 1) >> 56
+        return value, value == self.state[1]
 
-    def with_sample(self, x, n):
+    def state_after(self, far, value, is_stuck):
+        count, last, lasting, n_stuck = self.state
+        features = sum(1 << j for j in {int(j) % 8 for j in np.flatnonzero(far)})
+        count, last = (count + 1, value) if far.any() else (count, last)
+        n_stuck = min(n_stuck + 1, FOR_GOOD) if is_stuck else 0
+        place = (self.n_learned + 1) % (2 * WATCH)
+        if place == 0:
+            lasting = 255
+        if place < WATCH:
+            lasting &= features
+        if place == 2 * WATCH - 1 or place == WATCH - 1 and n_stuck > 2 * WATCH // 3:
+            lasting = 0
+        return count, last, lasting, n_stuck
+
+    def is_dropout(self, state, is_stuck, y):
+        begins = (self.n_learned + 1) % (2 * WATCH) >= WATCH
+        if begins and self.state[2] and not self.is_settled:
+            return True
+        if not is_stuck or state[3] >= FOR_GOOD:
+            return False
+        slot = 0 if self.regresses else int(y) if self.is_multiclass else int(y > 0)
+        return self.regresses or self.views["n_per_class"][slot] >= FEW
+
+    # -- statistics --------------------------------------------------------------------------------
+
+    def with_sample(self, x, n, own, far, is_stuck):
+        """Mean and spread with x, the n-th sample."""
         mean, spread = self.views["mean"].copy(), self.views["spread"].copy()
-        if self.is_settled:
-            return mean, spread
-        delta = x - mean
-        if n == 3:  # the first two are mean +- deviation
-            deviation = np.sqrt(spread / 2)
-            near, apart = np.abs(np.abs(delta) - deviation), 2 * deviation
-            stray = near * 12 * self.bound(n) < apart
-            mean[stray], spread[stray], delta[stray] = x[stray], 0.0, 0.0
-        spread += delta * (delta - delta / n)
-        return mean + delta / n, spread
+        stays = far & is_stuck
+        before = np.maximum(own - 1, 1)
+        spread *= np.where(own < n, before / max(n - 1, 1), 1.0)
+        deviation, delta = np.sqrt(spread / before), x - mean
+        delta = np.where(far, np.copysign(SHARE * min(self.clip, 1e300) * deviation, delta), delta)
+        if n <= SEEN or self.anew.any():
+            most = np.where(own <= SEEN, self.bound(own), np.inf)
+            with np.errstate(invalid="ignore"):
+                limit = np.where(deviation > 0, most * deviation, np.inf)
+            near, apart = np.abs(np.abs(delta) - np.sqrt(spread / 2)), 2 * np.sqrt(spread / 2)
+            stray = (own == 3) & (near * 12 * self.bound(3) < apart)
+            delta = np.clip(delta, -limit, limit)
+            first = (own == 1) | stray  # begins with x
+            mean[first], spread[first], delta[first] = x[first], 0.0, 0.0
+        spread += delta * (delta - delta / own)
+        mean += delta / own
+        spread *= np.where(own < n, n / own, 1.0)
+        mean[stays] = self.views["mean"][stays]
+        spread[stays] = self.views["spread"][stays] * (n / max(n - 1, 1))
+        return mean, spread
 
-    def scale(self, x, statistics, n):
-        mean, spread = statistics
+    def scale(self, x, moments, n):
+        mean, spread = moments
         deviation = np.sqrt(spread / n)
         scaled = np.divide(x - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
         return np.clip(scaled, -self.clip, self.clip)
 
+    # -- answers -----------------------------------------------------------------------------------
 
-class RobustStandardizedCoreRef(ScalerCoreRef):
-    statistics = ("center", "distance", "n_apart")
+    def mapped(self, x):
+        """What the inner learner gets of x."""
+        moments = self.views["mean"], self.views["spread"]
+        return self.scale(x, moments, self.n_scaled).astype(self.dtype)
 
-    def with_sample(self, x, n):
-        center, distance, n_apart = (self.views[name] for name in self.statistics)
-        d, step = np.abs(x - center), GAIN / n * distance
-        apart = (d > step) & (n > 1)
-        first = apart & (n_apart == 0)
-        k = np.where(apart, n_apart + 1, n * np.sqrt(np.maximum(n_apart, 1)))
-        more = np.where(d > 0, k + GAIN, k)
-        ratio = np.where(d > distance, more, k) / np.where(d < distance, more, k)
-        center = np.where(apart, center + np.copysign(step, x - center), x)
-        return center, np.where(first, d, distance * ratio), n_apart + apart
+    def decide(self, x):
+        x = self.filled(x)
+        return self.inner.decide(self.mapped(x)) if np.isfinite(x @ x) else np.nan
 
-    def scale(self, x, statistics, n):
-        center, distance, n_apart = statistics
-        scale = NORMAL * distance * np.sqrt(n_apart / n)
-        scaled = np.divide(x - center, scale, out=np.zeros_like(center), where=scale > 0)
-        return np.clip(scaled, -self.clip, self.clip)
+    def forecast(self, x):
+        x = self.filled(x)
+        return self.inner.forecast(self.mapped(x)) if np.isfinite(x @ x) else ((np.nan,) * 3,) * 2

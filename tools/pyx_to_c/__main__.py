@@ -20,7 +20,6 @@ LEARNING = [
     ("edgesvm.learners.fourier._fourier", "FourierSVMCore"),
     ("edgesvm.learners.novelty._novelty", "GaussianNoveltyCore"),
     ("edgesvm.learners.novelty._novelty", "KernelNoveltyCore"),
-    ("edgesvm.preprocessing._standardized", "RobustStandardizedCore"),
     ("edgesvm.preprocessing._windows", "WindowFeaturesCore"),
     ("edgesvm.preprocessing._windows", "ClockFeaturesCore"),
     ("edgesvm.learners._calibrated", "CalibratedCore"),

@@ -94,8 +94,8 @@ struct esvm_out {
     ESVM_EITHER(f32, moments_next, ESVM_IN(x), mean, spread, n, bound, clip, ESVM_OUT(out), width)
 #define moments_far(f32, x, mean, spread, n, bound, width) \
     ESVM_EITHER(f32, moments_far, ESVM_IN(x), mean, spread, n, bound, width)
-#define moments_keep(f32, x, mean, spread, n, bound, width) \
-    ESVM_EITHER(f32, moments_keep, ESVM_IN(x), mean, spread, n, bound, width)
+#define moments_keep(f32, x, mean, spread, n, width) \
+    ESVM_EITHER(f32, moments_keep, ESVM_IN(x), mean, spread, n, width)
 #define tiles_weighted(f32, kind, gamma, coef0, degree, x, tile, present, width, n_tiles, weight) \
     ESVM_EITHER(f32, tiles_weighted, kind, gamma, coef0, degree, ESVM_IN(x), ESVM_IN(tile), present, \
                 width, n_tiles, weight)

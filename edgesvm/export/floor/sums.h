@@ -89,9 +89,12 @@ ESVM_STATIC int esvm_exponent(double x) {
 }
 
 /* Twice the exponent of a deviation, less that of the spread, up to which a value cannot be far, told without
- * arithmetic in double; the third value is looked at closely. */
-ESVM_STATIC int esvm_near(double n, double bound) {
-    return n == 3.0 ? -0x7ff : 2 * esvm_exponent(bound) - esvm_exponent(n - 1.0) - 4;
+ * arithmetic in double */
+ESVM_STATIC int esvm_near(double n, double bound) { return 2 * esvm_exponent(bound) - esvm_exponent(n - 1.0) - 4; }
+
+ESVM_STATIC int esvm_may_be_far(double delta, double spread, int near) {
+    int of_spread = esvm_exponent(spread);
+    return !of_spread || 2 * esvm_exponent(delta) - of_spread > near;
 }
 
 /* As core/sums.c has it. */
@@ -113,23 +116,6 @@ ESVM_STATIC int moments_take(
     return is_far;
 }
 
-/* The same of a feature, in less work where x is near: then it is `from` away from the mean. */
-ESVM_STATIC int esvm_moments_take(
-    double x, double *mean, double *spread, double n, double share, double bound, int near, double *from) {
-    double delta = x - *mean;
-    int is_far, of_spread = esvm_exponent(*spread);
-    if (!of_spread || 2 * esvm_exponent(delta) - of_spread > near) {
-        double most = ESVM_DIVIDE(bound * bound, n - 1.0);
-        is_far = moments_take(&x, mean, spread, n, share, bound, most);
-        *from = x - *mean;
-        return is_far;
-    }
-    *mean += delta * share;
-    *from = x - *mean;
-    *spread += delta * *from;
-    return 0;
-}
-
 #define ESVM_MOMENTS(T, SUFFIX)                                                         \
     ESVM_STATIC void moments_map_##SUFFIX(                                              \
         const T *x, const double *mean, const double *spread, double n, double clip, T *out,\
@@ -147,14 +133,18 @@ ESVM_STATIC int esvm_moments_take(
         double share = ESVM_DIVIDE(1.0, n);                                             \
         int near = esvm_near(n, bound);                                                 \
         esvm_index j;                                                                   \
+        if (n == 3.0) return 1;                                                         \
         for (j = 0; j < width; j++) {                                                   \
-            double m = mean[j], s = spread[j], z;                                       \
-            esvm_moments_take((double)x[j], &m, &s, n, share, bound, near, &z);         \
-            if (!esvm_is_finite(s)) return 0;                                           \
+            double s = spread[j], from = (double)x[j] - mean[j], z;                     \
+            if (esvm_may_be_far(from, s, near)                                          \
+                && from * from > ESVM_DIVIDE(bound * bound, n - 1.0) * s) return 1;     \
+            z = (double)x[j] - (mean[j] + from * share);                                \
+            s += from * z;                                                              \
+            if (!esvm_is_finite(s)) return -1;                                          \
             z = ESVM_STANDARD(z, s * share);                                            \
             out[j] = (T)ESVM_WITHIN(clip, z);                                           \
         }                                                                               \
-        return 1;                                                                       \
+        return 0;                                                                       \
     }                                                                                   \
     ESVM_STATIC int moments_far_##SUFFIX(                                               \
         const T *x, const double *mean, const double *spread, double n, double bound,   \
@@ -165,15 +155,15 @@ ESVM_STATIC int esvm_moments_take(
             if (esvm_is_far((double)x[j] - mean[j], spread[j], most)) return 1;         \
         return 0;                                                                       \
     }                                                                                   \
-    ESVM_STATIC int moments_keep_##SUFFIX(                                              \
-        const T *x, double *mean, double *spread, double n, double bound, esvm_index width) {\
-        double share = ESVM_DIVIDE(1.0, n), from;                                       \
-        int is_far = 0, near = esvm_near(n, bound);                                     \
+    ESVM_STATIC void moments_keep_##SUFFIX(                                             \
+        const T *x, double *mean, double *spread, double n, esvm_index width) {         \
+        double share = ESVM_DIVIDE(1.0, n);                                             \
         esvm_index j;                                                                   \
-        for (j = 0; j < width; j++)                                                     \
-            is_far |= esvm_moments_take(                                                \
-                (double)x[j], mean + j, spread + j, n, share, bound, near, &from);      \
-        return is_far;                                                                  \
+        for (j = 0; j < width; j++) {                                                   \
+            double from = (double)x[j] - mean[j];                                       \
+            mean[j] += from * share;                                                    \
+            spread[j] += from * ((double)x[j] - mean[j]);                               \
+        }                                                                               \
     }
 ESVM_MOMENTS(float, f32)
 ESVM_MOMENTS(double, f64)

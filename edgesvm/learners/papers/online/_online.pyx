@@ -238,7 +238,7 @@ cdef class PegasosCore(LinearCore):
         cdef const char *found = LinearCore.fault(self)
         if found != NULL:
             return found
-        if self.n_steps[0] * self.batch_size + self.n_waiting[0] != self.n_learned():
+        if self.n_steps[0] * self.batch_size + self.n_waiting[0] > self.n_learned():
             return b"the snapshot's steps are not those of its samples"
         if not self.square(self.gradient) <= self.most_ww:
             return b"the snapshot's gradient is too large"
