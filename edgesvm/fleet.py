@@ -31,7 +31,7 @@ from edgesvm.learners.fourier.constants import FADED, FIRST_TILT
 from edgesvm.learners.fourier.fourier import AdaGradSVM, FourierSVM
 from edgesvm.learners.stream.stream import StreamSVM
 from edgesvm.link.files import open_rows
-from edgesvm.preprocessing.standardized import Standardized
+from edgesvm.preprocessing.standardized import FAR_OUT, Standardized
 
 __all__ = ["MergeError", "PartitionError", "fit", "merged"]
 
@@ -233,7 +233,7 @@ class Pair:
     def far_out(self) -> dict[str, np.ndarray]:
         """Samples with a value far out, of both, if they are counted."""
         mine, theirs = self.views
-        return {k: mine[k] + theirs[k] for k in ("far_out",) if k in mine}
+        return {k: (mine[k] & FAR_OUT) + (theirs[k] & FAR_OUT) for k in ("far_out",) if k in mine}
 
     def holding(self, arrays: Mapping[str, Any], like: Learner | None = None) -> Learner:
         """A learner with the parameters and the labels of both and these arrays, checked as a

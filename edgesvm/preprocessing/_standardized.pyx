@@ -43,9 +43,8 @@ from edgesvm.core.constants import NEAR, WIDENING
 
 cdef double SEEN = 10.0     # samples that tell nothing of what is far out
 cdef double SHARE = 0.5     # of the clip, as far away as a value far out counts
-cdef int64_t WATCH = 128    # samples watched, and as many by which a scale starts anew
-cdef int64_t FOR_GOOD = 1020    # stuck samples in a row, from which on they are learned
-cdef int64_t FEW = 64       # samples of a class that are learned if they are stuck
+cdef int AWHILE = 8         # samples in a row far out that count for the statistics
+cdef int LASTING = 128      # from which on these start anew, by as many
 
 cdef enum:
     VALUE
@@ -60,8 +59,8 @@ cdef struct Moments:        # of one feature
 cdef struct Far:            # eight bytes, of which earlier builds have the first
     uint32_t count          # samples learned with a value far out
     uint8_t value           # hash of the first such value of the last of them
-    uint8_t lasting         # features, by j % 8, with such a value in each sample watched
-    uint16_t n_stuck        # samples in a row that were stuck
+    uint8_t lasting         # features, by j % 8, that were far out in each of the next
+    uint16_t n_lasting      # samples in a row, stuck ones an eighth; then those to start anew by
 
 cdef struct Seen:           # of a sample
     bint closely            # whether its values are looked at one by one
@@ -216,7 +215,7 @@ cdef class StandardizedCore(LearnerCore):
                 for j in range(self.n_features):
                     self.look(j, entry(self.is_float32, x, j), n, bound, seen)
             return UNCHANGED
-        if self.starting_anew() == 0:
+        if not self.starts_anew():
             found = moments_next(
                 self.is_float32, x, self.mean, self.spread, n, self.bound(n), self.clip,
                 self.mapped, self.n_features)
@@ -251,15 +250,16 @@ cdef class StandardizedCore(LearnerCore):
         """Mean and spread of feature j with x, its n-th value, or its own-th since it starts anew"""
         cdef Moments of = Moments(self.mean[j], self.spread[j])
         cdef double own = n, bound
-        if self.starting_anew() >> j % 8 & 1:
-            own = <double> (self.place() - WATCH + 1)
+        if self.starts_anew() and self.lasts(j):
+            own = <double> (self.far.n_lasting - LASTING + 1)
         if own == 1.0:
             return Moments(x, 0.0)
         if own < n:
             of.spread *= (own - 1.0) / (n - 1.0)
         bound = self.bound(own)
         if own > SEEN and self.look(j, x, n, bound, seen):
-            if seen.is_stuck:
+            if seen.is_stuck or (
+                    AWHILE <= self.far.n_lasting < LASTING and self.lasts(j)):
                 return Moments(self.mean[j], self.spread[j] * (n / (n - 1.0)))
             x = of.mean + copysign(SHARE * self.clip * sqrt(of.spread / (own - 1.0)), x - of.mean)
         moments_take(
@@ -270,13 +270,12 @@ cdef class StandardizedCore(LearnerCore):
 
     # -- values far out ----------------------------------------------------------------------------
 
-    cdef int64_t place(self) noexcept nogil:
-        """Of the next sample among those watched and those by which scales start anew"""
-        return (self.n_learned() + 1) % (2 * WATCH)
+    cdef bint starts_anew(self) noexcept nogil:
+        return self.far != NULL and self.far.n_lasting >= LASTING
 
-    cdef int starting_anew(self) noexcept nogil:
-        """Features whose statistics do, by j % 8"""
-        return self.far.lasting if self.far != NULL and self.place() >= WATCH else 0
+    cdef bint lasts(self, int64_t j) noexcept nogil:
+        """Whether feature j was far out in each of the last samples"""
+        return self.far.lasting >> j % 8 & 1
 
     cdef bint look(
         self, int64_t j, double x, double n, double bound, Seen *seen
@@ -296,28 +295,29 @@ cdef class StandardizedCore(LearnerCore):
     cdef Far far_after(self, const Seen *seen) noexcept nogil:
         """What is kept of values far out, with this sample"""
         cdef Far far = self.far[0]
-        cdef int64_t place = self.place()
         if seen.features:
             far.count += 1
             far.value = seen.value
-        far.n_stuck = <uint16_t> min(far.n_stuck + 1, FOR_GOOD) if seen.is_stuck else 0
-        if place == 0:
-            far.lasting = 255
-        if place < WATCH:
+        if self.starts_anew():
+            far.n_lasting = (far.n_lasting + 1) % (2 * LASTING)
+            far.lasting = far.lasting if far.n_lasting else 0
+        elif far.lasting & seen.features:
             far.lasting &= seen.features
-        if place == 2 * WATCH - 1 or (place == WATCH - 1 and far.n_stuck > 2 * WATCH // 3):
-            far.lasting = 0     # a value that stays the same
+            far.n_lasting += not seen.is_stuck or self.n_learned() % 8 == 7
+        else:
+            far.lasting = seen.features
+            far.n_lasting = 0
         return far
 
     cdef bint is_dropout(self, const Far *far, const Seen *seen, double y) noexcept nogil:
-        """Whether the inner learner does not learn the sample: one that is stuck, but for the first
-        of a class, whose value that may be, or one by which scales start anew"""
+        """Whether the inner learner does not learn the sample: one by which statistics start anew,
+        and one that is stuck, unless so few samples of its class had no value far out that this may
+        be what tells the class"""
         cdef int slot = <int> y if self.several else y > 0.0
-        if self.starting_anew() and not self.is_settled():
-            return True
-        if not seen.is_stuck or far.n_stuck >= FOR_GOOD:
-            return False
-        return self.regresses or self.n_per_class[slot] >= FEW
+        if self.starts_anew():
+            return not self.is_settled()
+        return seen.is_stuck and 2 * <int64_t> far.count < (
+            self.n_learned() if self.regresses else self.n_per_class[slot])
 
     cdef void map(self, const void *x, double n) noexcept nogil:
         moments_map(

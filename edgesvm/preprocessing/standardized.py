@@ -56,14 +56,15 @@ class Standardized(Shell):
         b = clip min(1/2 + n / 800, 1)
 
     It counts as clip / 2 deviations away for mean and variance. A sample is stuck if its first value
-    far out is that of the last sample that had one: a sensor that dropped out. It changes neither
-    the statistics of that feature nor the learner, but for the first 64 samples of its class, since
-    the value may be what tells it, and after 1,020 stuck samples in a row. A feature that is far out
-    in each of 128 samples, with values that vary, starts anew by the 128 that follow, which the
-    learner does not learn. (Features are told apart by their number modulo 8, samples from
-    the 256th, 512th, ... on.) Of the first three values, one that both others are 12 b times as far
-    from as from each other is forgotten. A feature that has not varied has no scale yet: its first
-    other value counts in full.
+    far out is that of the last sample that had one, as when a sensor drops out. Such values do not
+    count for the statistics, and the learner does not learn the sample, unless its class has not
+    come twice as often as values far out: then they may be what tells the class. A feature that is
+    far out in 128 samples in a row, of which stuck ones count an eighth, starts anew by the next
+    128, which the learner does not learn; from the 8th on its values do not count. (Features are
+    told apart by their number modulo 8.)
+
+    Of the first three values, one that both others are 12 b times as far from as from each other is
+    forgotten. A feature that has not varied has no scale yet: its first other value counts in full.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from each import each
 import edgesvm
 from edgesvm import (
     RBF,
+    ByteSVM,
     FourierSVM,
     FourierSVR,
     IncrementalSVM,
@@ -226,8 +227,8 @@ def test_one_spike_does_not_spoil_the_default_learner(row):
         assert learner.far_out_ == (row > 10)
 
 
-@each("old, new", [((0.0, 1.0), (50.0, 1.0)), ((0.0, 1.0), (0.0, 100.0)), ((5.0, 9.0), (5.0, 0.1))])
-def test_another_level_or_scale_late_in_a_stream_is_followed(old, new):
+@each("old, new", [((0.0, 1.0), (0.0, 100.0)), ((5.0, 9.0), (5.0, 0.1))])
+def test_another_scale_late_in_a_stream_is_followed(old, new):
     """As without `clip`, in the end."""
     rng = np.random.default_rng(0)
     n = 10_000
@@ -241,6 +242,44 @@ def test_another_level_or_scale_late_in_a_stream_is_followed(old, new):
         if begin >= n + 3000:
             np.testing.assert_allclose(learner.scale_, exact.scale_, rtol=0.15)
             assert abs(learner.mean_ - exact.mean_) < 0.15 * exact.scale_
+
+
+@each("make", [ByteSVM, Standardized])
+@each("jump, scale", [(50.0, 1.0), (-1e4, 100.0), (1e6, 10.0)])
+def test_a_level_that_lasts_starts_the_scale_anew(make, jump, scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5600, 3)).astype(np.float32)
+    X[5000:, 1] = jump + scale * X[5000:, 1]
+    learner = make().partial_fit(X, X[:, 0] > 0)
+    np.testing.assert_allclose(learner.scale_, [1.0, scale, 1.0], rtol=0.2)
+    assert (abs(learner.mean_ - [0.0, jump, 0.0]) < 0.25 * learner.scale_).all()
+
+
+@each("make", [ByteSVM, Standardized])
+@each("n, value", [(1, 1e18), (60, -127.0), (600, -127.0), (600, 32767.0), (-100, 65535.0)])
+def test_a_dropout_is_forgotten(make, n, value):
+    """n rows in a row, or a share of -n rows of 5,000."""
+    X, y = Checkerboard(seed=1).read(9000)
+    X = X * np.float32(3.0) + np.float32(20.0)
+    clean = make().partial_fit(X[:5000], y[:5000])
+    model = make().partial_fit(X[:5000], y[:5000]) if n > 0 else make()
+    bad = X[5000 : 5000 + n] if n > 0 else X[:5000].copy()
+    bad[0 if n > 0 else 20 :: 1 if n > 0 else -5000 // n, 0] = value
+    model.partial_fit(bad, y[5000 : 5000 + n] if n > 0 else y[:5000])
+    for one in (clean, model):
+        one.partial_fit(X[6000:7000], y[6000:7000])
+    np.testing.assert_allclose(model.scale_, clean.scale_, rtol=0.15)
+    assert model.score(X[7000:], y[7000:]) > clean.score(X[7000:], y[7000:]) - 0.02
+    assert model.far_out_ == (n if n > 0 else 100)
+
+
+def test_a_value_that_tells_a_class_is_learned():
+    """A sensor at its end whenever the machine fails"""
+    X = np.random.default_rng(0).normal(size=(4000, 2)).astype(np.float32)
+    y = np.arange(len(X)) // 100 % 20 == 19
+    X[y, 0] = 4095.0
+    for model in (ByteSVM(), Standardized(learner=FourierSVM())):
+        assert model.partial_fit(X, y).predict(X)[y].mean() > 0.95
 
 
 def test_a_rare_value_of_a_sparse_feature_reaches_the_learner():
@@ -257,14 +296,16 @@ def test_a_rare_value_of_a_sparse_feature_reaches_the_learner():
 @each("until", [None, 60])
 @each("dtype", ["float32", "float64"])
 def test_twin_agrees_on_values_far_out(until, dtype):
-    X, y = raw(dtype=dtype)
+    X, y = (np.concatenate([part] * 2) for part in raw(dtype=dtype))
     X[::17, 1] *= 1e3
+    X[100:130, 3] = X[140:300:9, 3] = -127.0
+    X[N + 5 :, 2] += 1e7
     X[0, 0] = X[1, 2] = X[70, 3] = X[2, 4] = 1e6
-    X[:, 5] = np.arange(N) == 40
+    X[:, 5] = np.arange(len(X)) == 40
     inner = StreamSVM(C=10.0, dtype=dtype)
     fast = Standardized(learner=inner, until=until, clip=4.0)
     plain = on_twin(inner).set_params(until=until, clip=4.0)
-    for begin in range(0, N, 3):
+    for begin in range(0, len(X), 3):
         part = slice(begin, begin + 3)
         for learner in (fast, plain):
             learner.partial_fit(X[part], y[part], classes=[-1, 1])

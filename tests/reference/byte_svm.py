@@ -25,7 +25,7 @@ HEAD = np.dtype(
             "lapses",
             "n_classes",
             "n_features",
-            "n_stuck",
+            "n_lasting",
             "far_out",
             "far_value",
             "lasting",
@@ -42,7 +42,7 @@ FIRST_TILT = np.array([0, -4096, -8192, -12288, 0])  # log2 of an amplitude, Q12
 FAINTEST = -27206
 LEAST_STEP = 9  # Q16
 KEPT_UNIT = 13  # of z, in a kept sample
-SEEN, FAR, WATCH, FOR_GOOD, FEW = 10, 8, 128, 255, 64
+SEEN, FAR, AWHILE, LASTING = 10, 8, 8, 128
 ANGLE = (940, 2102, 4410, 9403)
 MOVE = (127223, 56896, 27124, 12722)
 
@@ -249,13 +249,14 @@ class FarOut:
         self.head, self.features, self.is_stuck = head, 0, False
 
     def note(self, x, d):
-        """Whether the sample is stuck"""
+        """Whether the value counts for the scale"""
         if not self.features:
             value = int(hashed(int(np.float32(x).view(np.uint32)), d, 4)) >> 24
             self.is_stuck = value == self.head["far_value"]
             self.head["far_value"] = value
         self.features |= 1 << d % 8
-        return self.is_stuck
+        lasts = int(self.head["lasting"]) >> d % 8 & 1
+        return not self.is_stuck and not (AWHILE <= self.head["n_lasting"] < LASTING and lasts)
 
 
 class Scale:
@@ -307,7 +308,7 @@ class Scale:
             self.begin(x)
         elif abs(off) <= bound(n) * self.s:
             self.follow(off, n, chance)
-        elif n <= SEEN or not far.note(x, d):
+        elif n <= SEEN or far.note(x, d):
             most = (bound(n) if n <= SEEN else FAR) * self.s
             self.follow(int(clip(off, most)), n, chance)
 
@@ -349,7 +350,7 @@ class Scale:
         for d, value in enumerate(x):
             v = units(value, self.e)
             if abs(v) > most:
-                v = most if n <= SEEN else 0 if far.note(value, d) else FAR * self.s
+                v = most if n <= SEEN else FAR * self.s if far.note(value, d) else 0
             squares.append(v * v)
         return min(sum(squares) // len(x), 0x7FFFFFFF)
 
@@ -638,30 +639,27 @@ class ByteSVMCoreRef(ReferenceCore):
         return int(min(max(np.rint(256 * weight), 1), 65536))
 
     def learn_scale(self, x, n, far):
-        at = n % (2 * WATCH) - WATCH
-        lasting = int(self.head["lasting"]) if at >= 0 else 0
+        anew = int(self.head["n_lasting"]) - LASTING + 1
+        starting = int(self.head["lasting"]) if anew > 0 else 0
         if self.layout_.is_common:
-            n = at + 1 if lasting else n
+            n = anew if starting else n
             Scale(self.scales[0]).learn_square(x, n, int(hashed(self.key, n, 1)), far)
             return
         for d, (f, v) in enumerate(zip(self.scales, x, strict=True)):
-            own = at + 1 if lasting >> d % 8 & 1 else n
+            own = anew if starting >> d % 8 & 1 else n
             Scale(f).learn(v, d, own, int(hashed(self.key, own, d)), far)
 
     def is_dropout(self, far, n, n_of_class):
         """Whether the weights do not learn the sample"""
-        head, at = self.head, n % (2 * WATCH)
+        head, n_lasting, lasting = self.head, int(self.head["n_lasting"]), int(self.head["lasting"])
         head["far_out"] = min(int(head["far_out"]) + (far.features > 0), 65535)
-        n_stuck = min(int(head["n_stuck"]) + (n % 4 == 0), FOR_GOOD) if far.is_stuck else 0
-        head["n_stuck"] = n_stuck
-        if at == 0:
-            head["lasting"] = 255
-        if at < WATCH:
-            head["lasting"] &= far.features
-        if at == 2 * WATCH - 1 or at == WATCH - 1 and n_stuck > WATCH // 6:
-            head["lasting"] = 0
-        is_stuck = far.is_stuck and n_stuck < FOR_GOOD and n_of_class >= FEW
-        return is_stuck or at >= WATCH and head["lasting"] > 0
+        if n_lasting >= LASTING:
+            head["n_lasting"], head["lasting"] = (n_lasting + 1, lasting) if n_lasting < 255 else (0, 0)
+            return True
+        head["lasting"] = lasting & far.features or far.features
+        counts = not far.is_stuck or n % 8 == 0
+        head["n_lasting"] = n_lasting + counts if lasting & far.features else 0
+        return far.is_stuck and n_of_class > 2 * int(head["far_out"])
 
     def best(self, logits):
         if len(logits) == 1:

@@ -12,7 +12,7 @@ from reference.core import ReferenceCore
 
 SEEN = 10  # samples that tell nothing of what is far out
 SHARE = 0.5  # of the clip, as far away as a value far out counts
-WATCH, FOR_GOOD, FEW = 128, 1020, 64
+AWHILE, LASTING = 8, 128
 
 
 class StandardizedCoreRef(ReferenceCore):
@@ -48,7 +48,7 @@ class StandardizedCoreRef(ReferenceCore):
         if not np.isfinite(x @ x):
             return Status.NOT_FINITE
         n, exact = self.n_scaled + 1, x.astype(np.float64)
-        own = np.where(self.anew, max((self.n_learned + 1) % (2 * WATCH) - WATCH + 1, 1), n)
+        own = np.where(self.anew, max(self.state[3] - LASTING + 1, 1), n)
         far = self.far_out(exact, n, own)
         value, is_stuck = self.looked_at(exact, far)
         moments = self.views["mean"].copy(), self.views["spread"].copy()
@@ -58,7 +58,7 @@ class StandardizedCoreRef(ReferenceCore):
             return Status.NOT_FINITE
         state = self.state_after(far, value, is_stuck)
         status = Status.CHANGED
-        if not self.is_dropout(state, is_stuck, y):
+        if not self.is_dropout(state[0], is_stuck, y):
             scaled = self.scale(x, moments, n - self.is_settled).astype(self.dtype)
             status = self.inner.weighed_step(scaled, y, weight)
         if status <= Status.CHANGED:
@@ -75,17 +75,18 @@ class StandardizedCoreRef(ReferenceCore):
 
     @property
     def state(self):
-        """Samples with a value far out, the last one's hash, features lasting, stuck in a row"""
+        """Samples with a value far out, the last one's hash, features lasting, samples in a row"""
         packed = int(self.views.get("far_out", 0)).to_bytes(8, "little")
         return struct.unpack("<IBBH", packed)
 
     @property
     def anew(self):
         """Which features start anew by the next sample"""
-        begins = (self.n_learned + 1) % (2 * WATCH) >= WATCH
-        return np.array(
-            [begins and bool(self.state[2] >> j % 8 & 1) for j in range(self.n_features)]
-        )
+        return self.lasting & (self.state[3] >= LASTING)
+
+    @property
+    def lasting(self):
+        return self.state[2] >> np.arange(self.n_features) % 8 & 1 > 0
 
     def bound(self, n):
         """Deviations beyond which the n-th value is far out."""
@@ -109,34 +110,30 @@ class StandardizedCoreRef(ReferenceCore):
         return value, value == self.state[1]
 
     def state_after(self, far, value, is_stuck):
-        count, last, lasting, n_stuck = self.state
+        count, last, lasting, n_lasting = self.state
         features = sum(1 << j for j in {int(j) % 8 for j in np.flatnonzero(far)})
         count, last = (count + 1, value) if far.any() else (count, last)
-        n_stuck = min(n_stuck + 1, FOR_GOOD) if is_stuck else 0
-        place = (self.n_learned + 1) % (2 * WATCH)
-        if place == 0:
-            lasting = 255
-        if place < WATCH:
-            lasting &= features
-        if place == 2 * WATCH - 1 or place == WATCH - 1 and n_stuck > 2 * WATCH // 3:
-            lasting = 0
-        return count, last, lasting, n_stuck
+        if n_lasting >= LASTING:
+            n_lasting = (n_lasting + 1) % (2 * LASTING)
+            return count, last, lasting if n_lasting else 0, n_lasting
+        if not lasting & features:
+            return count, last, features, 0
+        counts = not is_stuck or (self.n_learned + 1) % 8 == 0
+        return count, last, lasting & features, n_lasting + counts
 
-    def is_dropout(self, state, is_stuck, y):
-        begins = (self.n_learned + 1) % (2 * WATCH) >= WATCH
-        if begins and self.state[2] and not self.is_settled:
-            return True
-        if not is_stuck or state[3] >= FOR_GOOD:
-            return False
+    def is_dropout(self, count, is_stuck, y):
+        if self.state[3] >= LASTING:
+            return not self.is_settled
         slot = 0 if self.regresses else int(y) if self.is_multiclass else int(y > 0)
-        return self.regresses or self.views["n_per_class"][slot] >= FEW
+        n_of_class = self.n_learned if self.regresses else int(self.views["n_per_class"][slot])
+        return is_stuck and n_of_class > 2 * count
 
     # -- statistics --------------------------------------------------------------------------------
 
     def with_sample(self, x, n, own, far, is_stuck):
         """Mean and spread with x, the n-th sample."""
         mean, spread = self.views["mean"].copy(), self.views["spread"].copy()
-        stays = far & is_stuck
+        stays = far & (is_stuck | (self.lasting & (AWHILE <= self.state[3] < LASTING)))
         before = np.maximum(own - 1, 1)
         spread *= np.where(own < n, before / max(n - 1, 1), 1.0)
         deviation, delta = np.sqrt(spread / before), x - mean

@@ -44,8 +44,8 @@ enum {
     BYTE_LEAST_STEP = 9, /* Q16: a step below 1/64 of a weight's unit, of which rounding would be most, is none */
     BYTE_SEEN = 10,      /* samples that tell nothing of what is far out */
     BYTE_FAR = 8,        /* deviations that a value far out counts as */
-    BYTE_WATCH = 128,    /* samples that tell which features are far out for good, before as many by which they start anew */
-    BYTE_FOR_GOOD = 255, /* fours of stuck samples in a row, from which on they are learned */
+    BYTE_AWHILE = 8,     /* samples in a row far out that count for the scale */
+    BYTE_LASTING = 128,  /* from which on it starts anew, by as many */
     BYTE_ALWAYS = 64,    /* samples that each enter the mean; then every 8th */
     BYTE_LATELY = 1000,  /* samples that a share of errors is about */
     BYTE_STEEPEST = 24,  /* largest exponent of a unit */
@@ -86,10 +86,10 @@ typedef struct { /* at the start of the model */
     uint16_t amplitude[BYTE_WIDTHS + 1]; /* Q12, mean square 1; the last is that of 1 */
     uint16_t lapses[2];                  /* share of errors lately, Q16: of the weights, of both together */
     uint8_t n_classes, n_features[2];
-    uint8_t n_stuck;                     /* fours of samples in a row that were stuck */
+    uint8_t n_lasting;                   /* samples in a row far out, stuck ones an eighth; then those to start anew by */
     uint16_t far_out;                    /* samples with a value far out, up to 65,535 */
     uint8_t far_value;                   /* hash of the first such value of the last of them */
-    uint8_t lasting;                     /* features, by d % 8, with such a value in each sample watched */
+    uint8_t lasting;                     /* features, by d % 8, that were far out in each of these */
 } byte_head;
 
 typedef struct { /* of a vector of weights */
@@ -356,17 +356,19 @@ typedef struct { /* the values far out of a sample, which is stuck if the first 
     int32_t features, is_stuck; /* features by d % 8 */
 } byte_far;
 
-/* Take note of a value far out, of feature d. Returns whether the sample is stuck. */
+/* Take note of a value far out, of feature d. Returns whether it counts for the scale. */
 static int byte_note_far(byte_far *far, float x, int32_t d) {
+    byte_head *head = far->head;
+    int lasts = head->n_lasting >= BYTE_AWHILE && head->n_lasting < BYTE_LASTING && head->lasting >> (d & 7) & 1;
     if (!far->features) {
         uint32_t value;
         memcpy(&value, &x, 4);
         value = byte_hash(value, (uint32_t)d, 4) >> 24;
-        far->is_stuck = value == far->head->far_value;
-        far->head->far_value = (uint8_t)value;
+        far->is_stuck = value == head->far_value;
+        head->far_value = (uint8_t)value;
     }
     far->features |= 1 << (d & 7);
-    return far->is_stuck;
+    return !far->is_stuck && !lasts;
 }
 
 /* The one scale of all features follows the mean square of the n-th sample. */
@@ -386,7 +388,7 @@ static void byte_learn_common(
     }
     for (d = 0; d < s->n_features; d++) {
         int64_t v = byte_units(x[d], f->e);
-        if (v > bound || v < -bound) v = n <= BYTE_SEEN ? bound : byte_note_far(far, x[d], d) ? 0 : BYTE_FAR * f->s;
+        if (v > bound || v < -bound) v = n <= BYTE_SEEN ? bound : byte_note_far(far, x[d], d) ? BYTE_FAR * f->s : 0;
         sum += (uint64_t)(v * v);
     }
     square = (int32_t)(sum / (uint32_t)s->n_features > 0x7FFFFFFF ? 0x7FFFFFFF : sum / (uint32_t)s->n_features);
@@ -438,7 +440,7 @@ static inline void byte_follow(int32_t *m, int32_t *s, int32_t d, byte_pace pace
 }
 
 /* Mean and deviation of feature d follow its n-th value by Welford's recurrence; one far out counts as BYTE_FAR
- * deviations, of a sample that is stuck as nothing. */
+ * deviations, or not at all. */
 static void byte_learn_feature(
     const byte_shape *shape, byte_far *far, byte_scale *f, float x, int32_t feature, byte_pace pace) {
     uint32_t chance = byte_hash(shape->key, pace.n, (uint32_t)feature);
@@ -464,7 +466,7 @@ static void byte_learn_feature(
         return;
     }
     if (size > pace.bound * s) {
-        if (n > BYTE_SEEN && byte_note_far(far, x, feature)) return;
+        if (n > BYTE_SEEN && !byte_note_far(far, x, feature)) return;
         if (n > BYTE_SEEN) pace.bound = BYTE_FAR;
     }
     byte_follow(&m, &s, d, pace, chance);
@@ -512,19 +514,22 @@ static int32_t byte_scale_many(
 #define byte_scale_many(...) 0
 #endif
 
-/* Take note of the values far out of the n-th sample. Returns whether it teaches the weights nothing: while it is stuck,
- * but for the first of a class, whose value that may be, or features start anew. */
+/* Take note of the values far out of the n-th sample. Returns whether it teaches the weights nothing: while features
+ * start anew, and when it is stuck, unless so few samples of its class had none that this may be what tells the class. */
 static int byte_note_dropout(const byte_far *far, uint32_t n, int64_t n_of_class) {
     byte_head *head = far->head;
-    uint32_t at = n % (2 * BYTE_WATCH);
+    int is_anew = head->n_lasting >= BYTE_LASTING;
     if (far->features && head->far_out < 65535) head->far_out++;
-    head->n_stuck = far->is_stuck ? head->n_stuck + (n % 4 == 0 && head->n_stuck < BYTE_FOR_GOOD) : 0;
-    if (at == 0) head->lasting = 255;
-    if (at < BYTE_WATCH) head->lasting &= (uint8_t)far->features;
-    if (at == BYTE_WATCH - 1 && head->n_stuck > BYTE_WATCH / 6) head->lasting = 0; /* a value that stays the same */
-    if (at == 2 * BYTE_WATCH - 1) head->lasting = 0;
-    return (far->is_stuck && head->n_stuck < BYTE_FOR_GOOD && n_of_class >= BYTE_FEW)
-        || (at >= BYTE_WATCH && head->lasting);
+    if (is_anew) {
+        if (++head->n_lasting == 0) head->lasting = 0; /* after 255 */
+    } else if (head->lasting & far->features) {
+        head->lasting &= (uint8_t)far->features;
+        head->n_lasting += !far->is_stuck || n % 8 == 0;
+    } else {
+        head->lasting = (uint8_t)far->features;
+        head->n_lasting = 0;
+    }
+    return is_anew || (far->is_stuck && n_of_class > 2 * (int64_t)head->far_out);
 }
 
 /* z of a sample; scales learn from it if it is the n-th, n > 0. */
@@ -532,14 +537,14 @@ static byte_far byte_scale_sample(const byte_shape *s, char *model, const float 
     byte_scale *f = (byte_scale *)(model + s->at_scale);
     byte_far far = {byte_head_of(model), 0, 0};
     byte_pace pace = byte_find_pace(n), anew = pace;
-    int32_t d = 0, at = (int32_t)(n % (2 * BYTE_WATCH)) - BYTE_WATCH, lasting = at < 0 ? 0 : far.head->lasting;
-    if (lasting) anew = byte_find_pace((uint32_t)at + 1);
+    int32_t d = 0, starting = far.head->n_lasting < BYTE_LASTING ? 0 : far.head->lasting;
+    if (starting) anew = byte_find_pace(far.head->n_lasting - BYTE_LASTING + (uint32_t)1);
     if (n && s->is_common) byte_learn_common(s, &far, f, x, anew.n, anew.bound);
     if (s->is_common) pace.n = 0;
-    if (!lasting) d = byte_scale_many(s, &far, f, x, z, pace);
+    if (!starting || !pace.n) d = byte_scale_many(s, &far, f, x, z, pace);
     for (; d < s->n_features; d++) {
         byte_scale *of = s->is_common ? f : f + d;
-        if (pace.n) byte_learn_feature(s, &far, of, x[d], d, lasting >> (d & 7) & 1 ? anew : pace);
+        if (pace.n) byte_learn_feature(s, &far, of, x[d], d, starting >> (d & 7) & 1 ? anew : pace);
         z[d] = byte_code_of(of, x[d]);
     }
     return far;

@@ -71,6 +71,21 @@ def test_every_byte_is_the_twins_after_each_row(params, n_features, n_classes, o
     assert found.tolist() == expected.tolist()
 
 
+@each("scale", ["each", "common"])
+def test_dropouts_and_a_level_that_lasts_are_learned_as_the_twin_does(scale):
+    X, y = clouds(600, 18, 2)
+    X[80:120, 16] = X[150:250:7, 3] = -1e6
+    X[260:280, :5] = 1e18
+    X[300:, 9] += 1e5
+    pair = [ByteSVM(n_bytes=450, scale=scale), ByteSVM(n_bytes=450, scale=scale)]
+    pair[1]._engine = "reference"
+    for begin in range(0, 600, 50):
+        for learner in pair:
+            learner.partial_fit(X[begin : begin + 50], y[begin : begin + 50])
+        fast, plain = (bytes(learner.arena) for learner in pair)
+        assert fast == plain, begin
+
+
 @each("params, n_classes", [({"class_weight": "balanced"}, 2), ({"n_bytes": 2000}, 3)])
 def test_a_class_that_stays_away_is_learned_again_as_the_twin_does(params, n_classes):
     X, y = clouds(300, 4, n_classes)
