@@ -86,7 +86,7 @@ class Facts:
     counters: Mapping[str, int] = field(default_factory=dict)
     rows: Rows | None = None
     seen: dict[Any, tuple[int, int]] = field(default_factory=dict)  # label: how often, and when
-    far_before: int | None = None  # values far out, if none came before the first look
+    far_before: int = 0  # samples with a value far out, of an earlier run
     names: list[str] | None = None
     labels_stop: bool = False  # no labels come with these samples
     samples_a_window: int = 0
@@ -156,11 +156,11 @@ def jumped(f: Facts) -> str | None:
 
 
 def far_out(f: Facts) -> str | None:
-    """Only where none came at first: some features are far out now and then by their nature."""
-    if f.far_before is None or (n := f.far_out - f.far_before) <= 0:
+    if (n := f.far_out - f.far_before) <= 0:
         return None
     return (
-        f"{n:,} values far outside what was seen before; look at the sensor; --range refuses them"
+        f"{n:,} rows with values far outside what was seen before, which count for less;"
+        " look at the sensor; --range refuses them"
     )
 
 
@@ -192,12 +192,18 @@ def too_many_alarms(f: Facts) -> str | None:
 def worse_than_larger_class(f: Facts) -> str | None:
     if (s := f.enough) is None or len(s.confusion) < 2:
         return None
-    if not s.n * ((s.majority or 0.0) - (s.accuracy or 0.0)) > 2 * math.sqrt(s.n):
-        return None
-    return (
-        f"worse than always answering the larger class ({percent(s.majority)}): this model has"
-        " learned nothing of use yet; wait for more samples, or try another --learner"
-    )
+    ahead, larger = (s.accuracy or 0.0) - (s.majority or 0.0), percent(s.majority)
+    if -ahead > 2 / math.sqrt(s.n):
+        return (
+            f"worse than always answering the larger class ({larger}): this model has learned"
+            " nothing of use yet; wait for more samples, or try another --learner"
+        )
+    if s.n > s.window and ahead > 2 / math.sqrt(s.n) and (s.rolling or 0.0) <= (s.majority or 0.0):
+        return (
+            f"no better, lately, than always answering the larger class ({larger}), but"
+            f" {percent(s.accuracy)} in all; look at the sensors, and where the labels come from"
+        )
+    return None
 
 
 def worse_than_label_before(f: Facts) -> str | None:
@@ -373,7 +379,7 @@ class Remarks:
         self.flags = 0
         self._left = EVERY
         self._told: set[str] = set()
-        self._far_at_start: int | None = facts.far_out
+        facts.far_before = facts.far_out
         self._look_at = EVERY * BLOCK
 
     def add(self, x: np.ndarray) -> None:
@@ -398,9 +404,6 @@ class Remarks:
         """Look through the table. Returns the lines that hold."""
         f = self.facts
         f.counters = self.counters()
-        if self._far_at_start is not None:
-            f.far_before = f.far_out if f.far_out == self._far_at_start else None
-            self._far_at_start = None
         if f.classes is not None:
             for label, row in f.classes.confusion.items():
                 count = sum(row.values())
