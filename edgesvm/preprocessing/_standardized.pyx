@@ -42,9 +42,11 @@ cdef double NEAR, WIDENING
 from edgesvm.core.constants import NEAR, WIDENING
 
 cdef double SEEN = 10.0     # samples that tell nothing of what is far out
-cdef double SHARE = 0.5     # of the clip, as far away as a value far out counts
-cdef int AWHILE = 8         # samples in a row far out that count for the statistics
-cdef int LASTING = 128      # from which on these start anew, by as many
+cdef double OUT = 16.0      # deviations from which on a value is far out
+cdef double COUNTS = 8.0    # deviations that it counts as
+cdef int AWHILE = 8         # samples in a row that are far out and count for the statistics
+cdef int FOR_GOOD = 127     # eights of samples in a row with one value; then they are learned
+cdef int LASTING = 128      # samples in a row with other values; then statistics start anew
 
 cdef enum:
     VALUE
@@ -198,13 +200,13 @@ cdef class StandardizedCore(LearnerCore):
 
     cdef double bound(self, double n) noexcept nogil:
         """Deviations beyond which the n-th value is far out"""
-        return self.clip * fmin(NEAR + n * WIDENING, 1.0)
+        return INFINITY if self.far == NULL else OUT * fmin(NEAR + n * WIDENING, 1.0)
 
     cdef Status map_next(self, const void *x, double n, Seen *seen) noexcept nogil:
         """Write x, the n-th sample, into `mapped`, as it is to be learned, by the statistics with
         it; what it has far out is `seen`."""
         cdef Moments of
-        cdef double value, z, bound
+        cdef double value, variance, z, bound
         cdef int found
         cdef int64_t j
         if self.is_settled():
@@ -227,7 +229,8 @@ cdef class StandardizedCore(LearnerCore):
             of = self.moments_with(j, value, n, seen)
             if not isfinite(of.spread):
                 return NOT_FINITE
-            z = (value - of.mean) / sqrt(of.spread / n) if of.spread > 0.0 else 0.0
+            variance = of.spread * (1.0 / n)
+            z = (value - of.mean) / sqrt(variance) if variance > 0.0 else 0.0
             put(self.is_float32, self.mapped, j, fmin(fmax(z, -self.clip), self.clip))
         return UNCHANGED
 
@@ -261,7 +264,7 @@ cdef class StandardizedCore(LearnerCore):
             if seen.is_stuck or (
                     AWHILE <= self.far.n_lasting < LASTING and self.lasts(j)):
                 return Moments(self.mean[j], self.spread[j] * (n / (n - 1.0)))
-            x = of.mean + copysign(SHARE * self.clip * sqrt(of.spread / (own - 1.0)), x - of.mean)
+            x = of.mean + copysign(COUNTS * sqrt(of.spread / (own - 1.0)), x - of.mean)
         moments_take(
             &x, &of.mean, &of.spread, own, 1.0 / own, bound, bound * bound / (own - 1.0))
         if own < n:
@@ -303,7 +306,12 @@ cdef class StandardizedCore(LearnerCore):
             far.lasting = far.lasting if far.n_lasting else 0
         elif far.lasting & seen.features:
             far.lasting &= seen.features
-            far.n_lasting += not seen.is_stuck or self.n_learned() % 8 == 7
+            if seen.is_stuck:
+                far.n_lasting += self.n_learned() % 8 == 7 and far.n_lasting < FOR_GOOD
+            elif far.n_lasting == FOR_GOOD:
+                far.n_lasting = AWHILE
+            else:
+                far.n_lasting += 2 if far.n_lasting + 1 == FOR_GOOD else 1
         else:
             far.lasting = seen.features
             far.n_lasting = 0
@@ -314,10 +322,10 @@ cdef class StandardizedCore(LearnerCore):
         and one that is stuck, unless so few samples of its class had no value far out that this may
         be what tells the class"""
         cdef int slot = <int> y if self.several else y > 0.0
+        cdef int64_t n = self.n_learned() if self.regresses else self.n_per_class[slot]
         if self.starts_anew():
             return not self.is_settled()
-        return seen.is_stuck and 2 * <int64_t> far.count < (
-            self.n_learned() if self.regresses else self.n_per_class[slot])
+        return seen.is_stuck and far.n_lasting != FOR_GOOD and n > 2 * <int64_t> far.count
 
     cdef void map(self, const void *x, double n) noexcept nogil:
         moments_map(

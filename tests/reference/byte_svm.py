@@ -42,7 +42,7 @@ FIRST_TILT = np.array([0, -4096, -8192, -12288, 0])  # log2 of an amplitude, Q12
 FAINTEST = -27206
 LEAST_STEP = 9  # Q16
 KEPT_UNIT = 13  # of z, in a kept sample
-SEEN, FAR, AWHILE, LASTING = 10, 8, 8, 128
+SEEN, FAR, AWHILE, FOR_GOOD, LASTING = 10, 8, 8, 127, 128
 ANGLE = (940, 2102, 4410, 9403)
 MOVE = (127223, 56896, 27124, 12722)
 
@@ -657,9 +657,14 @@ class ByteSVMCoreRef(ReferenceCore):
             head["n_lasting"], head["lasting"] = (n_lasting + 1, lasting) if n_lasting < 255 else (0, 0)
             return True
         head["lasting"] = lasting & far.features or far.features
-        counts = not far.is_stuck or n % 8 == 0
-        head["n_lasting"] = n_lasting + counts if lasting & far.features else 0
-        return far.is_stuck and n_of_class > 2 * int(head["far_out"])
+        if not lasting & far.features:
+            n_lasting = 0
+        elif far.is_stuck:
+            n_lasting = min(n_lasting + (n % 8 == 0), FOR_GOOD)
+        else:
+            n_lasting = {FOR_GOOD: AWHILE, FOR_GOOD - 1: LASTING}.get(n_lasting, n_lasting + 1)
+        head["n_lasting"] = n_lasting
+        return far.is_stuck and n_lasting != FOR_GOOD and n_of_class > 2 * int(head["far_out"])
 
     def best(self, logits):
         if len(logits) == 1:

@@ -11,8 +11,8 @@ from edgesvm.core.status import Status
 from reference.core import ReferenceCore
 
 SEEN = 10  # samples that tell nothing of what is far out
-SHARE = 0.5  # of the clip, as far away as a value far out counts
-AWHILE, LASTING = 8, 128
+OUT, COUNTS = 16.0, 8.0  # deviations from which on a value is far out, and that it counts as
+AWHILE, FOR_GOOD, LASTING = 8, 127, 128
 
 
 class StandardizedCoreRef(ReferenceCore):
@@ -58,7 +58,7 @@ class StandardizedCoreRef(ReferenceCore):
             return Status.NOT_FINITE
         state = self.state_after(far, value, is_stuck)
         status = Status.CHANGED
-        if not self.is_dropout(state[0], is_stuck, y):
+        if not self.is_dropout(state, is_stuck, y):
             scaled = self.scale(x, moments, n - self.is_settled).astype(self.dtype)
             status = self.inner.weighed_step(scaled, y, weight)
         if status <= Status.CHANGED:
@@ -90,7 +90,7 @@ class StandardizedCoreRef(ReferenceCore):
 
     def bound(self, n):
         """Deviations beyond which the n-th value is far out."""
-        return self.clip * np.minimum(NEAR + n * WIDENING, 1.0)
+        return (OUT if "far_out" in self.views else np.inf) * np.minimum(NEAR + n * WIDENING, 1.0)
 
     def far_out(self, x, n, own):
         """Which values are"""
@@ -118,15 +118,18 @@ class StandardizedCoreRef(ReferenceCore):
             return count, last, lasting if n_lasting else 0, n_lasting
         if not lasting & features:
             return count, last, features, 0
-        counts = not is_stuck or (self.n_learned + 1) % 8 == 0
-        return count, last, lasting & features, n_lasting + counts
+        if is_stuck:
+            n_lasting = min(n_lasting + ((self.n_learned + 1) % 8 == 0), FOR_GOOD)
+        else:
+            n_lasting = {FOR_GOOD: AWHILE, FOR_GOOD - 1: LASTING}.get(n_lasting, n_lasting + 1)
+        return count, last, lasting & features, n_lasting
 
-    def is_dropout(self, count, is_stuck, y):
+    def is_dropout(self, state, is_stuck, y):
         if self.state[3] >= LASTING:
             return not self.is_settled
         slot = 0 if self.regresses else int(y) if self.is_multiclass else int(y > 0)
         n_of_class = self.n_learned if self.regresses else int(self.views["n_per_class"][slot])
-        return is_stuck and n_of_class > 2 * count
+        return is_stuck and state[3] != FOR_GOOD and n_of_class > 2 * state[0]
 
     # -- statistics --------------------------------------------------------------------------------
 
@@ -137,7 +140,7 @@ class StandardizedCoreRef(ReferenceCore):
         before = np.maximum(own - 1, 1)
         spread *= np.where(own < n, before / max(n - 1, 1), 1.0)
         deviation, delta = np.sqrt(spread / before), x - mean
-        delta = np.where(far, np.copysign(SHARE * min(self.clip, 1e300) * deviation, delta), delta)
+        delta = np.where(far, np.copysign(COUNTS * deviation, delta), delta)
         if n <= SEEN or self.anew.any():
             most = np.where(own <= SEEN, self.bound(own), np.inf)
             with np.errstate(invalid="ignore"):

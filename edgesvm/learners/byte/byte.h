@@ -44,8 +44,9 @@ enum {
     BYTE_LEAST_STEP = 9, /* Q16: a step below 1/64 of a weight's unit, of which rounding would be most, is none */
     BYTE_SEEN = 10,      /* samples that tell nothing of what is far out */
     BYTE_FAR = 8,        /* deviations that a value far out counts as */
-    BYTE_AWHILE = 8,     /* samples in a row far out that count for the scale */
-    BYTE_LASTING = 128,  /* from which on it starts anew, by as many */
+    BYTE_AWHILE = 8,     /* samples in a row that are far out and count for the scale */
+    BYTE_FOR_GOOD = 127, /* eights of samples in a row with one value, from which on they are learned */
+    BYTE_LASTING = 128,  /* samples in a row with other values, from which on the scale starts anew, by as many */
     BYTE_ALWAYS = 64,    /* samples that each enter the mean; then every 8th */
     BYTE_LATELY = 1000,  /* samples that a share of errors is about */
     BYTE_STEEPEST = 24,  /* largest exponent of a unit */
@@ -524,12 +525,15 @@ static int byte_note_dropout(const byte_far *far, uint32_t n, int64_t n_of_class
         if (++head->n_lasting == 0) head->lasting = 0; /* after 255 */
     } else if (head->lasting & far->features) {
         head->lasting &= (uint8_t)far->features;
-        head->n_lasting += !far->is_stuck || n % 8 == 0;
+        if (far->is_stuck) head->n_lasting += n % 8 == 0 && head->n_lasting < BYTE_FOR_GOOD;
+        else if (head->n_lasting == BYTE_FOR_GOOD) head->n_lasting = BYTE_AWHILE;
+        else head->n_lasting += head->n_lasting + 1 == BYTE_FOR_GOOD ? 2 : 1;
     } else {
         head->lasting = (uint8_t)far->features;
         head->n_lasting = 0;
     }
-    return is_anew || (far->is_stuck && n_of_class > 2 * (int64_t)head->far_out);
+    return is_anew
+        || (far->is_stuck && head->n_lasting != BYTE_FOR_GOOD && n_of_class > 2 * (int64_t)head->far_out);
 }
 
 /* z of a sample; scales learn from it if it is the n-th, n > 0. */
