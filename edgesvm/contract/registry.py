@@ -49,8 +49,7 @@ FORMER = {
         "incremental_decremental_svm incremental_decremental_svr shared_twin_svm simple_svm"
         " twin_dictionary_svm twin_vector_machine"
     ),
-    "preprocessing": "chain clock_features fourier_features standardized"
-    " window_features",
+    "preprocessing": "chain clock_features fourier_features standardized window_features",
     "series": "forecaster virtual_sensor",
 }
 

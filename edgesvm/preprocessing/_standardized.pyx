@@ -226,7 +226,7 @@ cdef class StandardizedCore(LearnerCore):
         seen.closely = True
         for j in range(self.n_features):
             value = entry(self.is_float32, x, j)
-            of = self.moments_with(j, value, n, seen)
+            of = self.moments_with(j, &value, n, seen)
             if not isfinite(of.spread):
                 return NOT_FINITE
             variance = of.spread * (1.0 / n)
@@ -237,6 +237,7 @@ cdef class StandardizedCore(LearnerCore):
     cdef void keep(self, const void *x, double n, Seen *seen) noexcept nogil:
         """Take x, the n-th sample, into the statistics."""
         cdef Moments of
+        cdef double value
         cdef int64_t j
         if self.is_settled():
             return
@@ -246,27 +247,31 @@ cdef class StandardizedCore(LearnerCore):
             moments_keep(self.is_float32, x, self.mean, self.spread, n, self.n_features)
             return
         for j in range(self.n_features):
-            of = self.moments_with(j, entry(self.is_float32, x, j), n, seen)
+            value = entry(self.is_float32, x, j)
+            of = self.moments_with(j, &value, n, seen)
             self.mean[j], self.spread[j] = of.mean, of.spread
 
-    cdef Moments moments_with(self, int64_t j, double x, double n, Seen *seen) noexcept nogil:
-        """Mean and spread of feature j with x, its n-th value, or its own-th since it starts anew"""
+    cdef Moments moments_with(self, int64_t j, double *x, double n, Seen *seen) noexcept nogil:
+        """Mean and spread of feature j with x, its n-th value, or the own-th since it starts anew;
+        of the first ones x becomes what it counts as"""
         cdef Moments of = Moments(self.mean[j], self.spread[j])
-        cdef double own = n, bound
+        cdef double own = n, bound, counted = x[0]
         if self.starts_anew() and self.lasts(j):
             own = <double> (self.far.n_lasting - LASTING + 1)
         if own == 1.0:
-            return Moments(x, 0.0)
+            return Moments(x[0], 0.0)
         if own < n:
             of.spread *= (own - 1.0) / (n - 1.0)
         bound = self.bound(own)
-        if own > SEEN and self.look(j, x, n, bound, seen):
-            if seen.is_stuck or (
-                    AWHILE <= self.far.n_lasting < LASTING and self.lasts(j)):
+        if own > SEEN and self.look(j, x[0], n, bound, seen):
+            if seen.is_stuck or (AWHILE <= self.far.n_lasting < LASTING and self.lasts(j)):
                 return Moments(self.mean[j], self.spread[j] * (n / (n - 1.0)))
-            x = of.mean + copysign(COUNTS * sqrt(of.spread / (own - 1.0)), x - of.mean)
+            counted = of.mean + copysign(
+                COUNTS * sqrt(of.spread / (own - 1.0)), counted - of.mean)
         moments_take(
-            &x, &of.mean, &of.spread, own, 1.0 / own, bound, bound * bound / (own - 1.0))
+            &counted, &of.mean, &of.spread, own, 1.0 / own, bound, bound * bound / (own - 1.0))
+        if own <= SEEN:
+            x[0] = counted
         if own < n:
             of.spread *= n / own
         return of

@@ -30,8 +30,10 @@ HEAD = np.dtype(
             "far_value",
             "lasting",
         ],
-        "formats": ["<u8", "<u8", ("<i2", 5), ("<u2", 5), ("<u2", 2)]
-        + ["u1", ("u1", 2), "u1", "<u2", "u1", "u1"],
+        "formats": [
+            *("<u8", "<u8", ("<i2", 5), ("<u2", 5), ("<u2", 2), "u1", ("u1", 2)),
+            *("u1", "<u2", "u1", "u1"),
+        ],
         "offsets": [0, 8, 16, 26, 36, 40, 41, 43, 44, 46, 47],
         "itemsize": 48,
     }
@@ -333,7 +335,7 @@ class Scale:
     def learn_square(self, x, n, chance, far):
         """The mean square of all features, of which x is a sample."""
         largest = max((parts(v)[1] for v in x if v), default=-150)
-        if n == 1 or n == 2 and -150 < largest < self.e - 22:  # the first was far out
+        if n == 1 or (n == 2 and -150 < largest < self.e - 22):  # the first was far out
             self.s = 0
         if not self.s:
             self.f["e"] = self.e = int(clip(largest + 16, 120))
@@ -654,7 +656,8 @@ class ByteSVMCoreRef(ReferenceCore):
         head, n_lasting, lasting = self.head, int(self.head["n_lasting"]), int(self.head["lasting"])
         head["far_out"] = min(int(head["far_out"]) + (far.features > 0), 65535)
         if n_lasting >= LASTING:
-            head["n_lasting"], head["lasting"] = (n_lasting + 1, lasting) if n_lasting < 255 else (0, 0)
+            head["n_lasting"] = (n_lasting + 1) % 256
+            head["lasting"] = lasting if n_lasting < 255 else 0
             return True
         head["lasting"] = lasting & far.features or far.features
         if not lasting & far.features:

@@ -59,7 +59,12 @@ class StandardizedCoreRef(ReferenceCore):
         state = self.state_after(far, value, is_stuck)
         status = Status.CHANGED
         if not self.is_dropout(state, is_stuck, y):
-            scaled = self.scale(x, moments, n - self.is_settled).astype(self.dtype)
+            if n <= SEEN and not self.is_settled:
+                deviation = np.sqrt(self.views["spread"] / max(n - 1, 1))
+                with np.errstate(invalid="ignore"):
+                    most = np.where(deviation > 0, self.bound(n) * deviation, np.inf)
+                exact = self.views["mean"] + np.clip(exact - self.views["mean"], -most, most)
+            scaled = self.scale(exact, moments, n - self.is_settled).astype(self.dtype)
             status = self.inner.weighed_step(scaled, y, weight)
         if status <= Status.CHANGED:
             self.views["mean"][:], self.views["spread"][:] = moments
