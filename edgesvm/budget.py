@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.core.constants import MEAN_WEIGHT, MEAN_WEIGHT_BYTES
 from edgesvm.errors import CorruptModelError, MemoryBudgetError
 
 __all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "parse_bytes"]
 
 ALIGNMENT = 8  # of every array: the widest scalar; vector loads need no alignment
+LATER = ("mean_weight", "candidates")  # at the end of arenas since their first build
 PARTS = "parts"  # the array that holds a learner's parts
 PIECE = 1 << 15  # numbers
 MOST_COUNTED = (1 << 62) - 512  # more samples than any stream has; twice it never overflows
@@ -181,13 +181,13 @@ class MemoryPlan:
         return self.inside.get(PARTS)
 
     @property
-    def without_mean_weight(self) -> int:
-        """Bytes of the same arena in earlier builds, where it ended before the mean weight."""
+    def totals(self) -> set[int]:
+        """Bytes of the same arena in this build and in earlier ones, where it ended before one of
+        the arrays that are `LATER`."""
         last = self.arrays[-1]
-        if last.name == MEAN_WEIGHT[0]:
-            return self.total - MEAN_WEIGHT_BYTES
-        behind = self.inside.get(last.name)
-        return self.total if behind is None else last.offset + behind.without_mean_weight
+        if (behind := self.inside.get(last.name)) is not None:
+            return {self.total, *(last.offset + total for total in behind.totals)}
+        return {self.total, *(array.offset for array in self.arrays if array.name in LATER)}
 
     @classmethod
     def of(

@@ -38,7 +38,7 @@ from edgesvm.contract.engine import of_engine
 from edgesvm.contract.estimator import Estimator, of_classes
 from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_targets, as_weights
-from edgesvm.contract.labels import Labels, check_labels
+from edgesvm.contract.labels import CANDIDATES, Labels, check_labels
 from edgesvm.contract.names import Names, check_names, names_of
 from edgesvm.contract.order import is_sorted_by_class, shuffled
 from edgesvm.contract.params import checked, flag, one_of, whole
@@ -71,6 +71,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 DTYPES = ("float32", "float64")
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
+PART = 1024  # rows that are looked through for new labels
 MOST_SAMPLES = 50_000  # that several passes of `fit` make, if the caller says no number
 
 
@@ -159,6 +160,7 @@ class Learner(Estimator, Saved):
     shuffles: ClassVar[bool] = True  # `fit` does; False: the order says something, or nothing
     most_epochs: ClassVar[int] = 1  # passes of `fit` over few rows, if the caller says no number
     _most_times: float = MOST_TIMES  # the mean of a fit's weights, which a weight is capped at
+    _finds_classes: bool = False  # a new label takes memory from the others
     _fits_in_passes: bool = False  # a part of a multiclass learner needs its own rows for that
     # How many vectors a part of OneVsOne, and of OneVsRest, must hold. With fewer, answers were
     # less than a third of the way from the largest class to the default learner.
@@ -296,6 +298,8 @@ class Learner(Estimator, Saved):
         arrays = [*common_arrays(self._n_counted), *self._arrays(n_features)]
         if self.takes_labels and not self._is_part:
             arrays.append(MEAN_WEIGHT)
+            if self._finds_classes:
+                arrays.append(CANDIDATES)
         part = self._part(n_features)
         return MemoryPlan.of(arrays, {} if part is None else {PARTS: part})
 
@@ -706,19 +710,37 @@ class Learner(Estimator, Saved):
         numbers: np.ndarray | None = None,
     ) -> None:
         """Learn them in order, by the thread that is alone; `numbers` are theirs in messages."""
-        core = self.core
-        slots, n_known, new_labels = y, len(y), ()
-        if not self.regresses:
-            slots, n_known, new_labels = self._guard.call(core.labels.encode, y)
-        n_learned, status = core.learn_many(X, slots[:n_known], weights, new_labels)
-        if status <= Status.CHANGED and n_known < len(y):
-            status = Status.UNKNOWN_LABEL
+        core, n_learned, status = self.core, 0, Status.UNCHANGED
+        while n_learned < len(y) and status <= Status.CHANGED:
+            part = slice(n_learned, n_learned + PART if core.labels.sifts else None)
+            some = None if weights is None else weights[part]
+            n, status = self._learn_part(core, X[part] if n_learned else X, y[part], some)
+            n_learned += n
         if status > Status.CHANGED:
             row = n_learned if numbers is None else int(numbers[n_learned])
             sample = f"{type(self).__name__}: row {row} ({core.kind_of_y} {y[n_learned]!r})"
             weight = 1.0 if weights is None else weights[n_learned]
             error = core.labels.refused(status, y[n_learned], sample, self.dtype, weight)
             raise core.explained(error)
+
+    def _learn_part(
+        self, core: Any, X: Any, y: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[int, int]:
+        """Learn the first of these rows: how many, and the status of the next. Of labels that may
+        have to wait, a row with a new one is learned by itself."""
+        slots, n, new_labels = y, len(y), ()
+        if not self.regresses:
+            slots, n, new_labels = self._guard.call(core.labels.encode, y)
+        if core.labels.sifts:
+            n, new_labels = min([n, *(row for _, row, _ in new_labels)]), ()
+            if n == 0:
+                weight = 1.0 if weights is None else float(weights[0])
+                learned: tuple[int, int] = core.learn_new(X, y[0], weight)
+                return learned
+        n_learned, status = core.learn_many(X, slots[:n], weights, new_labels)
+        if status <= Status.CHANGED and n < len(y) and not core.labels.sifts:
+            status = Status.UNKNOWN_LABEL
+        return n_learned, status
 
     @fits
     def fit(
@@ -786,13 +808,15 @@ class Learner(Estimator, Saved):
 
     @contextlib.contextmanager
     def _capping(self, mean: float | None) -> Iterator[None]:
-        """Cap the weights of rows that are learned meanwhile by this mean, of all of them."""
+        """Cap the weights of rows that are learned meanwhile by this mean, of all of them; no label
+        has to wait, as all of them are given."""
         core = self.core
-        core.most_weight = self._most_times * mean if mean else 0.0
+        core.most_weight, sifts = self._most_times * mean if mean else 0.0, core.labels.sifts
+        core.labels.sifts = False
         try:
             yield
         finally:
-            core.most_weight = 0.0
+            core.most_weight, core.labels.sifts = 0.0, sifts
 
     def _learn_chunks(self, source: Source, found: Surveyed) -> None:
         """Learn the rows of a `fit` one after the other."""
@@ -1022,6 +1046,14 @@ class Learner(Estimator, Saved):
         """Samples whose weight was learned as less, as `partial_fit` says; from 0 again in a
         learner that was reset or loaded."""
         return int(self.core.n_capped)
+
+    @property
+    def rare_labels_(self) -> int:
+        """Samples that were not learned, since their label came for the first or second time within
+        1,000 samples, and takes memory from the other classes from the third on; from 0 again as
+        `capped_weights_`. In the first 100 samples, or 16 for each class so far, in `fit` and with
+        named classes or `n_classes` there are none."""
+        return int(self.core.labels.n_rare)
 
     # -- saving and loading ------------------------------------------------------------------------
 

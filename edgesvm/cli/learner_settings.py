@@ -219,7 +219,7 @@ class LearnerSettings:
         if self.multiclass is None and of_any:
             return inner.set_params(n_classes=asked or max(n_classes, 2))
         if self.multiclass is None and is_a(inner, "ByteSVM"):
-            return inner.set_params(n_classes=asked or (n_classes if n_classes > 2 else None))
+            return inner.set_params(n_classes=asked)  # takes them as they come
         if self.multiclass is None and asked in {None, 2}:
             return inner
         if asked is None and n_classes < 2:

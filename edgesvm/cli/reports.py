@@ -121,7 +121,7 @@ def words(s: dict[str, Any]) -> list[str]:
         f"{c['taken']:,} samples in {s['seconds']:.1f} s, {s['samples_per_second']:,.0f}/s: "
         + (f"{c['windows']:,} windows, " if of_windows else "")
         + f"{c['learned']:,} learned, {c['unlabelled']:,} unlabelled, "
-        f"{c['refused_value'] + c['unknown_label']:,} refused",
+        f"{c['refused_value'] + c['unknown_label'] + c['rare_label']:,} refused",
     ]
     if of_windows:
         lines.append(

@@ -156,6 +156,9 @@ cdef class LearnerCore:
     cdef const double *first_number(self, cnp.ndarray numbers, int64_t n) except? NULL
 
     @cython.final
+    cdef int slot_of(self, y, double *weight) except -2
+
+    @cython.final
     cdef bint learn_alone(self, x, y, double weight) except -1
 
     @cython.final

@@ -74,6 +74,7 @@ cdef class LearnerCore:
         self.scores = <double *> self.array("scores") if self.several else NULL
         self.mean_weight = (
             <double *> self.array("mean_weight") if "mean_weight" in self.views else NULL)
+        labels.wait_in(self.views.get("candidates"))
 
     cdef char *array(self, str name) except NULL:
         """First byte of the plan's array `name`."""
@@ -328,7 +329,8 @@ cdef class LearnerCore:
 
     cdef bint learn_alone(self, x, y, double weight) except -1:
         cdef cnp.ndarray row
-        cdef int n_labels = self.labels.n, slot = 0
+        cdef list known = self.labels.values
+        cdef int slot = 0
         cdef double target = 0.0
         cdef bint is_capped = self.capped(weight) < weight
         cdef unsigned long caller = self.guard.caller
@@ -337,12 +339,10 @@ cdef class LearnerCore:
         try:
             if self.regresses:
                 target = self.as_target(y)
-            else:
-                slot = self.labels.find(y)
             row = self.as_row(x)
+            if not self.regresses:
+                slot = self.slot_of(y, &weight)
             if slot >= 0:
-                if not self.regresses:
-                    self.labels.adopt(slot, y)
                 if not self.is_row(row):
                     raise changed(self.owner)
                 if self.regresses:
@@ -350,16 +350,48 @@ cdef class LearnerCore:
                 else:
                     status = self.learn_row(cnp.PyArray_DATA(row), slot, weight)
         except BaseException:
-            self.labels.cut(n_labels)
+            self.labels.hold(known)
             raise
         finally:
             self.guard.caller = caller
         if status > CHANGED:
-            self.labels.cut(n_labels)
+            self.labels.hold(known)
             sample = f"{self.owner}: the sample ({self.kind_of_y} {y!r})"
             raise self.explained(self.labels.refused(status, y, sample, self.dtype, weight))
         self.n_capped += is_capped
         return status == CHANGED
+
+    cdef int slot_of(self, y, double *weight) except -2:
+        """The class index of a sample's label, which may get one here, or -1; of a label that must
+        wait for one the weight is 0: the sample is seen, and no more."""
+        cdef int slot = self.labels.find(y)
+        if slot < self.labels.n:
+            return slot
+        if self.labels.is_rare(y, weight[0], self.common.n_seen):
+            weight[0] = 0.0
+            return 0
+        slot = self.labels.vacant(self.counts, self.common.n_seen)
+        if slot == self.labels.room:
+            return -1
+        self.labels.place(slot, y)
+        return slot
+
+    def learn_new(self, X not None, y, double weight=1.0):
+        """`learn_many` of one row, whose label may be new."""
+        cdef list known = self.labels.values
+        cdef int64_t i = 0
+        cdef Status status = UNKNOWN_LABEL
+        self.guard.begin()
+        try:
+            slot = self.slot_of(y, &weight)
+            if slot >= 0:
+                status = self.learn_rows(
+                    X, np.array([slot], np.int8), np.array([weight]), None, &i)
+            return i, status if status > CHANGED else UNCHANGED
+        finally:
+            if i == 0:
+                self.labels.hold(known)
+            self.guard.end()
 
     def explained(self, error):
         """The refusal of the last sample, with what the core alone knows of it"""
@@ -469,11 +501,11 @@ cdef class LearnerCore:
         status : Status of the refused row, else UNCHANGED
         """
         cdef int64_t i = 0
-        cdef int n_labels
+        cdef list known
         cdef Status status
         self.guard.begin()
         try:
-            n_labels = self.labels.n
+            known = self.labels.values
             try:
                 for slot, _, label in newcomers:
                     self.labels.adopt(slot, label)
@@ -483,9 +515,11 @@ cdef class LearnerCore:
                 finally:
                     self.end_rows()
             finally:
-                for _, row, _ in newcomers:
-                    n_labels += row < i
-                self.labels.cut(n_labels)
+                if newcomers and newcomers[len(newcomers) - 1][1] >= i:
+                    self.labels.hold(known)
+                    for slot, row, label in newcomers:
+                        if row < i:
+                            self.labels.adopt(slot, label)
             return i, status if status > CHANGED else UNCHANGED
         finally:
             self.guard.end()

@@ -9,6 +9,8 @@ cimport numpy as cnp
 from libc.math cimport isinf
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
+import zlib
+
 import numpy as np
 
 from edgesvm.core.status import Status
@@ -27,6 +29,17 @@ MUTABLE = (list, dict, set, np.ndarray)
 MAX_TEXT = 1024     # UTF-8 bytes of a string in a snapshot
 cdef int UNKNOWN = -1
 
+# A label that is new after the first rows becomes a class when it comes for the third time within
+# a thousand rows: a class takes bytes from the others for ever, and most labels that are damaged
+# come once. Labels that wait are known by 16 bits of a CRC, as are the rows where they came.
+cdef enum:
+    FIRST_ROWS = 100    # of which each label is a class at once,
+    FIRST_OF_EACH = 16  # or as many for each class so far: they may come one after the other
+    RECENT = 1000       # rows
+    OFTEN = 3           # after these, a class of fewer gives way to another where there is no room
+    N_WAITING = 8
+CANDIDATES = ("candidates", "u2", (N_WAITING, 3))   # CRC, the row where it came last, and before
+
 
 @cython.final
 cdef class Labels:
@@ -34,6 +47,8 @@ cdef class Labels:
 
     Users see them sorted, as in scikit-learn: `order` lists the slots in that order, and `sign`
     flips the decision value of two labels if the two orders differ.
+
+    Numbers beside words are words: 5 is "5" once "idle" has come.
 
     Parameters
     ----------
@@ -51,14 +66,13 @@ cdef class Labels:
             for y in values:
                 if why := unfit(y):
                     raise ValueError(f"classes={list(classes)!r}: {y!r} is no label: {why}")
-            values = sort_labels(values)
+            values = sort_labels(as_words(values) if are_mixed(values) else values)
             if room == 0:
                 raise ValueError(f"classes={list(classes)!r}: a regressor has none")
             if not are_labels(values, room):
                 most = "two" if room == 2 else f"two to {room}"
                 raise ValueError(f"classes={list(classes)!r}: give {most} different labels")
-            for slot, y in enumerate(values):
-                self.adopt(slot, y)
+            self.hold(values)
 
     @classmethod
     def restore(cls, values, closed, room=2):
@@ -73,10 +87,13 @@ cdef class Labels:
         if len(values) > room or (closed and len(values) < 2):
             raise CorruptModelError(
                 f"the snapshot has {len(values)} labels for a learner of {room} classes")
-        for slot, y in enumerate(values):
-            labels.adopt(slot, y)
+        labels.hold(list(values))
         labels.closed = closed
         return labels
+
+    def wait_in(self, table):
+        """Let new labels wait in `table`, as `CANDIDATES`, until they are classes; None: do not."""
+        self.waiting, self.sifts = table, table is not None and not self.closed
 
     @property
     def in_slots(self):
@@ -123,16 +140,65 @@ cdef class Labels:
             if is_missing(y):   # whether it is a label is NA, too
                 return UNKNOWN
             raise
-        if self.closed or self.n == self.room or unfit(as_object(y)) is not None:
+        if are_mixed([y, *self.values]):
+            words = as_words([*self.values, as_object(y)])
+            if (slot := words.index(words[self.n])) < self.n:
+                return slot
+        is_full = self.n == self.room and not self.sifts    # else one may give way
+        if self.closed or is_full or unfit(as_object(y)) is not None:
             return UNKNOWN
+        return self.n
+
+    cpdef bint is_rare(self, y, double weight, int64_t n_seen) except -1:
+        """Whether a label without a slot must wait for one, after so many rows; notes that it
+        came. That of a row of weight zero is none."""
+        cdef int k, oldest = 0
+        cdef unsigned short[:, ::1] waiting
+        cdef unsigned short code, now = n_seen & 0xFFFF
+        if not self.sifts:
+            return False
+        if weight == 0.0 or n_seen < max(FIRST_ROWS, FIRST_OF_EACH * self.n):
+            return weight == 0.0
+        waiting = self.waiting
+        code = zlib.crc32(repr(as_object(y)).encode(errors="replace")) & 0xFFFF or 1    # 0: free
+        for k in range(N_WAITING):
+            if waiting[k, 0] == code:
+                oldest = k
+                break
+            if <unsigned short> (now - waiting[k, 1]) > <unsigned short> (now - waiting[oldest, 1]):
+                oldest = k
+        if waiting[oldest, 0] != code:
+            waiting[oldest, 0], waiting[oldest, 1] = code, now - RECENT
+        elif <unsigned short> (now - waiting[oldest, 2]) < RECENT:
+            return False
+        waiting[oldest, 2], waiting[oldest, 1] = waiting[oldest, 1], now
+        self.n_rare += 1
+        self.rare = as_object(y)
+        return True
+
+    cpdef int vacant(self, counts, int64_t n_seen) except -1:
+        """The slot for a new class: the next, or if there is none that of a class which no longer
+        comes, by the samples of each."""
+        if self.n == self.room and n_seen > RECENT:
+            for slot in range(self.n):
+                if slot >= len(counts) or counts[slot] < OFTEN:
+                    return slot
         return self.n
 
     cpdef int adopt(self, int slot, y) except -1:
         """Assign the free `slot` to `y`; does nothing if the slot is in use."""
+        return 0 if slot < self.n else self.place(slot, y)
+
+    cpdef int place(self, int slot, y) except -1:
+        """Assign `slot` to `y`."""
+        values = [*self.values[:slot], as_object(y), *self.values[slot + 1:]]
+        return self.hold(as_words(values) if are_mixed(values) else values)
+
+    cpdef int hold(self, list values) except -1:
+        """Have these labels, in slot order."""
         cdef int i
-        if slot < self.n:
+        if values is self.values:
             return 0
-        values = [*self.values, as_object(y)]
         slots = sort_slots(values)      # runs the labels' own code: nothing is changed before
         self.values = values
         self.n = len(values)
@@ -140,21 +206,6 @@ cdef class Labels:
         for i in range(self.n):
             self.order[i] = slots[i]
         self.sign = -1 if self.n == 2 and self.order[0] == 1 else 1
-        return 0
-
-    cpdef int cut(self, int n) except -1:
-        """Forget the labels from slot `n` on."""
-        cdef int i, kept = 0
-        if n >= self.n:
-            return 0
-        for i in range(self.n):
-            if self.order[i] < n:
-                self.order[kept] = self.order[i]
-                kept += 1
-        self.n = n
-        self.n_changes += 1
-        self.sign = -1 if n == 2 and self.order[0] == 1 else 1
-        self.values = self.values[:n]
         return 0
 
     def refused(self, status, y, str sample, dtype, weight=None):
@@ -183,6 +234,8 @@ cdef class Labels:
         """
         values, new_labels = list(self.values), []
         slots, row = np.zeros(len(y), np.int8), 0
+        if beside(y, values):
+            y, values = self.spelled(y), as_words(values)
         while y.dtype.kind in KINDS and all(map(is_scalar, values)):
             row = match_bytes(y, self.known_in(values, y.dtype), slots, row)
             if row == len(y) or as_object(y[row]) in values or not self.could_take(y[row], values):
@@ -192,6 +245,11 @@ cdef class Labels:
         if row < len(y):
             row += self.encode_equal(y[row:], values, slots[row:], row, new_labels)
         return slots, row, new_labels
+
+    def spelled(self, y):
+        """An array of labels, as words where some of them and of those so far are words and others
+        are numbers."""
+        return as_object_array(as_words(y.tolist())) if beside(y, self.values) else y
 
     cdef tuple known_in(self, list values, dtype):
         """`known_in` of labels.pyx, kept as long as `values` are the labels so far"""
@@ -369,6 +427,28 @@ def as_object_array(values):
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
+
+
+def is_number(y):
+    return isinstance(y, (bool, int, float, np.number, np.bool_))
+
+
+def are_mixed(values):
+    """Whether words and numbers are among the labels."""
+    return any(isinstance(y, str) for y in values) and any(map(is_number, values))
+
+
+def beside(y, values):
+    """`are_mixed`, of an array and some labels"""
+    if y.dtype.kind in "biufU":
+        return len(y) > 0 and are_mixed([y[0], *values])
+    return y.dtype.kind == "O" and are_mixed([*y, *values])
+
+
+def as_words(values):
+    """The labels with words in the place of numbers: "5" for 5 and for 5.0."""
+    return [str(int(y) if isinstance(y, float) and y.is_integer() else y)
+            if is_number(y) and is_label(y) else y for y in values]
 
 
 def is_scalar(y):

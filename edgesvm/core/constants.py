@@ -8,7 +8,6 @@ MOST_TIMES = 8.0  # the mean: what a larger weight is learned as; ten wrong labe
 RECENT_WEIGHTS = 1000  # samples that the mean is of, about
 # At the end of a learner's own arena, not of a part's; 0: not known. Earlier builds do not have it.
 MEAN_WEIGHT = ("mean_weight", "f8", (), (0.0, math.inf))
-MEAN_WEIGHT_BYTES = 8
 
 LARGEST_TARGET = 1e100  # of a regressor
 

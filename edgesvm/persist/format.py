@@ -56,7 +56,7 @@ class Snapshot:
 
     def check_size(self, plan: MemoryPlan) -> None:
         """Raise CorruptModelError unless the arena has the bytes that the parameters need."""
-        if len(self.arena) not in (plan.total, plan.without_mean_weight):
+        if len(self.arena) not in plan.totals:
             raise CorruptModelError(
                 f"the snapshot's arena has {len(self.arena)} bytes, its parameters need"
                 f" {plan.total}"

@@ -312,6 +312,15 @@ def full(f: Facts) -> str | None:
     return f"no room for more: {n:,} support vectors were given up; give more memory" if n else None
 
 
+def rare_label(f: Facts) -> str | None:
+    if not (n := f.counters.get("rare_label", 0)):
+        return None
+    return (
+        f"{n:,} rows not learned: their labels, such as {f.learner.core.labels.rare!r}, came fewer"
+        " than 3 times in 1,000 rows; look at where the labels come from"
+    )
+
+
 def no_window(f: Facts) -> str | None:
     taken, c = f.counters.get("taken", 0), f.counters
     windows = c.get("windows", c.get("rows", 0))
@@ -342,6 +351,7 @@ TABLE: dict[str, Callable[[Facts], str | None]] = {
     "worse_than_mean": worse_than_mean,
     "worse_than_value_before": worse_than_value_before,
     "one_label": one_label,
+    "rare_label": rare_label,
 }
 KEYS = tuple(TABLE)
 

@@ -33,6 +33,7 @@ FATES = (
     "unlabelled",
     "refused_value",
     "unknown_label",
+    "rare_label",
     "over_rate",
     "expired",
     "waiting",
@@ -113,8 +114,9 @@ class Taught(Pupil):
     """Learns labels or targets. Each row is predicted first, and the prediction is scored.
 
     Every row is accounted for: ``rows = learned + unlabelled + refused_value + unknown_label +
-    over_rate + expired + waiting``. The last two are of late labels, that came too late or are
-    still to come; `refused_value` is of a value or weight that the learner refused.
+    rare_label + over_rate + expired + waiting``. The last two are of late labels, that came too
+    late or are still to come; `refused_value` is of a value or weight that the learner refused, and
+    `rare_label` of a label that is not a class yet, see `Learner.rare_labels_`.
 
     Parameters
     ----------
@@ -166,6 +168,7 @@ class Taught(Pupil):
         self.forecasts = Forecasts(learner, with_raw=with_raw) if is_calibrated else None
         self.listeners: list[Callable[[np.ndarray, Any, Any], None]] = []
         self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
+        self.rare_label = 0
         self.own_unlabelled = 0  # those that do not wait for a late label
         self.remarks = Remarks(Facts(learner=learner, score=self.score))
         self._targets = Targets(learner) if learner.regresses else None
@@ -278,11 +281,10 @@ class Taught(Pupil):
         if self._rate is not None and self.is_over_rate():
             self.over_rate += 1
             return False
-        self.teach(x, label, weight, predicted)
-        return weight > 0
+        return self.teach(x, label, weight, predicted) and weight > 0
 
-    def teach(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> None:
-        """Learn and score a row predicted earlier."""
+    def teach(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> bool:
+        """Learn and score a row predicted earlier; not if its label is rare."""
         drift, forecasts = self.drift, self.forecasts
         if forecasts is not None and self._fitted:
             forecasts.ask(x)
@@ -290,8 +292,9 @@ class Taught(Pupil):
             drift.ask(x)
         if self._targets is not None:
             self._targets.learn(x, label, weight, predicted)
-        else:
-            self.learner.learn_one(x, label, weight)
+        elif not self.learner.learn_one(x, label, weight) and weight > 0 and self._is_rare():
+            self.rare_label += 1
+            return False
         self.learned += 1
         if forecasts is not None:
             forecasts.score(label)
@@ -302,6 +305,12 @@ class Taught(Pupil):
             listener(x, label, predicted)
         if drift is not None and drift.score(label):
             self._fitted = False
+        return True
+
+    def _is_rare(self) -> bool:
+        """Whether the row that changed nothing has a rare label."""
+        labels = self.learner.core.labels
+        return bool(labels.sifts)  # every other row changes a learner with such labels
 
     def count_refused(self, refused: SampleRefused) -> bool:
         """Count a refused row. Returns whether only its label was wrong."""

@@ -26,6 +26,7 @@ class ReferenceCore:
         self.arena, self.labels, self.n_features = arena, labels, n_features
         self.dtype, self.owner = np.dtype(dtype), owner
         self.plan, self.views = plan, plan.cut(arena.memory)
+        labels.wait_in(self.views.get("candidates"))
         self.balanced = False
 
     def step(self, x: np.ndarray, y: float, weight: float) -> Status:
@@ -106,11 +107,13 @@ class ReferenceCore:
         return counts.sum() / (n_classes * counts[slot])
 
     def learn_one(self, x, y, weight=1.0):
-        row = as_floats(x, self.dtype, 1, self.n_features, self.owner)
-        slot = self.as_target(y) if self.regresses else self.labels.find(y)
-        known = self.regresses or slot >= 0
-        status = self.learn_row(row, slot, weight) if known else Status.UNKNOWN_LABEL
+        row, known = as_floats(x, self.dtype, 1, self.n_features, self.owner), self.labels.values
+        slot, weight = (self.as_target(y), weight) if self.regresses else self.slot_of(y, weight)
+        status = Status.UNKNOWN_LABEL
+        if self.regresses or slot >= 0:
+            status = self.learn_row(row, slot, weight)
         if status > Status.CHANGED:
+            self.labels.hold(known)
             error = refusal(
                 status,
                 f"{self.owner}: the sample ({self.kind_of_y} {y!r})",
@@ -119,9 +122,30 @@ class ReferenceCore:
                 weight,
             )
             raise self.explained(error)
-        if not self.regresses:
-            self.labels.adopt(slot, y)
         return status == Status.CHANGED
+
+    def slot_of(self, y, weight):
+        """The class index of a label, which may get one here, or -1; and the sample's weight."""
+        slot, n_seen = self.labels.find(y), int(self.views["n_seen"])
+        if slot < len(self.labels.in_slots):
+            return slot, weight
+        if self.labels.is_rare(y, weight, n_seen):
+            return 0, 0.0
+        slot = self.labels.vacant(self.counts, n_seen)
+        if slot == self.labels.room:
+            return -1, weight
+        self.labels.place(slot, y)
+        return slot, weight
+
+    def learn_new(self, X, y, weight):
+        known = self.labels.values
+        slot, weight = self.slot_of(y, weight)
+        if slot < 0:
+            return 0, Status.UNKNOWN_LABEL
+        n, status = self.learn_rows(X[:1], [slot], [weight], None)
+        if n == 0:
+            self.labels.hold(known)
+        return n, status
 
     def learn_late_one(self, x, y, issued, weight=1.0):
         self.was_issued(issued)
@@ -140,11 +164,14 @@ class ReferenceCore:
         raise TypeError(f"{self.owner}: the target {y!r} is not a number")
 
     def learn_many(self, X, slots, weights=None, newcomers=(), predicted=None):
-        n_labels = len(self.labels.in_slots)
+        known = self.labels.values
         for slot, _, label in newcomers:
             self.labels.adopt(slot, label)
         n_learned, status = self.learn_rows(X, slots, weights, predicted)
-        self.labels.cut(n_labels + sum(row < n_learned for _, row, _ in newcomers))
+        self.labels.hold(known)
+        for slot, row, label in newcomers:
+            if row < n_learned:
+                self.labels.adopt(slot, label)
         return n_learned, status
 
     def learn_rows(self, X, slots, weights, predicted):

@@ -171,7 +171,11 @@ class ByteSVM(Probable):
         if not isinstance(rows, np.ndarray):
             raise ValueError(f"max_iter={self.max_iter}: sparse rows are learned in one pass only")
         self._forget(rows.shape[1])
-        self.n_iter_ = learn_in_passes(self, rows, labels, weights, int(self.max_iter))
+        with self._first_samples():
+            if self._state is None:
+                self.allocate(rows.shape[1])
+            with self._capping(None):
+                self.n_iter_ = learn_in_passes(self, rows, labels, weights, int(self.max_iter))
         return self
 
     # -- classes -----------------------------------------------------------------------------------
@@ -182,6 +186,10 @@ class ByteSVM(Probable):
         if self.n_classes is not None:
             return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
         return self._most_classes(1)
+
+    @property
+    def _finds_classes(self) -> bool:  # type: ignore[override]
+        return self.n_classes is None
 
     @property
     def _fits_in_passes(self) -> bool:  # type: ignore[override]
@@ -311,9 +319,13 @@ class ByteSVM(Probable):
             mean = real(shape["at_mean"], rows[:, 5], rows[:, 7])
             waves, ones = (waves + 2 * mean[0]) / 3, (ones + 2 * mean[1]) / 3
         slots = list(core.labels.sorted_slots)
-        if V == 1:
+        if len(slots) <= 2 and V == 1:
             return core.labels.sign * waves, core.labels.sign * ones
-        return waves[slots], ones[slots]
+        if V == 1:
+            waves, ones = np.stack([-waves[0], waves[0]]) / 2, np.array([-ones[0], ones[0]]) / 2
+        unlearned = max(len(slots) - len(waves), 0)  # classes that came with a weight of 0 only
+        waves = np.pad(waves, ((0, unlearned), (0, 0), (0, 0)))
+        return waves[slots], np.pad(ones, (0, unlearned))[slots]
 
     @property
     def far_out_(self) -> int:

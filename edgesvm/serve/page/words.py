@@ -42,6 +42,7 @@ LOSSES = {
     "refused_value": "rows refused by the learner: a value is too large",
     "far_out": "rows learned with a value far outside what was seen, which counted as less far",
     "unknown_label": "labels refused: more classes than the learner has room for",
+    "rare_label": "labels not learned: damaged, or of a class that came fewer than 3 times so far",
     "labels_refused": "labels left out of windows: more classes than there is room for",
     "over_rate": "labels not learned: more a second than --max-labels-per-second",
     "expired": "labels that came too late: their sample no longer waited",
