@@ -71,7 +71,6 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 DTYPES = ("float32", "float64")
 MAX_FEATURES = 1 << 24
 MAX_CAPACITY = 1 << 24
-PART = 1024  # rows that are looked through for new labels
 MOST_SAMPLES = 50_000  # that several passes of `fit` make, if the caller says no number
 
 
@@ -674,11 +673,10 @@ class Learner(Estimator, Saved):
         """Predict each row, then learn it, as by `predict_one` and `learn_one`, up to the first
         that is refused or has a new label. The learner is fitted. Returns the labels predicted."""
         core = self.core
-        slots, n, new_labels = self._guard.call(core.labels.encode, y)
-        n = min([n, *(row for _, row, _ in new_labels)])
+        slots, n = self._guard.call(core.labels.encode, y)
         predicted = np.empty(n, np.int8)
         rows = as_rows(X, *self._layout())
-        n, _ = core.learn_many(rows, slots[:n], as_weights(weights, len(X)), (), predicted)
+        n, _ = core.learn_many(rows, slots[:n], as_weights(weights, len(X)), predicted)
         return core.labels.of_slots(predicted[:n])
 
     def _name_classes(self, classes: Sequence[Any]) -> None:
@@ -712,9 +710,16 @@ class Learner(Estimator, Saved):
         """Learn them in order, by the thread that is alone; `numbers` are theirs in messages."""
         core, n_learned, status = self.core, 0, Status.UNCHANGED
         while n_learned < len(y) and status <= Status.CHANGED:
-            part = slice(n_learned, n_learned + PART if core.labels.sifts else None)
-            some = None if weights is None else weights[part]
-            n, status = self._learn_part(core, X[part] if n_learned else X, y[part], some)
+            labels, rows, some = y[n_learned:], X[n_learned:] if n_learned else X, None
+            if weights is not None:
+                some = weights[n_learned:]
+            slots, n = labels, len(labels)
+            if not self.regresses:
+                slots, n = self._guard.call(core.labels.encode, labels)
+            if n:
+                n, status = core.learn_many(rows, slots[:n], some)
+            else:
+                n, status = core.learn_new(rows, labels[0], 1.0 if some is None else some[0])
             n_learned += n
         if status > Status.CHANGED:
             row = n_learned if numbers is None else int(numbers[n_learned])
@@ -722,25 +727,6 @@ class Learner(Estimator, Saved):
             weight = 1.0 if weights is None else weights[n_learned]
             error = core.labels.refused(status, y[n_learned], sample, self.dtype, weight)
             raise core.explained(error)
-
-    def _learn_part(
-        self, core: Any, X: Any, y: np.ndarray, weights: np.ndarray | None
-    ) -> tuple[int, int]:
-        """Learn the first of these rows: how many, and the status of the next. Of labels that may
-        have to wait, a row with a new one is learned by itself."""
-        slots, n, new_labels = y, len(y), ()
-        if not self.regresses:
-            slots, n, new_labels = self._guard.call(core.labels.encode, y)
-        if core.labels.sifts:
-            n, new_labels = min([n, *(row for _, row, _ in new_labels)]), ()
-            if n == 0:
-                weight = 1.0 if weights is None else float(weights[0])
-                learned: tuple[int, int] = core.learn_new(X, y[0], weight)
-                return learned
-        n_learned, status = core.learn_many(X, slots[:n], weights, new_labels)
-        if status <= Status.CHANGED and n < len(y) and not core.labels.sifts:
-            status = Status.UNKNOWN_LABEL
-        return n_learned, status
 
     @fits
     def fit(
@@ -1049,10 +1035,11 @@ class Learner(Estimator, Saved):
 
     @property
     def rare_labels_(self) -> int:
-        """Samples that were not learned, since their label came for the first or second time within
-        1,000 samples, and takes memory from the other classes from the third on; from 0 again as
-        `capped_weights_`. In the first 100 samples, or 16 for each class so far, in `fit` and with
-        named classes or `n_classes` there are none."""
+        """Samples that were not learned, as their label came for the first or second time within
+        1,000 samples: from the third on it is a class, which takes memory from the others. Labels
+        are classes at once as long as there are fewer than two, in the first 100 samples, or 16 for
+        each class so far, in `fit`, and with ``classes=`` or `n_classes`. From 0 again as
+        `capped_weights_`."""
         return int(self.core.labels.n_rare)
 
     # -- saving and loading ------------------------------------------------------------------------

@@ -484,7 +484,7 @@ cdef class LearnerCore:
                 and cnp.PyArray_NDIM(array) == ndim and cnp.PyArray_SIZE(array) == size)
 
     def learn_many(
-        self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None, newcomers=(),
+        self, X not None, cnp.ndarray slots not None, cnp.ndarray weights=None,
         signed char[::1] predicted=None
     ):
         """Learn the first len(slots) rows of X (n, n_features), an ndarray or SparseRows, in order;
@@ -492,7 +492,6 @@ cdef class LearnerCore:
         between two rows.
 
         slots : ndarray of shape (n,), int8; of a regressor the targets, float64
-        newcomers : list of (slot, row, label), in order; kept are those of rows that were learned
         predicted : (n,), OUT: what is predicted of each row before it is learned
 
         Returns
@@ -501,25 +500,14 @@ cdef class LearnerCore:
         status : Status of the refused row, else UNCHANGED
         """
         cdef int64_t i = 0
-        cdef list known
         cdef Status status
         self.guard.begin()
         try:
-            known = self.labels.values
+            self.begin_rows(len(slots))
             try:
-                for slot, _, label in newcomers:
-                    self.labels.adopt(slot, label)
-                self.begin_rows(len(slots))
-                try:
-                    status = self.learn_rows(X, slots, weights, predicted, &i)
-                finally:
-                    self.end_rows()
+                status = self.learn_rows(X, slots, weights, predicted, &i)
             finally:
-                if newcomers and newcomers[len(newcomers) - 1][1] >= i:
-                    self.labels.hold(known)
-                    for slot, row, label in newcomers:
-                        if row < i:
-                            self.labels.adopt(slot, label)
+                self.end_rows()
             return i, status if status > CHANGED else UNCHANGED
         finally:
             self.guard.end()

@@ -20,7 +20,7 @@ cdef class Labels:
     cdef readonly object rare   # the label of the last one
     cdef signed char order[MAX_CLASSES]     # their class indices, as the labels sort
 
-    cdef tuple known_in(self, list values, dtype)
+    cdef tuple known_in(self, dtype)
     cpdef int find(self, y) except -2
     cpdef bint is_rare(self, y, double weight, int64_t n_seen) except -1
     cpdef int vacant(self, counts, int64_t n_seen) except -1

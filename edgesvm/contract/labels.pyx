@@ -26,17 +26,19 @@ ctypedef fused word:
 MOST_CLASSES = MAX_CLASSES
 MORE_ROOM = "give a larger n_classes, or where it is not given a larger budget"
 MUTABLE = (list, dict, set, np.ndarray)
+PART = 1024         # rows that are compared at a time
 MAX_TEXT = 1024     # UTF-8 bytes of a string in a snapshot
 cdef int UNKNOWN = -1
 
 # A label that is new after the first rows becomes a class when it comes for the third time within
-# a thousand rows: a class takes bytes from the others for ever, and most labels that are damaged
-# come once. Labels that wait are known by 16 bits of a CRC, as are the rows where they came.
+# a thousand rows: from the third on a class takes bytes from the others for ever, and most labels
+# that are damaged come once. Those that wait are known by 16 bits of a CRC, and the rows where they
+# came by their last 16 bits.
 cdef enum:
     FIRST_ROWS = 100    # of which each label is a class at once,
     FIRST_OF_EACH = 16  # or as many for each class so far: they may come one after the other
     RECENT = 1000       # rows
-    OFTEN = 3           # after these, a class of fewer gives way to another where there is no room
+    OFTEN = 3           # a class that came less often, after RECENT rows, gives way to a new one
     N_WAITING = 8
 CANDIDATES = ("candidates", "u2", (N_WAITING, 3))   # CRC, the row where it came last, and before
 
@@ -132,6 +134,8 @@ cdef class Labels:
         for slot in range(self.n):
             if y is self.values[slot]:
                 return slot
+        if isinstance(y, np.generic):   # which beside a tuple would be compared with each of it
+            y = as_object(y)
         try:
             for slot in range(self.n):
                 if PyObject_RichCompareBool(y, self.values[slot], Py_EQ):
@@ -155,9 +159,8 @@ cdef class Labels:
         cdef int k, oldest = 0
         cdef unsigned short[:, ::1] waiting
         cdef unsigned short code, now = n_seen & 0xFFFF
-        if not self.sifts:
-            return False
-        if weight == 0.0 or n_seen < max(FIRST_ROWS, FIRST_OF_EACH * self.n):
+        first = self.n < 2 or n_seen < max(FIRST_ROWS, FIRST_OF_EACH * self.n)
+        if weight == 0.0 or not self.sifts or first:
             return weight == 0.0
         waiting = self.waiting
         code = zlib.crc32(repr(as_object(y)).encode(errors="replace")) & 0xFFFF or 1    # 0: free
@@ -177,9 +180,9 @@ cdef class Labels:
         return True
 
     cpdef int vacant(self, counts, int64_t n_seen) except -1:
-        """The slot for a new class: the next, or if there is none that of a class which no longer
-        comes, by the samples of each."""
-        if self.n == self.room and n_seen > RECENT:
+        """The slot for a new class, by the samples of each so far: that of one which no longer
+        comes, else the next."""
+        if self.sifts and n_seen > RECENT:
             for slot in range(self.n):
                 if slot >= len(counts) or counts[slot] < OFTEN:
                     return slot
@@ -220,62 +223,53 @@ cdef class Labels:
         return SampleRefused(f"{sample} has no valid label: {why}{so_far}", Status(status))
 
     def encode(self, y):
-        """The slots of many labels. New labels are not adopted.
+        """The slots of many labels, and for how many rows, up to the first without a slot, they
+        hold.
 
         Parameters
         ----------
         y : ndarray of shape (n,)
-
-        Returns
-        -------
-        slots : ndarray of shape (n,), int8; valid for the first `n_known` rows
-        n_known : int, rows before the first label that has no slot and cannot get one
-        new_labels : list of (slot, row, label), labels to adopt and the row where each first occurs
         """
-        values, new_labels = list(self.values), []
-        slots, row = np.zeros(len(y), np.int8), 0
+        slots, row, values = np.zeros(len(y), np.int8), 0, self.values
         if beside(y, values):
             y, values = self.spelled(y), as_words(values)
-        while y.dtype.kind in KINDS and all(map(is_scalar, values)):
-            row = match_bytes(y, self.known_in(values, y.dtype), slots, row)
-            if row == len(y) or as_object(y[row]) in values or not self.could_take(y[row], values):
-                break
-            new_labels.append((len(values), row, as_object(y[row])))
-            values.append(as_object(y[row]))
-        if row < len(y):
-            row += self.encode_equal(y[row:], values, slots[row:], row, new_labels)
-        return slots, row, new_labels
+        if y.dtype.kind in KINDS and all(map(is_scalar, values)):
+            row = match_bytes(y, self.known_in(y.dtype), slots, 0)
+        return slots, row + encode_equal(y[row:], values, slots[row:])
+
+    def meet(self, y):
+        """Adopt the labels of many rows: the slots, and the rows before the first that cannot get
+        one."""
+        slots, row = self.encode(y)
+        while row < len(y) and self.find(y[row]) >= 0:
+            self.adopt(self.n, y[row])
+            slots[row:], n = self.encode(y[row:])
+            row += n
+        return slots, row
 
     def spelled(self, y):
         """An array of labels, as words where some of them and of those so far are words and others
         are numbers."""
         return as_object_array(as_words(y.tolist())) if beside(y, self.values) else y
 
-    cdef tuple known_in(self, list values, dtype):
-        """`known_in` of labels.pyx, kept as long as `values` are the labels so far"""
-        if len(values) != self.n:
-            return known_in(values, dtype)
+    cdef tuple known_in(self, dtype):
+        """`known_in` of labels.pyx, kept as long as the labels are these"""
         if self.in_dtype is None or self.in_dtype[:2] != (self.n_changes, dtype):
-            self.in_dtype = self.n_changes, dtype, known_in(values, dtype)
+            self.in_dtype = self.n_changes, dtype, known_in(self.values, dtype)
         return self.in_dtype[2]
 
-    def encode_equal(self, y, values, slots, n_before, new_labels):
-        """As `encode`, after `n_before` rows and whatever equality is; returns `n_known`."""
-        n_values, unmatched = 0, np.ones(len(y), bool)
-        while True:
-            for slot in range(n_values, len(values)):
-                matches = equal(y, values[slot])
-                slots[matches] = slot
-                unmatched &= ~matches
-            row, n_values = int(unmatched.argmax()) if unmatched.any() else len(y), len(values)
-            if row == len(y) or not self.could_take(y[row], values):
-                return row
-            new_labels.append((len(values), n_before + row, as_object(y[row])))
-            values.append(as_object(y[row]))
 
-    def could_take(self, y, values):
-        """Whether there is room for another label behind `values`, and it is one."""
-        return not self.closed and len(values) < self.room and unfit(as_object(y)) is None
+def encode_equal(y, values, slots):
+    """As `Labels.encode`, whatever equality is."""
+    for at in range(0, len(y), PART):
+        part, unmatched = y[at:at + PART], np.ones(len(y[at:at + PART]), bool)
+        for slot, value in enumerate(values):
+            matches = equal(part, value)
+            slots[at:at + PART][matches] = slot
+            unmatched &= ~matches
+        if unmatched.any():
+            return at + int(unmatched.argmax())
+    return len(y)
 
 
 # -- labels that are known byte for byte -----------------------------------------------------------
@@ -373,9 +367,10 @@ def check_labels(y, owner, room=2):
     ValueError
         A label is `unfit`, or there are more than `room`.
     """
-    _, row, new_labels = Labels(room=room).encode(y)
+    labels = Labels(room=room)
+    _, row = labels.meet(y)
     if row < len(y):
-        raise unfit_label(y[row], row, owner, [label for _, _, label in new_labels], y.dtype, room)
+        raise unfit_label(y[row], row, owner, labels.values, y.dtype, room)
 
 
 def unfit_label(label, row, owner, known, dtype, room=2):

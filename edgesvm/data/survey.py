@@ -49,15 +49,12 @@ def survey(
         finite = _is_finite(chunk.X, largest, kernel)
         fine = finite if chunk.weight is None else finite & is_weight(chunk.weight, C)
         if largest_target is None:
-            slots, n_known, new_labels = labels.encode(chunk.y)
+            slots, n_known = labels.meet(chunk.y)
         else:
-            slots, n_known, new_labels = np.zeros(len(fine), np.int64), len(fine), ()
+            slots, n_known = np.zeros(len(fine), np.int64), len(fine)
             fits = np.abs(chunk.y) <= largest_target
             fine = fine & fits
         row = min(n_known, len(fine) if fine.all() else int(fine.argmin()))
-        for slot, at, label in new_labels:
-            if at < row:
-                labels.adopt(slot, label)
         if row < len(chunk.y):
             if row == n_known:
                 raise unknown_label(owner, chunk, row, labels, dtype)

@@ -348,7 +348,7 @@ class ArrayRows:
             X = core.guard.call(sparse_rows, X, core.n_features, core.owner)
         self._X = X
         y = core.guard.call(as_labels, y, len(X), core.owner)
-        self._slots, _, _ = core.guard.call(core.labels.encode, y)
+        self._slots, _ = core.guard.call(core.labels.encode, y)
         self._n_slots = core.labels.room
         order = np.argsort(self._slots, kind="stable")
         counts = np.bincount(self._slots.astype(np.intp), minlength=self._n_slots)
@@ -396,7 +396,7 @@ class PartOfSource:
 
     def _of(self, chunk: Rows) -> Rows:
         core = self._core
-        slots, n_known, _ = core.guard.call(core.labels.encode, chunk.y)
+        slots, n_known = core.guard.call(core.labels.encode, chunk.y)
         if n_known < len(slots):
             raise ValueError(f"{core.owner}: the source changed between two passes")
         side = side_of(self._sides, slots, core.labels.room)

@@ -163,16 +163,8 @@ class ReferenceCore:
                 return float(y)
         raise TypeError(f"{self.owner}: the target {y!r} is not a number")
 
-    def learn_many(self, X, slots, weights=None, newcomers=(), predicted=None):
-        known = self.labels.values
-        for slot, _, label in newcomers:
-            self.labels.adopt(slot, label)
-        n_learned, status = self.learn_rows(X, slots, weights, predicted)
-        self.labels.hold(known)
-        for slot, row, label in newcomers:
-            if row < n_learned:
-                self.labels.adopt(slot, label)
-        return n_learned, status
+    def learn_many(self, X, slots, weights=None, predicted=None):
+        return self.learn_rows(X, slots, weights, predicted)
 
     def learn_rows(self, X, slots, weights, predicted):
         for i, slot in enumerate(slots):

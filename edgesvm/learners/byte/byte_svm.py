@@ -319,13 +319,9 @@ class ByteSVM(Probable):
             mean = real(shape["at_mean"], rows[:, 5], rows[:, 7])
             waves, ones = (waves + 2 * mean[0]) / 3, (ones + 2 * mean[1]) / 3
         slots = list(core.labels.sorted_slots)
-        if len(slots) <= 2 and V == 1:
-            return core.labels.sign * waves, core.labels.sign * ones
         if V == 1:
-            waves, ones = np.stack([-waves[0], waves[0]]) / 2, np.array([-ones[0], ones[0]]) / 2
-        unlearned = max(len(slots) - len(waves), 0)  # classes that came with a weight of 0 only
-        waves = np.pad(waves, ((0, unlearned), (0, 0), (0, 0)))
-        return waves[slots], np.pad(ones, (0, unlearned))[slots]
+            return core.labels.sign * waves, core.labels.sign * ones
+        return waves[slots], ones[slots]
 
     @property
     def far_out_(self) -> int:

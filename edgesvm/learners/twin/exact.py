@@ -492,7 +492,7 @@ class SimpleSVM(SampleVectors):
         for n_passes in range(int(self.max_passes)):
             before = core.n_moves
             for chunk in source.chunks(CHUNK_ROWS, core.dtype):
-                slots, n_known, _ = self._guard.call(core.labels.encode, chunk.y)
+                slots, n_known = self._guard.call(core.labels.encode, chunk.y)
                 if n_known < len(chunk.y) or chunk.first + len(chunk.y) > n_rows:
                     raise ValueError(f"{core.owner}: the source changed between two passes")
                 if not core.sweep(chunk.X, slots, chunk.weight, chunk.first):

@@ -489,7 +489,7 @@ class _Data:
         return self.numbered(np.sort(order[:n]))
 
     def _encoded(self, chunk: Rows, numbers: np.ndarray) -> tuple[Any, ...]:
-        slots, n_known, _ = self._core.guard.call(self._core.labels.encode, chunk.y)
+        slots, n_known = self._core.guard.call(self._core.labels.encode, chunk.y)
         if n_known < len(chunk.y):
             raise self._has_changed()
         return chunk.X, slots, chunk.weight, numbers

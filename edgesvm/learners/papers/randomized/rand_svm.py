@@ -319,7 +319,7 @@ class RandSVM(Wrapper):
         core, owner, dtype = self.core, type(self).__name__, self.dtype
         loss = ExactSum()
         for chunk in source.chunks(self._chunk_rows, self._dtype):
-            slots, n_known, _ = self._guard.call(core.labels.encode, chunk.y)
+            slots, n_known = self._guard.call(core.labels.encode, chunk.y)
             if n_known < len(chunk.y):
                 raise unknown_label(owner, chunk, n_known, core.labels, dtype)
             which = np.isin(chunk.first + np.arange(len(chunk.X)), known) == recalling
