@@ -11,6 +11,7 @@ Every byte, line and sample is accounted for:
 cimport cython
 from libc.math cimport INFINITY, NAN, fma
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdio cimport snprintf
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from typing import NamedTuple
@@ -52,6 +53,7 @@ cdef enum Line:
     BAD_SEQUENCE
     N_LINES
 
+MOST_WORDS = MAX_WORDS
 LINE_NAMES = ("samples", "comments", "blank", "discovery", "labels", "ignored", "too_long",
               "bad_columns", "bad_char", "bad_label", "bad_checksum", "no_checksum", "bad_sequence")
 COUNTERS = ("bytes_in", "bytes_ok", "bytes_rejected", "delimiters", "pending", "discarded_bytes",
@@ -237,15 +239,21 @@ cdef inline bint is_letter(uint8_t c) noexcept nogil:
 
 
 cdef bint is_word(const uint8_t *field, Py_ssize_t n) noexcept nogil:
-    """A letter, then letters, digits and a few signs."""
+    """A letter, then letters, digits and a few signs; all that is not ASCII is a letter."""
     cdef Py_ssize_t i
-    if not 1 <= n <= WORD_BYTES or not is_letter(field[0]):
+    if not 1 <= n <= WORD_BYTES or not (is_letter(field[0]) or field[0] >= 0x80):
         return False
     for i in range(1, n):
-        if not (is_letter(field[i]) or c"0" <= field[i] <= c"9"
+        if not (is_letter(field[i]) or field[i] >= 0x80 or c"0" <= field[i] <= c"9"
                 or memchr(b" _-./+", field[i], 6) != NULL):
             return False
     return True
+
+
+cdef int spelled(int value, uint8_t *word) noexcept nogil:
+    """Write an integer as a word, with zeros behind it; its length."""
+    memset(word, 0, WORD_BYTES)
+    return snprintf(<char *> word, WORD_BYTES, b"%d", value)
 
 
 cdef Py_ssize_t count_of(uint8_t c, const uint8_t *line, Py_ssize_t n) noexcept nogil:
@@ -256,12 +264,31 @@ cdef Py_ssize_t count_of(uint8_t c, const uint8_t *line, Py_ssize_t n) noexcept 
 
 
 cdef bint is_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
-    """Printable ASCII and tabs, nothing else."""
-    cdef Py_ssize_t i
+    """Printable ASCII, tabs and characters of UTF-8, nothing else."""
+    cdef Py_ssize_t i, length
     cdef uint8_t bad = 0
     for i in range(n):
         bad |= (<uint8_t> (line[i] - 32) > 94) & (line[i] != c"\t")
-    return not bad
+    i = 0 if bad else n
+    while i < n:
+        length = character(line + i, n - i)
+        if length == 0:
+            return False
+        i += length
+    return True
+
+
+cdef Py_ssize_t character(const uint8_t *c, Py_ssize_t n) noexcept nogil:
+    """Bytes of the character that begins here; 0: it is not printable, or no UTF-8."""
+    cdef Py_ssize_t k, length = 1 + (c[0] >= 0xC2) + (c[0] >= 0xE0) + (c[0] >= 0xF0)
+    if c[0] < 0x80:
+        return 32 <= c[0] < 127 or c[0] == c"\t"
+    if not 0xC2 <= c[0] < 0xF5 or length > n:
+        return 0
+    for k in range(1, length):
+        if c[k] >> 6 != 2:
+            return 0
+    return length
 
 
 cdef bint is_missing(const uint8_t *field, Py_ssize_t n) noexcept nogil:
@@ -315,7 +342,8 @@ cdef class LineParser(Splitter):
     label_column : bool
         A column is the label: an integer or a word, or empty or ``?`` for no label. A label that is
         a word is its number in `words`, a new one from the second time on that it comes; without a
-        checksum, the first may be an error of the line. A link has integers or words, not both.
+        checksum, the first may be an error of the line. Beside words integers are words, too; they
+        keep their own numbers if they came before.
     label_at : int
         Which column: -1 the last, else a number from 0.
     use_labels : bool
@@ -361,7 +389,7 @@ cdef class LineParser(Splitter):
     cdef Py_ssize_t _n_features       # 0: unknown
     cdef public Py_ssize_t label_at
     cdef bint _label_column, _use_labels, _targets
-    cdef public bint numbers          # labels are integers, as the first one was: words are errors
+    cdef public int numbers           # one more than the largest label that a word could have as number
     cdef readonly int n_words
     # The words, and behind them one that has come once.
     cdef uint8_t[(MAX_WORDS + 1) * WORD_BYTES] _words
@@ -417,7 +445,7 @@ cdef class LineParser(Splitter):
     @property
     def words(self):
         table = bytes(self._words[:self.n_words * WORD_BYTES])
-        return [table[at:at + WORD_BYTES].rstrip(b"\0").decode()
+        return [table[at:at + WORD_BYTES].rstrip(b"\0").decode(errors="replace")
                 for at in range(0, len(table), WORD_BYTES)]
 
     @words.setter
@@ -681,6 +709,7 @@ cdef class LineParser(Splitter):
         self._has_label = False
         if self._read_label(field, n) != SAMPLE or not self._has_label:
             return BAD_LABEL
+        self._note_number()
         self.late.add_label(self.ring.entered, number, self._label, 1.0)
         return LATE_LABEL
 
@@ -791,7 +820,7 @@ cdef class LineParser(Splitter):
             self.gate.refuse(number)
         if not finite or not self.gate.admit(&self._x[0], self._n_features, number):
             return
-        self.numbers = self.numbers or self._has_label and not self.n_words
+        self._note_number()
         if self._has_label and self._n_labels < FIRST_LABELS:
             self._first_labels[self._n_labels] = self._label
             self._n_labels += 1
@@ -860,15 +889,22 @@ cdef class LineParser(Splitter):
         self._label = value
         return True
 
+    cdef void _note_number(self) noexcept nogil:
+        """Take note of an integer that is a label, if a word could have its number."""
+        if self._has_label and not (self.n_words or self._targets) and 0 <= self._label < MAX_WORDS:
+            self.numbers = max(self.numbers, <int> self._label + 1)
+
     cdef Py_ssize_t _count_columns(self, const uint8_t *line, Py_ssize_t *n,
                                    uint8_t separator) noexcept nogil:
-        """The number of columns; a separator at the end counts only before an empty label."""
+        """The number of columns; a separator at the end counts only before an empty label, not
+        behind a label."""
         cdef Py_ssize_t i, columns = 1
         cdef bint label_last = self._label_column and self.label_at < 0
         if separator == c" ":
             while n[0] and line[n[0] - 1] == separator:
                 n[0] -= 1
-        elif n[0] and line[n[0] - 1] == separator and not label_last:
+        elif n[0] and line[n[0] - 1] == separator and not (
+                label_last and not self._ends_behind_label(line, n[0], separator)):
             n[0] -= 1
         if separator == c" ":
             for i in range(1, n[0]):
@@ -878,6 +914,23 @@ cdef class LineParser(Splitter):
         if separator == c" ":
             return columns - (n[0] > 0 and line[0] == separator)
         return columns + (n[0] > 0 and line[0] == separator)
+
+    cdef bint _ends_behind_label(self, const uint8_t *line, Py_ssize_t n,
+                                 uint8_t separator) noexcept nogil:
+        """Whether the separator at the end is one too many; without known columns, by a word or an
+        integer beside decimals."""
+        cdef double value = 0
+        cdef Py_ssize_t length = n - 1
+        cdef const uint8_t *field = line
+        if self._n_features:
+            return count_of(separator, line, n) == self._n_features + 1
+        while length and memchr(field, separator, length) != NULL:
+            field += 1
+            length -= 1
+        self._trim(&field, &length)
+        if parse(field, length, True, &value) == BAD_CHARACTER:
+            return is_word(field, length)
+        return memchr(field, c".", length) == NULL and memchr(line, c".", n) != NULL
 
     cdef void _trim(self, const uint8_t **field, Py_ssize_t *n) noexcept nogil:
         """Remove blanks, and the name in ``name:value``."""
@@ -915,6 +968,7 @@ cdef class LineParser(Splitter):
         """Read a 16-bit integer, which may be written 1.0, a word or a target; empty or ``?`` means
         no label, and so does a target that is not finite.
         """
+        cdef uint8_t[WORD_BYTES] word
         cdef double value = 0
         cdef Number number
         self._trim(&field, &n)
@@ -926,10 +980,13 @@ cdef class LineParser(Splitter):
             self._label = value if self._has_label else 0.0
             return BAD_LABEL if number == BAD_CHARACTER else SAMPLE
         number = parse(field, n, True, &value)
-        if number == BAD_CHARACTER and not self.numbers and is_word(field, n):
+        if number == BAD_CHARACTER and is_word(field, n):
             return self._take_word(field, n)
-        if number != GOOD or self.n_words or not self._is_label(value):
+        if number != GOOD or not self._is_label(value):
             return BAD_LABEL
+        if self.n_words and 0 <= value < MAX_WORDS:
+            self._has_label = False
+            return self._take_word(word, spelled(<int> value, word))
         return SAMPLE
 
     cdef Line _take_word(self, const uint8_t *field, Py_ssize_t n) noexcept nogil:
@@ -944,13 +1001,16 @@ cdef class LineParser(Splitter):
                 break
             number += 1
         if number == self.n_words:
-            if number == MAX_WORDS:
+            if max(number, self.numbers) >= MAX_WORDS:
                 return BAD_LABEL
             if not self._last_digits and memcmp(new, word, WORD_BYTES) != 0:
                 memcpy(new, word, WORD_BYTES)
                 return SAMPLE
-            memcpy(new, word, WORD_BYTES)
-            self.n_words += 1
+            number = max(number, self.numbers)
+            for self.n_words in range(self.n_words, number):
+                spelled(self.n_words, &self._words[self.n_words * WORD_BYTES])
+            memcpy(&self._words[number * WORD_BYTES], word, WORD_BYTES)
+            self.n_words = number + 1
             memset(&self._words[self.n_words * WORD_BYTES], 0, WORD_BYTES)
         self._label, self._has_label = number, True
         return SAMPLE

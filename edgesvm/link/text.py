@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from edgesvm.contract.names import word_of
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link._frames import ValueGate
-from edgesvm.link._lines import LineParser, OtherColumns
+from edgesvm.link._lines import MOST_WORDS, LineParser, OtherColumns
 from edgesvm.link.link import Link, SampleSchema
 from edgesvm.link.ports import Port
 
@@ -21,11 +22,12 @@ HOPELESS = 8  # lines with a label that cannot be one, before any other
 FEWEST, ALIKE = 12, 0.75  # labels that are looked at; of them so many different ones are a signal
 NO_TEXT = "wrong baud rate? (Or give mode='binary' if the node sends frames.)"
 NOISE_QUOTED = 24  # characters
+FEW_REFUSED = 0.01  # of the lines
 EXPECTED = {
     "bad_columns": "expected {columns} (n_features, label: --n-features, --label)",
-    "bad_char": "expected numbers with comma, semicolon, tab or blank between them",
+    "bad_char": "expected numbers with comma, semicolon, tab or blank between them; words are UTF-8",
     "bad_label": "its {where} must be a label, an integer or a word; without labels: "
-    "label='none' (--label none), or edgesvm watch",
+    "label='none' (--label none), or edgesvm watch; numbers to predict: targets=True (--regress)",
     "bad_checksum": "its checksum is wrong: check the cable and the baud rate",
     "no_checksum": "the lines before it had a checksum",
     "bad_sequence": "expected a number behind its first sign, as in @12",
@@ -161,13 +163,22 @@ class TextLink(Link):
             )
         line, why = parser.refused_line
         line, of_lines = line.rstrip(), f"in {parser.lines} lines the last that could not be read"
-        if not (line.isascii() and line.replace("\t", "").isprintable()):
+        if 4 * sum(c.isascii() and (c.isprintable() or c == "\t") for c in line) < 3 * len(line):
             return f"{of_lines} is {line[:NOISE_QUOTED]!a}; {NO_TEXT}"
         where = "last column" if parser.label_at < 0 else f"column {parser.label_at}"
         columns = f"{parser.n_features or 'one or more'} numbers" + (
             f", and a label in the {where}" if self._has_label_column else ""
         )
         return f"{of_lines} is {line!r}; {EXPECTED[why].format(where=where, columns=columns)}"
+
+    def refused_lines(self) -> str | None:
+        """How many lines could not be read, by cause, and the last one; None if they are few."""
+        counts, lines = self._parser.counters(), self._parser.lines
+        causes = {why: counts[why] for why in EXPECTED if counts[why]}
+        if not causes or sum(causes.values()) <= max(FEW_REFUSED * lines, 1):
+            return None
+        told = ", ".join(f"{n:,} {why}" for why, n in causes.items())
+        return f"lines that could not be read: {told}; {self._unread()}"
 
     def _feed(self, chunk: bytes) -> None:
         for found in self._parser.feed(chunk):
@@ -240,11 +251,14 @@ class TextLink(Link):
             super().name_classes(labels)
         parser = self._parser
         are_mixed = len(words) < len(labels) and bool(words or parser.n_words)
-        if are_mixed or (words and parser.numbers):
+        integers = [str(n) for n in range(parser.numbers)] if words else []
+        if are_mixed or (integers and not any(map(str.isdecimal, words))):
             has = self.class_names or "integers"
             raise ValueError(f"the model has the labels {labels}, but the link has {has}")
-        parser.numbers = bool(labels) and not words
-        parser.words = known = list(dict.fromkeys([*parser.words, *words]))
+        if labels and not words:
+            small = [int(label) for label in labels if 0 <= label < MOST_WORDS]
+            parser.numbers = max([parser.numbers, *(label + 1 for label in small)])
+        parser.words = known = list(dict.fromkeys([*integers, *parser.words, *words]))
         self.class_names[:] = known
 
     def doubt(self) -> str | None:
@@ -264,8 +278,8 @@ class TextLink(Link):
         """A sketch may print once an hour, and opening its port may reset it."""
 
     def _queue_prediction(self, sequence: int, label: int, score: float, flags: int) -> bool:
-        named = self.class_names[label] if self.class_names else str(label)
-        return self._put(b"!%d %s %d %.6g\n" % (sequence, named.encode(), flags, score))
+        named = str(word_of(self.class_names, label)).encode()
+        return self._put(b"!%d %s %d %.6g\n" % (sequence, named, flags, score))
 
     def _queue_estimate(
         self, sequence: int, flags: int, value: float, low: float, high: float

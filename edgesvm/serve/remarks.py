@@ -82,6 +82,7 @@ class Facts:
     """What is known of a model; a remark needs a part of it."""
 
     learner: Any = None
+    link: Any = None
     score: Prequential | RegressionScore | None = None
     counters: Mapping[str, int] = field(default_factory=dict)
     rows: Rows | None = None
@@ -321,6 +322,11 @@ def rare_label(f: Facts) -> str | None:
     )
 
 
+def refused_lines(f: Facts) -> str | None:
+    told: str | None = f.link.refused_lines() if hasattr(f.link, "refused_lines") else None
+    return told
+
+
 def no_window(f: Facts) -> str | None:
     taken, c = f.counters.get("taken", 0), f.counters
     windows = c.get("windows", c.get("rows", 0))
@@ -352,6 +358,7 @@ TABLE: dict[str, Callable[[Facts], str | None]] = {
     "worse_than_value_before": worse_than_value_before,
     "one_label": one_label,
     "rare_label": rare_label,
+    "refused_lines": refused_lines,
 }
 KEYS = tuple(TABLE)
 

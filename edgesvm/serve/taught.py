@@ -170,7 +170,7 @@ class Taught(Pupil):
         self.learned = self.refused_value = self.unknown_label = self.over_rate = 0
         self.rare_label = 0
         self.own_unlabelled = 0  # those that do not wait for a late label
-        self.remarks = Remarks(Facts(learner=learner, score=self.score))
+        self.remarks = Remarks(Facts(learner=learner, link=link, score=self.score))
         self._targets = Targets(learner) if learner.regresses else None
         self._fitted = learner.is_fitted  # kept here: asked of each row
         self._delay, self._strict = delay, strict

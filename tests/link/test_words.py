@@ -1,6 +1,7 @@
 """Labels of a text link that are words, and the column that they are in."""
 
 import pytest
+from each import each
 from fake_port import Clock, text_link
 
 from edgesvm import ByteSVM, load
@@ -30,12 +31,37 @@ def test_a_word_is_a_label_once_it_has_come_twice():
     assert labels == [None, 0, None, None, None, 1]  # a word in between may be an error as well
 
 
-def test_integers_and_words_do_not_mix():
+@each(
+    "lines, expected, words",
+    [
+        ("5 idle 5 idle 7 7 100 -3", [5, None, 5, 6, None, 7, 100, -3], "0 1 2 3 4 5 idle 7"),
+        ("idle idle 5 5.0 5 idle", [None, 0, None, 1, 1, 0], "idle 5"),
+        ("grün grün grau", [None, 0, None], "grün"),
+        ("31 idle idle", [31], ""),  # there is no number left
+    ],
+)
+def test_integers_beside_words_are_words(lines, expected, words):
     into = parser()
-    assert fed(into, "1,2,1", "1,2,worn", "1,2,worn") == [1]
-    assert into.refused_line == ("1,2,worn", "bad_label")
-    into = parser()
-    assert fed(into, "1,2,worn", "1,2,worn", "1,2,1") == [None, 0]
+    assert fed(into, *(f"1,2,{label}" for label in lines.split())) == expected
+    assert into.words == words.split()
+
+
+@each("end, label", [("fine,", 0), ("1,", 1), ("", None), ("1", 1)])
+def test_a_separator_behind_the_label_is_none(end, label):
+    """With known columns or without."""
+    lines = [f"1.5,2.5,{end}"] * 6
+    assert fed(parser(), *lines)[-1] == label
+    link, _ = text_link(Clock(), "\n".join(["", *lines, ""]).encode())
+    assert link.schema.n_features == 2 and link.take().X.tolist()[-1] == [1.5, 2.5]
+
+
+def test_refused_lines_are_told_by_cause():
+    text = "\n1,2,on" * 50 + "\n1,2,gr\xfcn" * 3 + "\n1,2,0.5\n"
+    link, _ = text_link(Clock(), text.encode("latin-1"))
+    while link.poll(0.0):
+        link.release(len(link.take().y))
+    told = link.refused_lines()
+    assert "3 bad_char, 1 bad_label" in told and "'1,2,0.5'; its last" in told, told
 
 
 def test_words_beyond_the_table_are_refused():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from each import each
 
-from edgesvm import Calibrated, GaussianNovelty, Perceptron, Standardized
+from edgesvm import ByteSVM, Calibrated, GaussianNovelty, Perceptron, Standardized
 from edgesvm.serve.remarks import (
     BLOCK,
     EVERY,
@@ -214,6 +214,24 @@ CASES = [
         "one_label",
         [({"score": scored([1] * 300, [1] * 300)}, "only one label seen, 1")],
         [{"score": scored(RARE, RARE)}, {"score": scored([1] * 30, [1] * 30)}],
+    ),
+    (
+        "rare_label",
+        [
+            (
+                {
+                    "learner": ByteSVM().partial_fit(noise(200), [0, 1] * 99 + [0, 2]),
+                    "counters": {"rare_label": 1},
+                },
+                "such as 2, came",
+            )
+        ],
+        [{"counters": {"rare_label": 0}}],
+    ),
+    (
+        "refused_lines",
+        [({"link": SimpleNamespace(refused_lines=lambda: "3 lines; last")}, "3 lines")],
+        [{"link": SimpleNamespace(refused_lines=lambda: None)}, {"link": object()}],
     ),
 ]
 

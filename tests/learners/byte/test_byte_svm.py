@@ -10,6 +10,7 @@ import edgesvm
 from edgesvm import ByteSVM, CorruptModelError
 from edgesvm.data import Checkerboard
 from edgesvm.persist.format import pack, unpack
+from edgesvm.persist.store import restore
 
 
 def clouds(n, n_features, n_classes, seed=0):
@@ -121,7 +122,7 @@ def test_what_was_learned_stays_when_a_class_comes():
     X, y, x = X[two], y[two], X[~two][0]
     model = ByteSVM().partial_fit(X, y)
     before = model.score(X, y)
-    model.learn_one(x, 2)
+    assert [model.learn_one(x, 2) for _ in range(3)] == [False, False, True]
     assert sorted(model.core.counts.tolist()) == sorted([(y == 0).sum(), (y == 1).sum(), 1])
     assert model.score(X, y) > 0.8
     assert model.partial_fit(X[:50], y[:50]).score(X, y) > before - 0.03
@@ -161,12 +162,36 @@ def test_the_least_bytes_hold_the_model(n_features):
             model.plan(n_features)
 
 
-def test_one_more_label_of_weight_zero_has_the_last_place():
-    X, y = clouds(200, 3, 2)
-    learner = ByteSVM().partial_fit(X, y)
-    learner.learn_one(X[0], 7, weight=0.0)
-    assert learner.core.layout["n_classes"] == 2 and learner.classes_.tolist() == [0, 1, 7]
-    assert (learner.decision_function(X).argmax(axis=1) < 2).all()
+@each("n_classes", [2, 3])
+def test_a_label_of_weight_zero_is_no_class(n_classes):
+    X, y = clouds(200, 3, n_classes)
+    for learner in (ByteSVM().partial_fit(X, y), ByteSVM().fit(X, y, np.sign(y))):
+        learner.learn_one(X[0], 7, weight=0.0)
+        known = learner.classes_.tolist()
+        assert known in ([0, 1, 2][:n_classes], [1, 2][: n_classes - 1])
+        assert len(learner.weights_[0]) == (1 if len(known) < 3 else 3)
+
+
+def test_a_label_that_came_once_is_no_class():
+    """However the rows are cut, and saved in between; one that no longer comes gives way."""
+    X, y = clouds(4000, 2, 2)
+    y = np.where(y, "on", "off").astype(object)
+    y[[60, 500]] = "o?"  # in the first 100 rows a class at once
+    y[[200, 900, 1300]] = "of"  # three times, but not within 1,000 rows
+    y[[2000, 2100, 2200, 2300]] = "idle"
+    whole, one, cut = ByteSVM().partial_fit(X, y), ByteSVM(), ByteSVM()
+    for at, (x, label) in enumerate(zip(X, y, strict=True)):
+        one.learn_one(x, label)
+        if at % 50 == 0:
+            part = slice(at, at + 50)
+            cut = restore(pack(cut.partial_fit(X[part], y[part]).snapshot()))
+    assert bytes(whole.arena) == bytes(one.arena) == bytes(cut.arena)
+    for model in (whole, one, cut):
+        assert model.classes_.tolist() == ["idle", "off", "on"]
+    assert whole.rare_labels_ == 3 + 2 and whole.core.counts.sum() == len(X) - 5
+    assert len(ByteSVM().fit(X[:1000], y[:1000]).classes_) == 4  # all are given
+    named = ByteSVM(n_classes=5).partial_fit(X, y)
+    assert named.rare_labels_ == 0 and len(named.classes_) == 5
 
 
 # -- scale -----------------------------------------------------------------------------------------
