@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sized
 from typing import Any
 
-from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT
+from edgesvm.core.constants import LARGEST_NORM, LARGEST_WEIGHT, LEAST_WEIGHT
 from edgesvm.core.status import Status
 
 
@@ -112,7 +112,8 @@ class RecordingError(ValueError):
 
 REFUSALS: dict[Status, str] = {
     Status.NOT_FINITE: (
-        "has a feature that is NaN or infinite, or too large to be squared in {dtype}"
+        "has a feature that is NaN or infinite, or too large to be squared in {dtype}, or for the"
+        f" kernel: k(x, x) is at most {LARGEST_NORM}"
     ),
     Status.BAD_WEIGHT: (
         f"has a weight that is neither 0 nor from {LEAST_WEIGHT:.1e} to {LARGEST_WEIGHT:.1e}, or"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
 from edgesvm.contract.params import not_negative, positive, whole
+from edgesvm.core.constants import LARGEST_NORM
 
-LARGEST_KERNEL = 1e37  # largest k(x, x) that a solver accepts: its kernel rows are float32
 MAX_DEGREE = 64  # a larger power overflows for any base that is not close to 1
 
 
@@ -70,6 +71,8 @@ class Polynomial:
         whole("degree", self.degree, 1, MAX_DEGREE)
         positive("gamma", self.gamma)
         not_negative("coef0", self.coef0)
+        if self.degree * math.log(max(self.coef0, 1.0)) > math.log(LARGEST_NORM):
+            raise ValueError(f"coef0={self.coef0!r}: coef0 ** degree is above {LARGEST_NORM}")
 
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Kernel values of rows, ndarray of shape (n, m)."""

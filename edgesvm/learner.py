@@ -219,7 +219,7 @@ class Learner(Estimator, Saved):
         """Warn, as the last thing in `fit`, that the parameter of this name was reached."""
         warnings.warn(
             f"{type(self).__name__} ended before it converged ({limit}={getattr(self, limit)});"
-            f" consider scaling the features, or a larger {limit}",
+            f" scale the features, as Standardized(learner=...) does, or give a larger {limit}",
             as_sklearns(ConvergenceWarning),
             stacklevel=4,
         )

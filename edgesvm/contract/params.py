@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-SMALLEST = 1e-300
+# Of every parameter that is a number > 0: with rows of k(x, x) up to LARGEST_NORM and weights up to
+# LARGEST_WEIGHT, no product or quotient of a few overflows.
+SMALLEST, LARGEST = 1e-30, 1e30
 Check = Callable[[str, object], Any]
 T = TypeVar("T")
 
@@ -67,10 +69,10 @@ def whole(name: str, value: object, least: int, most: int) -> int:
 
 
 def positive(name: str, value: object) -> float:
-    """`value` as a float, finite and >= 1e-300, so that its reciprocal is finite."""
+    """`value` as a float from 1e-30 to 1e30."""
     number = _as_float(value)
-    if not SMALLEST <= number < math.inf:
-        raise ValueError(f"{name}={value!r}: give a finite number > 0, at least {SMALLEST}")
+    if not SMALLEST <= number <= LARGEST:
+        raise ValueError(f"{name}={value!r}: give a number > 0, from {SMALLEST} to {LARGEST}")
     return number
 
 
@@ -83,10 +85,10 @@ def share(name: str, value: object) -> float:
 
 
 def not_negative(name: str, value: object) -> float:
-    """`value` as a float, finite and >= 0."""
+    """`value` as a float from 0 to 1e30."""
     number = _as_float(value)
-    if not 0.0 <= number < math.inf:
-        raise ValueError(f"{name}={value!r}: give a finite number >= 0")
+    if not 0.0 <= number <= LARGEST:
+        raise ValueError(f"{name}={value!r}: give a number >= 0, at most {LARGEST}")
     return number
 
 

@@ -10,6 +10,9 @@ RECENT_WEIGHTS = 1000  # samples that the mean is of, about
 MEAN_WEIGHT = ("mean_weight", "f8", (), (0.0, math.inf))
 
 LARGEST_TARGET = 1e100  # of a regressor
+# Of k(x, x): what is larger is refused, what is smaller counts as zero. With weights and parameters
+# products of a few do not overflow, nor do their squares vanish.
+LEAST_NORM, LARGEST_NORM = 1e-30, 1e30
 
 # In clips, NEAR at first, then more by WIDENING a sample, up to FAR. Early in a stream one value
 # has a large share, so little is let through; later a feature's rare large values belong to its

@@ -8,12 +8,12 @@ import numpy as np
 
 from edgesvm.contract.labels import Labels, as_object, unfit, unfit_label
 from edgesvm.contract.sparse import SparseRows
-from edgesvm.core.constants import LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
+from edgesvm.core.constants import LARGEST_NORM, LARGEST_WEIGHT, LEAST_WEIGHT, MOST_TIMES
 from edgesvm.core.status import Status
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.errors import refusal, too_long
-from edgesvm.kernels import LARGEST_KERNEL, Kernel
+from edgesvm.kernels import Kernel
 
 
 class Surveyed(NamedTuple):
@@ -88,7 +88,7 @@ def _is_finite(X: Any, largest: float | None, kernel: Kernel | None) -> np.ndarr
     with np.errstate(over="ignore", invalid="ignore"):
         square = X.squares() if isinstance(X, SparseRows) else np.einsum("ij,ij->i", X, X)
         finite = np.isfinite(square) if largest is None else square <= largest
-        return finite if kernel is None else finite & (kernel.of_square(square) <= LARGEST_KERNEL)
+        return finite if kernel is None else finite & (kernel.of_square(square) <= LARGEST_NORM)
 
 
 def _nonzeros(chunk: Rows, owner: str, most: int | None) -> int:

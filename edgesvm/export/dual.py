@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.core.constants import LARGEST_NORM
 from edgesvm.core.views import TilesView
 from edgesvm.export.units import keeps_nonzeros, number
 from edgesvm.kernels import RBF, Kernel
@@ -21,7 +22,6 @@ from edgesvm.learners.papers.online.online import ExpansionLearner
 from edgesvm.learners.papers.randomized.rand_svm import RandSVM
 from edgesvm.learners.stream.constants import MAX_SQUARE
 from edgesvm.learners.stream.stream import KernelStreamSVM
-from edgesvm.learners.twin.constants import LARGEST_NORM
 from edgesvm.learners.twin.exact import MarginSetLearner
 
 Views = Mapping[str, np.ndarray]

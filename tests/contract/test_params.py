@@ -23,7 +23,7 @@ def test_what_is_no_whole_number_in_range(value):
     assert str(caught.value) == f"n={value!r}: give an integer from 1 to 64"
 
 
-@each("value", [1, 1e-300, 1e308, np.float32(0.5), np.int16(3), Fraction(1, 3)])
+@each("value", [1, 1e-30, 1e30, np.float32(0.5), np.int16(3), Fraction(1, 3)])
 def test_numbers(value):
     assert positive("C", value) == not_negative("C", value) == float(value)
     assert type(positive("C", value)) is float
@@ -31,18 +31,18 @@ def test_numbers(value):
 
 @each(
     "value",
-    [-1, -5e-324, np.nan, np.inf, -np.inf, np.float32("inf"), 10**400, "1", None, 1j, [1.0]],
+    [-1, -5e-324, np.nan, np.inf, -np.inf, np.float32("inf"), 1.1e30, 10**400, "1", None, 1j, [1.0]],
 )
 def test_what_is_no_finite_number(value):
     for check in (positive, not_negative):
-        with pytest.raises(ValueError, match=r"C=.*: give a finite number >"):
+        with pytest.raises(ValueError, match=r"C=.*: give a number >"):
             check("C", value)
 
 
-@each("value", [5e-324, 1e-310, 9.9e-301])
-def test_one_over_a_positive_number_can_be_worked_with(value):
+@each("value", [5e-324, 1e-300, 9.9e-31])
+def test_products_with_a_positive_number_do_not_vanish(value):
     assert not_negative("C", value) == value
-    with pytest.raises(ValueError, match="at least 1e-300"):
+    with pytest.raises(ValueError, match="from 1e-30 to 1e[+]30"):
         positive("C", value)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from edgesvm.core.constants import LARGEST_NORM, LEAST_NORM
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
@@ -21,7 +22,6 @@ from edgesvm.learners.twin.constants import (
     EDGE,
     EVENT_TOLERANCE,
     GOLDEN,
-    LARGEST_NORM,
     LARGEST_SQUARE,
     LARGEST_TARGET,
     MANY_EVENTS,
@@ -164,7 +164,7 @@ class AdiabaticCoreRef(KernelCoreRef):
         """The Schur complement of twin i in K_SS + lift, and its row of K"""
         v, row = self.views, self.row(i)
         if len(self.S) == 0:
-            v["lift"][...] = row[i] if row[i] > 0 else 1.0
+            v["lift"][...] = row[i] if row[i] > LEAST_NORM else 1.0
             return row[i] + v["lift"], row
         lifted = row[self.S] + v["lift"]
         K = self.k(v["vectors"][self.S], v["vectors"][self.S]) + v["lift"]

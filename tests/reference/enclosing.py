@@ -13,6 +13,7 @@ from edgesvm.learners.papers.enclosing.constants import (
     ITERATIONS,
     LARGEST,
     LOOSE,
+    OF_A_SAMPLE,
     SHARE,
 )
 from reference.kernel_core import KernelCoreRef
@@ -274,7 +275,8 @@ class EnclosingCoreRef(KernelCoreRef):
 
     def step(self, x, y, weight):
         before = self.n_moves
-        self.budget, self.streaming, self.is_full = self.max_iter, True, False
+        self.budget = min(self.max_iter, OF_A_SAMPLE * self.max_core)
+        self.streaming, self.is_full = True, False
         status = self.load_alone(x, y, weight, int(self.views["n_seen"]))
         if status == Status.CHANGED:
             self.improve_all()

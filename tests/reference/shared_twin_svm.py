@@ -8,7 +8,8 @@ import numpy as np
 
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.core.status import Status
-from edgesvm.learners.twin.constants import LARGEST_NORM, LARGEST_SQUARE, RIDGE, TIE
+from edgesvm.core.constants import LARGEST_NORM
+from edgesvm.learners.twin.constants import LARGEST_SQUARE, RIDGE, TIE
 from reference.kernel_core import KernelCoreRef
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgesvm.core.status import Status
-from edgesvm.kernels import LARGEST_KERNEL
+from edgesvm.core.constants import LARGEST_NORM
 from reference.kernel_core import KernelCoreRef
 
 
@@ -22,6 +22,6 @@ class SmoCoreRef(KernelCoreRef):
 
     def refuses(self, x, weight):
         """UNCHANGED if the sample can be learned, otherwise the reason why not."""
-        if not self.self_kernel(x) <= LARGEST_KERNEL:
+        if not self.self_kernel(x) <= LARGEST_NORM:
             return Status.NOT_FINITE
         return Status.UNCHANGED if 0.0 < self.C * weight < np.inf else Status.BAD_WEIGHT

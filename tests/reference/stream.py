@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgesvm.core.constants import LARGEST_NORM, LEAST_NORM
 from edgesvm.core.status import Status
 from edgesvm.learners.constants import FACTOR_EXISTS, THRESHOLD
 from edgesvm.learners.stream._stream import NOTED, RECENT
 from edgesvm.learners.stream.constants import (
     AT_POINT,
-    LARGEST_NORM,
     LARGEST_PENALTY,
-    LEAST_NORM,
     LEVEL,
     LOWER_STEPS,
     LOWER_TOLERANCE,

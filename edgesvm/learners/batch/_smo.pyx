@@ -64,8 +64,8 @@ cdef extern from "smo_passes.h" nogil:
         float *row, const double *sign, double s_i, double offset, int64_t n) noexcept
 
 cdef int64_t SHRINK_EVERY
-cdef double BALANCED, HIDEABLE, LARGEST_KERNEL, LEAST_CURVATURE, ROUNDING
-from edgesvm.kernels import LARGEST_KERNEL
+cdef double BALANCED, HIDEABLE, LARGEST_NORM, LEAST_CURVATURE, ROUNDING
+from edgesvm.core.constants import LARGEST_NORM
 from edgesvm.learners.batch.constants import (
     BALANCED, HIDEABLE, LEAST_CURVATURE, ROUNDING, SHRINK_EVERY)
 
@@ -679,7 +679,7 @@ cdef class SmoCore(KernelCore):
 
     cdef Status refuses_kernel(self, double k, double weight) noexcept nogil:
         """`refuses` of a sample with k(x, x) = k"""
-        if not k <= LARGEST_KERNEL:
+        if not k <= LARGEST_NORM:
             return NOT_FINITE
         return UNCHANGED if 0.0 < self.C * weight < INFINITY else BAD_WEIGHT
 
@@ -731,7 +731,7 @@ cdef class SmoCore(KernelCore):
                     get_row(&tiles, t, self.smo.point)
                 else:
                     memcpy(self.smo.point, data + t * self.row_bytes, self.row_bytes)
-                fine = fine and self.self_kernel(self.smo.point) <= LARGEST_KERNEL
+                fine = fine and self.self_kernel(self.smo.point) <= LARGEST_NORM
         memset(self.smo.point, 0, self.views["point"].nbytes)
         if not fine:
             raise CorruptModelError("a sample is larger than any that can be learned")

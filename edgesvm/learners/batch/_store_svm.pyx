@@ -34,8 +34,8 @@ from edgesvm.learners.batch.constants import most_iterations
 
 cnp.import_array()
 
-cdef double BALANCED, LARGEST_KERNEL, LARGEST_TARGET, SHARE, SUM_SQUARE
-from edgesvm.kernels import LARGEST_KERNEL
+cdef double BALANCED, LARGEST_NORM, LARGEST_TARGET, SHARE, SUM_SQUARE
+from edgesvm.core.constants import LARGEST_NORM
 from edgesvm.learners.batch.constants import BALANCED, LARGEST_TARGET, SHARE, SUM_SQUARE
 
 cdef int64_t BLOCK = 1000       # iterations between two looks at signals
@@ -554,7 +554,7 @@ cdef class StoreSVMCore(SmoCore):
             raise CorruptModelError("the entries are not those of the rows that are held")
         for t in range(held):
             fine = fine and kernel_of_square(
-                &self.kernel, square_nonzeros(&self.nonzeros, t)) <= LARGEST_KERNEL
+                &self.kernel, square_nonzeros(&self.nonzeros, t)) <= LARGEST_NORM
         if not fine:
             raise CorruptModelError("a sample is larger than any that can be learned")
         return 0

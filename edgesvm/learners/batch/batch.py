@@ -434,7 +434,7 @@ class BatchSVM(StoreSVM):
         Set aside samples that will stay at their bounds (shrinking, as in LIBSVM).
     max_iter : int, optional
         Largest number of iterations of one solution; ``converged_`` says whether it was enough, and
-        `fit` warns if not. Default: 10,000,000 or 100 ``max_samples``, whichever is larger; 10,000
+        `fit` warns if not. Default: 1,000,000 or 1,000 ``max_samples``, whichever is larger; 10,000
         ``max_samples`` where an iteration is one coefficient.
     dtype : {"float32", "float64"}, default "float32"
         Type of samples and the sums inside a kernel value. Kernel rows are float32, coefficients

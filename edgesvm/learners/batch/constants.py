@@ -13,5 +13,5 @@ ROUNDING = 1e-15  # gaps below this times k_max sum |beta| are noise
 def most_iterations(max_iter: int | None, max_samples: int, *, by_w: bool = False) -> int:
     """The value of ``max_iter`` for a learner that stores its samples; `by_w`: an iteration is one
     coefficient, and costs no kernel row."""
-    n = (10_000 if by_w else 100) * max_samples
-    return max(10_000_000, n) if max_iter is None else max_iter
+    n = (10_000 if by_w else 1000) * max_samples
+    return max(1_000_000, n) if max_iter is None else max_iter

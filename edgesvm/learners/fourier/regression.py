@@ -257,7 +257,7 @@ class FourierRLS(DirectedLearner, StreamRegressor):
     loss : {"huber", "squared"}, default "huber"
         Huber's limits an error to one standard deviation of the target.
     forgetting : float, default 0.999
-        What a sample still counts after the next, above 0 and at most 1.
+        What a sample still counts after the next, 0.5 to 1.
     coverage, label_delay, seed, directions, dtype
         As in `FourierSVR`.
 
@@ -288,7 +288,7 @@ class FourierRLS(DirectedLearner, StreamRegressor):
 
     n_directions: int = size(24, within(1, 1 << 12))
     loss: str = param("huber", among("huber", "squared"))
-    forgetting: float = param(0.999, between(SMALLEST, 1.0))
+    forgetting: float = param(0.999, between(0.5, 1.0))
 
     @property
     def _widths(self) -> tuple[float, ...]:

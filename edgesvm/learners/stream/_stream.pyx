@@ -40,10 +40,10 @@ cdef double AT_POINT, FACTOR_EXISTS, LARGEST_NORM, LARGEST_PENALTY, LARGEST_WEIG
 cdef double LEVEL, LOWER_TOLERANCE, MAX_SQUARE, MAX_STORED_SQUARE, RIDGE, SHARES_WITHIN
 cdef double THRESHOLD, UPPER_TOLERANCE
 cdef int LOWER_STEPS, UPPER_STEPS
-from edgesvm.core.constants import LARGEST_WEIGHT
+from edgesvm.core.constants import LARGEST_NORM, LARGEST_WEIGHT, LEAST_NORM
 from edgesvm.learners.constants import FACTOR_EXISTS, THRESHOLD
 from edgesvm.learners.stream.constants import (
-    AT_POINT, LARGEST_NORM, LARGEST_PENALTY, LEAST_NORM, LEVEL, LOWER_STEPS, LOWER_TOLERANCE,
+    AT_POINT, LARGEST_PENALTY, LEVEL, LOWER_STEPS, LOWER_TOLERANCE,
     MAX_SQUARE, MAX_STORED_SQUARE, RIDGE, SHARES_WITHIN, UPPER_STEPS, UPPER_TOLERANCE)
 
 cpdef enum:
@@ -771,8 +771,9 @@ cdef class StreamSVMCore(LearnerCore):
         """w.x, with x normalised and the constant feature added as in learning"""
         cdef Point z
         cdef Status status = self.measure(x, w, 1.0, 1.0, &z)
-        value[0] = z.wz
+        value[0] = 0.0
         if status <= CHANGED:
+            value[0] = z.wz
             self.mix_mean(x, self.share_of_last(), &z, value)
         return status
 
@@ -1264,9 +1265,11 @@ cdef class KernelStreamSVMCore(KernelCore):
         """A is at least K and its ridge, so no number of L's diagonal is next to nothing, and at
         most C sum_t k(z, z) k(x_t, x_t) more."""
         cdef int64_t j
+        cdef const char *z
         cdef double most = 0.0, largest = 1.0, n = self.n_learned() + 1.0, k_jj
         for j in range(self.slots):
-            k_jj = self.self_kernel(self.vectors + j * self.row_bytes)
+            z = self.vectors + j * self.row_bytes
+            self.k_rows(z, z, 1, &k_jj)     # as in `fill_column`: in float32 it may be zero
             most += fabs(self.share[j]) * sqrt(k_jj)
             largest = fmax(largest, k_jj)
             if not self.L[column(j, self.slots)] > sqrt(

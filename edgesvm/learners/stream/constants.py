@@ -14,6 +14,5 @@ LOWER_TOLERANCE = 0.1  # of |c|^2
 LOWER_STEPS = 16
 
 # KernelStreamSVM with when_full="newton"
-LEAST_NORM, LARGEST_NORM = 1e-150, 1e100  # of k(z, z) that is not zero; of k(x, x) that is learned
 LARGEST_PENALTY = 1e100  # of one sample, C weight: with that norm, products do not overflow
 RIDGE = 1e-6  # added to k(z, z), as a share of it: duplicates stay apart from rounding

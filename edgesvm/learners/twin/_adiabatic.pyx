@@ -70,13 +70,14 @@ cdef extern from "twin_passes.h" nogil:
         double most, double *bound) noexcept
 
 cdef double DRIFT, EDGE, EVENT_TOLERANCE, GOLDEN, LARGEST_NORM, LARGEST_SQUARE, LARGEST_TARGET
-cdef double LARGEST_WEIGHT, LEAST_SHARE, LEAST_TOTAL, MAX_SHIFT, NOISE, NULL_TOLERANCE, OF_TWINS
-cdef double OPEN_FOR, ROUNDING, SINGULAR, TIE
+cdef double LARGEST_WEIGHT, LEAST_NORM, LEAST_SHARE, LEAST_TOTAL, MAX_SHIFT, NOISE, NULL_TOLERANCE
+cdef double OF_TWINS, OPEN_FOR, ROUNDING, SINGULAR, TIE
 cdef int MANY_EXCHANGES, PLACES, POLISHES, SECTIONS
 cdef int64_t MANY_EVENTS, REFRESH
+from edgesvm.core.constants import LARGEST_NORM, LEAST_NORM
 from edgesvm.learners.constants import LEAST_SHARE, LEAST_TOTAL, OF_TWINS, OPEN_FOR
 from edgesvm.learners.twin.constants import (
-    DRIFT, EDGE, EVENT_TOLERANCE, GOLDEN, LARGEST_NORM, LARGEST_SQUARE, LARGEST_TARGET,
+    DRIFT, EDGE, EVENT_TOLERANCE, GOLDEN, LARGEST_SQUARE, LARGEST_TARGET,
     LARGEST_WEIGHT, MANY_EVENTS, MANY_EXCHANGES, MAX_SHIFT, NOISE, NULL_TOLERANCE, PLACES,
     POLISHES, REFRESH, ROUNDING, SECTIONS, SINGULAR, TIE)
 
@@ -415,7 +416,7 @@ cdef class AdiabaticCore(KernelCore):
         cdef int64_t p
         self.fill_known_row(self.twin(i), known, self.row)
         if v.m == 0:
-            v.lift = self.row[i] if self.row[i] > 0.0 else 1.0
+            v.lift = self.row[i] if self.row[i] > LEAST_NORM else 1.0
         for p in range(v.m):
             self.factor.border[1 + p] = self.row[self.S[p]] + v.lift
         return factor_complement(&self.factor, self.row[i])
@@ -499,6 +500,7 @@ cdef class AdiabaticCore(KernelCore):
         """Set the state of a twin from its weights, coef and g."""
         cdef double mu = self.solver.mu
         cdef double low = -self.s_minus[i], high = self.s_plus[i], middle = high + low
+        self.coef[i] = fmax(low, fmin(self.coef[i], high))      # beyond them by rounding
         if low < self.coef[i] < middle:
             return self.enter(i, 3, 1)
         if middle < self.coef[i] < high:
@@ -589,6 +591,19 @@ cdef class AdiabaticCore(KernelCore):
             v.b = highest if isfinite(highest) else lowest if isfinite(lowest) else 0.0
         self.refresh()
         self.rebuild()
+        if not self.is_sound():
+            self.empty_margin()
+
+    cdef void empty_margin(self) noexcept nogil:
+        """What rounding cannot break: no twin is on a step, each coef is that of a plateau."""
+        cdef Solver *v = self.solver
+        cdef int64_t i
+        v.m, v.b = 0, 0.0
+        for i in range(v.n):
+            self.state[i] = 2 if self.s_minus[i] > 0.0 and self.s_plus[i] > 0.0 else (
+                4 if self.s_minus[i] == 0.0 else 0)
+            self.coef[i] = plateau(self.state[i], self.s_minus[i], self.s_plus[i])
+        self.refresh()
 
     # -- paths -------------------------------------------------------------------------------------
 
@@ -615,7 +630,7 @@ cdef class AdiabaticCore(KernelCore):
                 v.n_refactored += 1
                 self.rebuild()
             outcome = self.walk(NULL, 0, mu)
-        if outcome == STUCK:
+        if outcome == STUCK or (outcome == REACHED and not self.is_sound()):
             self.solve_at(moves, count, mu)
             return REACHED
         if outcome == OVERFLOWED:
@@ -994,31 +1009,44 @@ cdef class AdiabaticCore(KernelCore):
         """Coefficients beyond their weights, or b and g that do not match the twins, up to
         rounding. How near the optimum they are is not checked: of features or weights of very
         different size, rounding can leave a solver far from it."""
+        cdef double noise
+        cdef int64_t i
+        if not self.is_within_bounds(&noise):
+            return b"a coefficient or b is beyond its bounds"
+        if noise > 1e-3 * self.solver.mu:   # beyond what float64 resolves
+            noise *= 1e6
+        for i in range(self.solver.n):
+            if not fabs(self.g_now(i) - self.g[i]) <= noise:
+                return b"the decision values do not match the twins"
+        return NULL
+
+    cdef bint is_sound(self) noexcept nogil:
+        """Whether the solution can be saved; what float64 resolves is not looked at closely."""
+        cdef double noise
+        return self.is_within_bounds(&noise) and (
+            noise <= 1e-3 * self.solver.mu or self.fault_of_solution() == NULL)
+
+    cdef bint is_within_bounds(self, double *noise) noexcept nogil:
+        """Whether b and the coefficients are those of some solution, which a path over twins of
+        very different size may leave; then how far rounding can have moved g."""
         cdef Solver *v = self.solver
         cdef int64_t i
-        cdef double noise = 0.0, size = 0.0, length, longest = 0.0, heaviest = 0.0, farthest = 0.0
+        cdef double sums = 0.0, size = 0.0, length, longest = 0.0, heaviest = 0.0, farthest = 0.0
         # |g| <= sum |coef_i| |phi(q_i)| times the longest phi(q); on its way here a coefficient may
         # have been as large as its weight.
         for i in range(v.n):
             length = sqrt(self.norm_of(i))
-            noise += (fabs(self.coef[i]) + 1e-3 * (self.s_minus[i] + self.s_plus[i])) * length
+            sums += (fabs(self.coef[i]) + 1e-3 * (self.s_minus[i] + self.s_plus[i])) * length
             size += fabs(self.coef[i]) * length
             longest = fmax(longest, length)
             heaviest = fmax(heaviest, fmax(self.s_minus[i], self.s_plus[i]))
             farthest = fmax(farthest, fabs(self.target(i)))
         for i in range(v.n):
-            if apart(self.coef[i], -self.s_minus[i], self.s_plus[i]) > 1e-9 * heaviest:
-                return b"a coefficient is beyond its bounds"
+            if not apart(self.coef[i], -self.s_minus[i], self.s_plus[i]) <= 1e-9 * heaviest:
+                return False
+        noise[0] = 1e-6 * v.mu + 1e-12 * (sums * longest + fabs(v.b) + farthest)
         # one twin at least has -mu <= g <= mu, or had it when b moved last
-        if v.n and not fabs(v.b) <= 1e3 * (v.mu + size * longest + farthest):
-            return b"b is out of range"
-        noise = 1e-6 * v.mu + 1e-12 * (noise * longest + fabs(v.b) + farthest)
-        if noise > 1e-3 * v.mu:     # beyond what float64 resolves: g is refused where it is far out
-            noise *= 1e6
-        for i in range(v.n):
-            if not fabs(self.g_now(i) - self.g[i]) <= noise:
-                return b"the decision values do not match the twins"
-        return NULL
+        return v.n == 0 or fabs(v.b) <= 1e3 * (v.mu + size * longest + farthest)
 
     cdef double g_now(self, int64_t i) noexcept nogil:
         """g at twin i, from its definition"""
@@ -1902,7 +1930,7 @@ cdef class SimpleSVMCore(AdiabaticCore):
             if polish:
                 v.n_refactored += 1
                 self.rebuild()
-        if outcome != REACHED:
+        if outcome != REACHED or not self.is_sound():
             self.from_scratch()
 
     cdef Outcome improve(self) noexcept nogil:

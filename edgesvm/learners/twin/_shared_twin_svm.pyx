@@ -26,7 +26,8 @@ from edgesvm.core.rows cimport square_distances
 from edgesvm.core.status cimport CHANGED, NOT_FINITE, UNCHANGED, Status
 
 cdef double LARGEST_NORM, LARGEST_SQUARE, RIDGE, TIE
-from edgesvm.learners.twin.constants import LARGEST_NORM, LARGEST_SQUARE, RIDGE, TIE
+from edgesvm.core.constants import LARGEST_NORM
+from edgesvm.learners.twin.constants import LARGEST_SQUARE, RIDGE, TIE
 
 cdef enum:
     BLOCK = 64      # kernel values computed at once, on the stack: a decision writes nothing else

@@ -20,7 +20,6 @@ MANY_EXCHANGES = 8  # exchanges for one twin to enter
 MANY_EVENTS = 16  # events of a path per twin
 
 # Limits of samples
-LARGEST_NORM = 1e100  # of k(x, x): its square does not overflow
 LARGEST_SQUARE = 1e280  # of x.x: weights times squared distances do not overflow
 LARGEST_TARGET = 1e100  # of a regressor
 LARGEST_WEIGHT = 1e100  # of all weights: so that sums, products and quotients do not overflow

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from edgesvm.budget import NOT_NEGATIVE, MemoryBudgetError, Table, format_bytes
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.params import among, between, optional, param, size, within
+from edgesvm.contract.params import among, optional, param, positive, size, within
 from edgesvm.contract.registry import registered
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.data.sources import CHUNK_ROWS, Source
@@ -24,7 +24,7 @@ from edgesvm.learners.twin._adiabatic import (
     IncrementalDecrementalSVRCore,
     SimpleSVMCore,
 )
-from edgesvm.learners.twin.constants import LARGEST_NORM
+from edgesvm.learners.twin.constants import LARGEST_WEIGHT
 
 __all__ = ["IncrementalDecrementalSVM", "IncrementalDecrementalSVR", "SimpleSVM"]
 
@@ -43,8 +43,6 @@ PER_SLOT = ("coef", "g", "off", "rate", "push", "row", "ones")
 Progress = Callable[[int, int], Any]
 Self = TypeVar("Self", bound="IncrementalDecrementalLearner")
 OfSimple = TypeVar("OfSimple", bound="SimpleSVM")
-
-divisor = between(1e-100, 1e100)  # what it divides stays finite
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -72,7 +70,7 @@ class MarginSetLearner(KernelLearner):
     def _solver_arrays(self, n_features: int) -> Table:
         slots = self._slots
         return [
-            ("mu", "f8", (), (0.0, LARGEST_NORM)),
+            ("mu", "f8", (), (0.0, LARGEST_WEIGHT)),
             *((name, "f8", ()) for name in ("b", "lift")),
             *((name, "i8", ()) for name in ("n", "m", *COUNTERS)),
             *((name, "f8", (slots,), NOT_NEGATIVE) for name in ("s_minus", "s_plus")),
@@ -165,7 +163,7 @@ class IncrementalDecrementalLearner(AdiabaticLearner, StoredSamples):
     shuffles: ClassVar[bool] = False  # exact, or of the last samples
     _capacity = "max_vectors"
 
-    C: float = param(1.0, divisor)
+    C: float = param(1.0, positive)
     max_vectors: int = size(100, within(1, MAX_TWINS))
 
     n_unlearned_ = Counter("Samples removed by `unlearn`.")
@@ -195,7 +193,7 @@ class IncrementalDecrementalLearner(AdiabaticLearner, StoredSamples):
     @exclusive
     def set_C(self: Self, C: float) -> Self:
         """Change C, > 0, following the path of solutions. MemoryBudgetError as for `unlearn`."""
-        return self._set("C", divisor("C", C))
+        return self._set("C", positive("C", C))
 
     def _set(self: Self, name: str, value: float) -> Self:
         """Change a parameter of the core by its method."""
@@ -336,7 +334,7 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
     _compiled = IncrementalDecrementalSVRCore
     _param_order = ("max_vectors", *KERNEL, "C", "epsilon", "when_full", "max_margin", "dtype")
 
-    epsilon: float = param(0.1, divisor)
+    epsilon: float = param(0.1, positive)
     when_full: str = param("oldest", among("nearest", "oldest", "ignore"))
 
     def _arrays(self, n_features: int) -> Table:
@@ -350,7 +348,7 @@ class IncrementalDecrementalSVR(Regressor, IncrementalDecrementalLearner):
     def set_epsilon(self: Self, epsilon: float) -> Self:
         """Change epsilon, > 0, following the path of solutions to it. MemoryBudgetError as for
         `unlearn`."""
-        return self._set("epsilon", divisor("epsilon", epsilon))
+        return self._set("epsilon", positive("epsilon", epsilon))
 
     @exclusive
     def leave_one_out_predictions(self) -> np.ndarray:
@@ -384,7 +382,7 @@ class SimpleSVM(SampleVectors):
     kernel, gamma, degree, coef0
         The kernel, an object or a name; see `edgesvm.learners.KernelMethod`.
     C : float, default 1.0
-        Penalty of a margin violation per unit of weight; 1e-100 to 1e100.
+        Penalty of a margin violation per unit of weight; > 0.
     when_full : {"oldest", "ignore"}, default "oldest"
         What happens in a stream to a violator when `max_vectors` are stored and all have a
         coefficient. "oldest": it replaces the first learned, which is unlearned exactly. "ignore":
@@ -425,7 +423,7 @@ class SimpleSVM(SampleVectors):
     _compiled = SimpleSVMCore
     _param_order = ("max_vectors", *KERNEL, "C", "when_full", "max_passes", "dtype")
 
-    C: float = param(1.0, divisor)
+    C: float = param(1.0, positive)
     max_vectors: int = size(500, within(2, MAX_TWINS))
     when_full: str = param("oldest", among("oldest", "ignore"))
     max_passes: int = size(1000, within(1, 1 << 30))

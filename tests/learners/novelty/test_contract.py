@@ -198,7 +198,7 @@ def test_saved_and_continued_equals_never_stopped(form, k, tmp_path):
 
 
 @each("storage", ["compact", "exact"])
-@each("gamma", [1e-300, 1e300])
+@each("gamma", [1e-30, 1e30])
 def test_no_width_makes_a_score_that_is_no_number(storage, gamma):
     for engine in ("compiled", "reference"):
         learner = make("kernel", engine=engine, storage=storage, gamma=gamma).partial_fit(stream())

@@ -58,10 +58,10 @@ cnp.import_array()
 
 cdef int64_t STEPS = 1000       # between two checks for Ctrl-C
 cdef double WITHIN = 1e-6       # tolerance for sums of coefficients
-cdef int64_t IDLE, ITERATIONS, SHARE, WIDE
+cdef int64_t IDLE, ITERATIONS, OF_A_SAMPLE, SHARE, WIDE
 cdef double FAR, FINEST, LARGEST, LOOSE
 from edgesvm.learners.papers.enclosing.constants import (
-    FAR, FINEST, IDLE, ITERATIONS, LARGEST, LOOSE, SHARE, WIDE)
+    FAR, FINEST, IDLE, ITERATIONS, LARGEST, LOOSE, OF_A_SAMPLE, SHARE, WIDE)
 
 cdef struct Block:      # rows examined together
     int64_t n
@@ -589,7 +589,8 @@ cdef class EnclosingCore(KernelCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef int64_t before = self.n_iter[0] + self.n_taken
         cdef Status status
-        self.budget, self.streaming, self.is_full = self.max_iter, True, False
+        self.budget = min(self.max_iter, OF_A_SAMPLE * self.max_core)
+        self.streaming, self.is_full = True, False
         status = self.load_alone(x, y, weight, self.common.n_seen)
         if status == CHANGED:
             self.block.f[0] = y * self.output()

@@ -16,10 +16,11 @@ from edgesvm.contract.inputs import Matrix
 from edgesvm.contract.params import flag, optional, param, positive, share, size, within
 from edgesvm.contract.registry import registered
 from edgesvm.contract.sparse import SparseRows
+from edgesvm.core.constants import LARGEST_NORM
 from edgesvm.data.rows import Rows
 from edgesvm.data.sources import CHUNK_ROWS, Source, is_row_source
 from edgesvm.data.survey import Surveyed
-from edgesvm.kernels import LARGEST_KERNEL, RBF, Kernel, Linear, Polynomial
+from edgesvm.kernels import RBF, Kernel, Linear, Polynomial
 from edgesvm.learner import MAX_CAPACITY, fits
 from edgesvm.learners.batch.batch import (
     LANES,
@@ -97,7 +98,7 @@ class EnclosingMachine(KernelLearner):
                 " normalize=True, which scales every row to unit norm"
             )
         seen, constant = self._seen(kernel)
-        if not self._self_kernel(seen) <= LARGEST_KERNEL:
+        if not self._self_kernel(seen) <= LARGEST_NORM:
             raise ValueError(f"kernel={kernel!r}: k(x, x) of a row of unit norm is too large")
         if not constant <= LARGEST_CONSTANT:
             raise ValueError(f"kernel={kernel!r}: coef0 / gamma is too large to normalise it")

@@ -25,7 +25,7 @@ from edgesvm.learners.papers.online._online import (
     PegasosCore,
     PerceptronCore,
 )
-from edgesvm.learners.papers.online.constants import LEAST_TAU, LEAST_WEIGHT, MOST
+from edgesvm.learners.papers.online.constants import LEAST_TAU, MOST
 
 __all__ = ["LASVM", "Forgetron", "KernelPerceptron", "PassiveAggressive", "Pegasos", "Perceptron"]
 
@@ -382,7 +382,7 @@ class LASVM(ExpansionLearner):
 
     _absent: ClassVar[Mapping[str, Any]] = {"class_weight": None}
 
-    C: float = param(1.0, between(LEAST_WEIGHT, MOST))
+    C: float = param(1.0, positive)
     tau: float = param(1e-3, between(LEAST_TAU, np.inf))
     class_weight: str | None = None
 
