@@ -229,7 +229,7 @@ def source(model: Fixed) -> str:
 def table(name: str, kind: str, numbers: np.ndarray, dtype: str) -> str:
     rounded = numbers.astype(dtype if kind == "esvm_real" else "float64").ravel().tolist()
     suffix = "f" if kind == "esvm_real" and dtype == "float32" else ""
-    listed = rows([f"{x.hex()}{suffix}" for x in rounded] or ["0"], 4)
+    listed = rows([f"{x!r}{suffix}" for x in rounded] or ["0"], 4)
     return f"static const {kind} {name}[] = {{\n{listed}\n}};"
 
 

@@ -273,5 +273,5 @@ def number(value: Any) -> str:
         return value
     if isinstance(value, float) and math.isinf(value):
         return "ESVM_INFINITY"
-    text = value.hex() if isinstance(value, float) else str(int(value))
+    text = repr(float(value)) if isinstance(value, float) else str(int(value))
     return f"({text})" if text.startswith("-") else text

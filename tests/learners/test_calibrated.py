@@ -168,7 +168,7 @@ def test_extreme_scores_and_weights_leave_probabilities(size, weight):
     "params, problem",
     [
         ({"cost": {"a": 2}, "min_recall": {"a": 0.5}}, "give one of them"),
-        ({"cost": {"a": 0.0}}, "cost of 'a'=0.0: give a finite number > 0"),
+        ({"cost": {"a": 0.0}}, "cost of 'a'=0.0: give a number > 0"),
         ({"cost": {"a": math.inf}}, "cost of 'a'=inf"),
         ({"cost": {}}, r"cost=\{\}: give a dict such as"),
         ({"cost": 5}, "cost=5: give a dict such as"),

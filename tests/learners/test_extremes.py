@@ -20,7 +20,7 @@ from edgesvm.errors import CorruptModelError, SampleRefused
 from edgesvm.persist.store import describe, restore
 
 SHARES = {"max_vectors": 3, "when_full": "share", "bound": "upper"}
-LARGEST = {"newton": 1e50}  # its steps multiply squared lengths
+LARGEST = {"newton": 1e15}  # its steps multiply squared lengths
 KINDS = {
     "one ball": (StreamSVM, {"normalize": False}),
     "averaged": (StreamSVM, {"normalize": False, "bound": "lower", "average": True}),

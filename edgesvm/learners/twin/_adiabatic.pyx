@@ -500,7 +500,6 @@ cdef class AdiabaticCore(KernelCore):
         """Set the state of a twin from its weights, coef and g."""
         cdef double mu = self.solver.mu
         cdef double low = -self.s_minus[i], high = self.s_plus[i], middle = high + low
-        self.coef[i] = fmax(low, fmin(self.coef[i], high))      # beyond them by rounding
         if low < self.coef[i] < middle:
             return self.enter(i, 3, 1)
         if middle < self.coef[i] < high:
@@ -536,6 +535,7 @@ cdef class AdiabaticCore(KernelCore):
         v.m = 0
         for i in range(v.n):
             self.state[i] = 2
+            self.coef[i] = fmax(-self.s_minus[i], fmin(self.coef[i], self.s_plus[i]))
         for i in range(v.n):
             if self.restore_state(i) != REACHED:
                 self.state[i] += self.state[i] % 2

@@ -22,6 +22,7 @@ from edgesvm.learners.batch.batch import (
     smo_arrays,
 )
 from edgesvm.learners.kernel_learner import KERNEL
+from edgesvm.learners.batch.constants import most_iterations
 from edgesvm.learners.papers.incremental._incremental import (
     SCHEMES,
     IncrementalSVMCore,
@@ -101,7 +102,7 @@ class RetrainedSVM(SmoLearner):
 
     def _core_params(self, n_features: int) -> dict[str, Any]:
         params = super()._core_params(n_features)
-        most = params["max_iter"] or max(1_000_000, 100 * self._n_rows)
+        most = most_iterations(params["max_iter"], self._n_rows)
         return params | {"batch_size": self._batch_size, "max_iter": most}
 
     # -- what was learned --------------------------------------------------------------------------
