@@ -16,6 +16,21 @@ from edgesvm.export.units import raw_features, read, untranslated
 from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
 
+# Headers, and types without their _t, of C, POSIX and Arduino. Some systems ignore case.
+TAKEN = frozenset(
+    """
+    assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
+    stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings tgmath threads
+    time uchar wchar wctype alloca endian features fcntl malloc memory poll pthread sched unistd
+    arduino binary client hardwareserial ipaddress print printable server stream udp usbapi
+    wcharacter wstring new spi wire eeprom servo softwareserial
+    blkcnt blksize clock clockid dev div double error fexcept fpos gid id imaxdiv ino intmax intptr
+    key ldiv lldiv max_align mbstate mode nlink nullptr off pid ptrdiff quad regex register
+    sig_atomic sigset size socklen ssize stack suseconds timer uid uintmax uintptr useconds wctrans
+    wint char8 char16 char32
+    """.split()
+)
+
 
 def export(
     learner: Learner | Chain,
@@ -54,6 +69,11 @@ def export(
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix) or prefix in ("esvm", "edgesvm"):
         raise ValueError(f"prefix {prefix!r}: give a C identifier, not esvm or edgesvm")
+    if prefix.lower() in TAKEN or re.fullmatch(r"u?int(_\w+)?\d+", prefix):
+        raise ValueError(
+            f"prefix {prefix!r}: C or Arduino has {prefix}.h or {prefix}_t; give another, such as"
+            f" {prefix}_model"
+        )
     of_integers = False
     if decides_only(learner) if inference is None else inference:
         texts, title, goal = *for_inference(learner, prefix), "decide"
@@ -62,7 +82,12 @@ def export(
         texts = {f"{prefix}.h": header(model), f"{prefix}.c": source(model)}
         title, goal = model.title, "learn"
         of_integers = [unit.name for unit in model.all_units] == ["ByteSVM"]
-    texts |= with_all_included(texts, goal)
+    runtime = with_all_included(texts, goal)
+    if re.search(rf"\b({prefix}|{prefix.upper()})_\w", "".join(runtime.values())):
+        raise ValueError(
+            f"prefix {prefix!r}: names of the runtime begin so; give another, such as {prefix}_model"
+        )
+    texts |= runtime
     sources = [name for name in texts if name.endswith(".c")]
     texts |= glue(prefix, title, sources, header=texts[f"{prefix}.h"], of_integers=of_integers)
     written = []
@@ -108,18 +133,18 @@ def that_decides(model: Learner | Chain, prefix: str) -> Fixed | Model:
 def with_all_included(texts: dict[str, str], goal: str) -> dict[str, str]:
     """What these sources include, and what that includes; and the runtime's own sources."""
     found: dict[str, str] = {}
-    todo = ["esvm.c", "soft.c", *included("".join(texts.values()))]
+    todo = ["esvm.c", "soft.c", *included("".join(texts.values()), "edgesvm/")]
     while todo:
         name = todo.pop()
-        if name not in texts and f"edgesvm/{name}" not in found | texts:
+        if f"edgesvm/{name}" not in found:
             found[f"edgesvm/{name}"] = of_runtime(name, goal)
             todo += included(found[f"edgesvm/{name}"])
     return found
 
 
-def included(text: str) -> list[str]:
-    """Names of the runtime's headers."""
-    found = re.findall(r'#include "(?:edgesvm/)?(\w+\.h)"', text)
+def included(text: str, folder: str = "") -> list[str]:
+    """Names of the runtime's headers; its own files do not name the folder."""
+    found = re.findall(rf'#include "{folder}(\w+\.h)"', text)
     return [name for name in found if name != "byte_lanes.h"]  # which the host alone includes
 
 
