@@ -14,6 +14,7 @@ import numpy as np
 from edgesvm.export.dual import MOST, Dual, dual_of
 from edgesvm.export.sources import (
     SIZES,
+    VALUE,
     Model,
     comment,
     named,
@@ -160,7 +161,7 @@ def header_of(model: Fixed | Model, flash: int, ram: str, note: str, more: str =
         p=model.prefix,
         P=model.prefix.upper(),
         title=comment(model.title),
-        real=model.real,
+        value=VALUE.format(p=model.prefix, real=model.real),
         n_features=model.n_features,
         sizes=sizes,
         flash=flash,
@@ -257,9 +258,7 @@ extern "C" {{
 
 #define {P}_N_FEATURES {n_features}     /**< numbers of a sample */
 {sizes}{names}
-/** A number of a sample. */
-typedef {real} {p}_value;
-
+{value}
 {functions}\
 #ifdef __cplusplus
 }}

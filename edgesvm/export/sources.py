@@ -207,7 +207,7 @@ def header(model: Model) -> str:
         arena=model.plan.total,
         head=len(model.head),
         snapshot=model.snapshot_bytes,
-        real=model.real,
+        value=VALUE.format(p=model.prefix, real=model.real),
         names=named(p, model.labels, model.names),
     )
 
@@ -290,9 +290,7 @@ extern "C" {{
 {stack}#define {P}_HEAD_BYTES {head}u          /**< of a snapshot, before the arena; in flash */
 #define {P}_SNAPSHOT_BYTES {snapshot}u  /**< of a whole snapshot, as the host saves it */
 {names}
-/** A number of a sample. */
-typedef {real} {p}_value;
-
+{value}
 /** The model: the host's arena, byte for byte; behind it, if it is larger, scratch. */
 typedef struct {{
     uint64_t words[{P}_BYTES / 8];
@@ -393,6 +391,19 @@ esvm_status {p}_forecast({p}_t *model, const {p}_value *x, double out[3]);
  */
 esvm_status {p}_interval({p}_t *model, const {p}_value *x, double out[2]);
 
+"""
+
+VALUE = """\
+/** A number of a sample. */
+typedef {real} {p}_value;
+
+/** A sample of whole numbers, as a converter or a bus gives them: n of them, to n numbers `x`. */
+static inline void {p}_of_int16(const int16_t *raw, {p}_value *x, int n) {{
+    while (n-- > 0) x[n] = raw[n];
+}}
+static inline void {p}_of_uint16(const uint16_t *raw, {p}_value *x, int n) {{
+    while (n-- > 0) x[n] = raw[n];
+}}
 """
 
 A_LABEL = "class index, 0 to {P}_N_LABELS - 1: {labels}"

@@ -10,6 +10,7 @@
 #endif
 #include <float.h>
 
+#define BYTE_TEXT(text) "!"
 #include "byte.h"
 #include "esvm.h"
 #include "types.h"

@@ -19,7 +19,7 @@ int ESVM_NAME(decide)(const ESVM_NAME(value) *x, double *values) {
 }
 
 int ESVM_NAME(predict)(const ESVM_NAME(value) *x, double *score) {
-    double values[ESVM_VALUES];
+    double values[ESVM_VALUES] = {0.0};
     if (ESVM_NAME(decide)(x, values)) return -1;
     return ESVM_NAME(index_of)(ESVM_TOP(winner)(ESVM_SELF, values, score));
 }

@@ -29,7 +29,7 @@ esvm_status ESVM_NAME(decide)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, do
 }
 
 int ESVM_NAME(predict)(ESVM_NAME(t) *model, const ESVM_NAME(value) *x, double *score) {
-    double values[ESVM_VALUES];
+    double values[ESVM_VALUES] = {0.0};
     if (ESVM_NAME(decide)(model, x, values) > ESVM_CHANGED) return -1;
     return ESVM_NAME(index_of)(ESVM_TOP(winner)(ESVM_SELF(model), values, score));
 }

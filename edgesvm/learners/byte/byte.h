@@ -31,6 +31,9 @@
 #else
 #define BYTE_INLINE static inline
 #endif
+#ifndef BYTE_TEXT /* of people; a board has none */
+#define BYTE_TEXT(text) text
+#endif
 #ifndef BYTE_MOST_VECTORS /* of weights: 1 for two classes */
 #define BYTE_MOST_VECTORS 127
 #endif
@@ -1307,23 +1310,26 @@ static const char *byte_fault(const byte_shape *s, char *model) {
     int32_t d;
     int v, k;
     for (k = 0; k < 2; k++)
-        if (head->n_features[k] != (uint8_t)(s->n_features >> 8 * k)) return "the snapshot is of other features";
-    if (head->H_amplitudes > (uint64_t)1 << 62 || head->H_directions >> 62) return "a sum of squares is too large";
+        if (head->n_features[k] != (uint8_t)(s->n_features >> 8 * k))
+            return BYTE_TEXT("the snapshot is of other features");
+    if (head->H_amplitudes > (uint64_t)1 << 62 || head->H_directions >> 62)
+        return BYTE_TEXT("a sum of squares is too large");
     for (k = 0; k <= BYTE_WIDTHS; k++)
         if (head->tilt[k] < BYTE_FAINTEST - byte_first_tilt(k) || head->tilt[k] > -byte_first_tilt(k))
-            return "the snapshot's amplitudes are out of range";
+            return BYTE_TEXT("the snapshot's amplitudes are out of range");
     byte_find_amplitudes(&same);
     if (memcmp(same.amplitude, head->amplitude, sizeof same.amplitude))
-        return "the snapshot's amplitudes are not those of its tilts";
+        return BYTE_TEXT("the snapshot's amplitudes are not those of its tilts");
     for (v = 0; v < s->n_vectors; v++)
-        if (row[v].e > BYTE_STEEPEST || row[v].e_mean > BYTE_STEEPEST) return "a unit is out of range";
+        if (row[v].e > BYTE_STEEPEST || row[v].e_mean > BYTE_STEEPEST) return BYTE_TEXT("a unit is out of range");
     for (v = 0; s->counts && v < s->n_classes; v++)
-        if (((const int64_t *)(model + s->at_counts))[v] < 0) return "the snapshot's counters are inconsistent";
+        if (((const int64_t *)(model + s->at_counts))[v] < 0)
+            return BYTE_TEXT("the snapshot's counters are inconsistent");
     for (d = 0; d < (s->is_common ? 1 : s->n_features); d++)
-        if (f[d].e < -120) return "a scale is out of range";
+        if (f[d].e < -120) return BYTE_TEXT("a scale is out of range");
     f = (const byte_scale *)(model + s->at_code);
     for (d = 0; s->n_slots && d < (s->is_common ? 1 : s->n_features); d++)
-        if (f[d].e < -120) return "a scale of the kept samples is out of range";
+        if (f[d].e < -120) return BYTE_TEXT("a scale of the kept samples is out of range");
     return 0;
 }
 
