@@ -6,6 +6,7 @@ import contextlib
 import numpy as np
 import pytest
 from each import each_of
+from registry import REGISTERED, decides
 from test_refusals import refuses
 from test_stream import state
 
@@ -89,6 +90,45 @@ def test_the_mean_survives_saving(subject, tmp_path):
         one.learn_one(X[0], y[0], 1.0)
         assert one.capped_weights_ == 1
     assert state(one) == state(learner)
+
+
+NUMBERS = ("C", "gamma", "coef0", "epsilon", "lambda_", "tau", "eta", "m1", "noise", "learning_rate")
+
+
+def some_params(rng, entry):
+    """Parameters of any size that is accepted, and another kernel."""
+    names = set(entry.kind._param_names())
+    params = {k: 10 ** rng.uniform(-30, 30) for k in NUMBERS if k in names and rng.random() < 0.1}
+    if "kernel" in names and rng.random() < 0.7:
+        params |= {"kernel": str(rng.choice(["linear", "poly", "rbf"])), "gamma": None}
+        params |= {"degree": int(rng.integers(1, 8))}
+    return params
+
+
+@each_of("subject")
+def test_any_stream_leaves_numbers_and_a_model_that_can_be_saved(subject, tmp_path):
+    """Rows, features, targets and weights of very different size, zeros and rows that repeat."""
+    of_kind = sum(len(e.dtypes) for e in REGISTERED if e.kind is subject.entry.kind)
+    for seed in range(2 if subject.samples else 10_000 // of_kind):
+        rng = np.random.default_rng(seed)
+        with contextlib.suppress(ValueError, TypeError):
+            learner = None
+            learner = subject.make(**some_params(rng, subject.entry))
+            learner.allocate(subject.n_features, classes=subject.entry.labels)
+        if learner is None or not learner.nbytes:
+            continue
+        X, y = subject.stream(int(rng.integers(5, 40)), seed)
+        shape = ((len(X), 1), (1, X.shape[1]))[seed % 2]
+        size = 10 ** rng.uniform(*np.sort(rng.uniform(-12, 20, 2)), shape)
+        X = (X * np.where(rng.random((len(X), 1)) < 0.1, 0.0, size)).astype(subject.dtype)
+        for i in range(len(X)):
+            x, weight = X[i // rng.integers(1, 3)], 2.0 ** rng.choice([0, rng.uniform(-40, 40)])
+            with contextlib.suppress(ValueError):
+                learner.learn_one(x, *((y[i], weight) if learner.takes_labels else ()))
+        if learner.is_fitted:
+            with contextlib.suppress(ValueError):
+                assert np.isfinite(decides(learner)(subject.stream(3)[0])).all(), f"seed {seed}"
+            learner.save(tmp_path / "model")
 
 
 FAR = [1.0, 1e3, 1e8, 1e15, 1e30, 1e37, 1e100, 1e150]

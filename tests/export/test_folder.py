@@ -9,7 +9,7 @@ import pytest
 from exported import SETTINGS
 from on_host import Compiled, at, compilers, differences
 
-from edgesvm import BatchSVM, BatchSVR, Standardized, StreamSVM, load
+from edgesvm import BatchSVM, BatchSVR, ByteSVM, Standardized, StreamSVM, load
 from edgesvm.cli import main
 from edgesvm.export.folder import export
 from rig.boards import STRICT, hard_samples, run_here
@@ -155,6 +155,26 @@ def test_what_cannot_be_exported_says_so_in_a_line(tmp_path, capsys):
     assert main([*args, "2pump"]) == 2
     assert main([*args, "pump"]) == 0
     assert (tmp_path / "c" / "pump.h").exists()
+
+
+NAMES = "byte float time clock register string math stdint double int8 uint8_least size key core sums"
+NAMES += " linalg Stream model int main loop delay volatile Serial abs"
+REFUSED = NAMES.split()[:16]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
+def test_a_name_compiles_or_is_refused(tmp_path):
+    for learner in (ByteSVM(n_bytes=300), StreamSVM()):
+        learner.partial_fit(np.eye(3, dtype=np.float32), [0, 1, 0])
+        for name in NAMES.split():
+            folder = tmp_path / type(learner).__name__ / name
+            if name in REFUSED:
+                with pytest.raises(ValueError, match=f"'{name}': .*; give another"):
+                    export(learner, folder, name)
+                continue
+            export(learner, folder, name)
+            command = ["gcc", "-std=c99", "-Wall", "-Werror", "-fsyntax-only", f"-I{folder}"]
+            subprocess.run([*command, folder / f"{name}.c", *folder.glob("edgesvm/*.c")], check=True)
 
 
 def test_a_kernel_machine_decides_only(tmp_path, capsys):

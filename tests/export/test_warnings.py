@@ -1,5 +1,7 @@
 """Exported C gives no warning, whatever a project's flags, and compiles as C++ too."""
 
+import os
+import re
 import shutil
 import subprocess
 
@@ -8,17 +10,18 @@ import pytest
 from each import each
 from exported import ATTACKED, SETTINGS
 
-from edgesvm import BallVectorMachine, OneVsOne, Standardized, StreamSVM, TwinVectorMachine
+from edgesvm import BallVectorMachine, ByteSVM, Calibrated, OneVsOne, Standardized, StreamSVM, TwinVectorMachine
 from edgesvm.export.folder import export
 from rig.boards import STRICT, hard_samples, run_here
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 
 LONG = pytest.mark.long
-FLAGS = [*STRICT, "-Wconversion", "-Wsign-conversion", "-Wdouble-promotion", "-fsyntax-only"]
+FLAGS = [*STRICT, "-Wconversion", "-Wsign-conversion", "-Wdouble-promotion"]
+CHECKS = {"gcc": ["-O3", "-c", "-o", os.devnull]}  # GCC follows values only where it optimizes
 CLANG = next(filter(shutil.which, ("clang", "clang-16", "clang-15", "clang-14")), None)
-IN_C = [[cc, *FLAGS] for cc in ("gcc", CLANG) if cc]
-AS_CPP = [[cc, "-x", "c++", "-fsyntax-only"] for cc in ("g++",) if shutil.which(cc)]
+IN_C = [[cc, *FLAGS, *CHECKS.get(cc, ["-fsyntax-only"])] for cc in ("gcc", CLANG) if cc]
+AS_CPP = [[cc, "-x", "c++", "-std=c++11", "-fsyntax-only"] for cc in ("g++",) if shutil.which(cc)]
 
 
 def complaints(folder):
@@ -52,6 +55,8 @@ def test_a_learner_that_learns_on(part, tmp_path):
     [
         *(SETTINGS[name][0] for name in ("scaled stream", "fourier", "calibrated, of four")),
         lambda dtype: Standardized(learner=TwinVectorMachine(max_twins=9, dtype=dtype)),
+        lambda dtype: ByteSVM(n_bytes=600),
+        lambda dtype: Calibrated(learner=ByteSVM(n_bytes=600)),
         lambda dtype: OneVsOne(learner=BallVectorMachine(max_core=12, dtype=dtype), n_classes=4),
     ],
 )
@@ -71,6 +76,14 @@ def test_a_chain_that_only_decides(which, tmp_path):
         chain.push(x.astype(np.float32), i // 50)
     export(chain, tmp_path, "mod", inference=True)
     assert complaints(tmp_path) == []
+
+
+@pytest.mark.skipif(shutil.which("avr-gcc") is None, reason="no avr-gcc on the path")
+def test_a_board_has_no_texts(tmp_path):
+    export(ByteSVM(n_bytes=300).allocate(4, classes=[0, 1]), tmp_path, "mod")
+    command = ["avr-gcc", "-mmcu=atmega328p", "-Os", "-std=c99", f"-I{tmp_path}", "-S", "-o", "-"]
+    done = subprocess.run([*command, tmp_path / "mod.c"], check=True, capture_output=True, text=True)
+    assert set(re.findall(r'\.(?:string|ascii)\t"(.*?)(?:\\0)?"', done.stdout)) <= {"!"}
 
 
 @each("name", ["gaussian novelty, diagonal", "calibrated, of four"])
