@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import contextlib
 import functools
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -64,6 +66,7 @@ GROUPS = {
         ),
     },
 }
+PLAIN = dict(zip("▁▂▃▄▅▆▇█─µ·…≥≤±×→", "_.:-=+*#-u..><+x>", strict=True))
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
@@ -71,6 +74,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. An error becomes one line and an exit code: 2 for wrong use, 1 for failure."""
     if sys.stderr is None:  # closed by the caller: 2>&-
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (to the end)
+    codecs.register_error("edgesvm-plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="edgesvm-plain")
     try:
         return _run(sys.argv[1:] if argv is None else argv)
     finally:
@@ -78,6 +85,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stderr.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def _plain(error: Any) -> tuple[str, int]:
+    """What is printed for characters that the encoding of a stream lacks."""
+    return "".join(PLAIN.get(c, "?") for c in error.object[error.start : error.end]), error.end
 
 
 def _run(argv: Sequence[str]) -> int:

@@ -53,6 +53,11 @@ def share(text: str) -> float:
     return _checked(float, text, lambda value: 0 < value < 1, "a share between 0 and 1, as 0.9")
 
 
+def part(text: str) -> float:
+    """A share that may be 0."""
+    return _checked(float, text, lambda value: 0 <= value < 1, "a share from 0 to less than 1")
+
+
 def seconds(text: str) -> float:
     """A time in seconds, > 0."""
     return _checked(float, text, lambda value: 0 < value < 1e9, "a number of seconds > 0")

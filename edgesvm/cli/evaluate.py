@@ -17,7 +17,7 @@ from edgesvm.cli.learner_settings import (
     check_labels,
     season_of_day,
 )
-from edgesvm.cli.link_settings import FileSettings
+from edgesvm.cli.link_settings import RANGE, FileSettings
 from edgesvm.cli.options import AS_JSON, argument, option, section
 from edgesvm.cli.run import RunLink, RunSession
 from edgesvm.cli.run import Settings as RunSettings
@@ -60,16 +60,13 @@ CURVE_POINTS = 400
 DRAWN = 300  # last targets
 
 
-def share(text: str) -> float:
-    if not 0 <= (value := arguments.number(text)) < 1:
-        raise ValueError(f"{text}: give a share of the rows, from 0 to less than 1")
-    return value
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     file: str = argument("a .csv, an .npz with X and y, or a .rec", unit="FILE")
     columns: FileSettings = section(FileSettings)
+    range: tuple[float, float] | None = option(
+        None, RANGE, unit="LO,HI", check=arguments.value_range
+    )
     positive: str | None = option(
         None,
         "make two classes: this label, a number or a word, and all others",
@@ -92,7 +89,7 @@ class Settings:
         0.3,
         "share of the rows, the last ones, that a copy predicts without learning them",
         unit="SHARE",
-        check=share,
+        check=arguments.part,
     )
     label_delay: int = option(
         0,
@@ -156,7 +153,11 @@ class FileLink(RunLink):
             rows.close()
             raise
         link: Any = RowsLink(
-            ordered, self.url, targets=bool(self.regress), late_labels=asked.late_labels
+            ordered,
+            self.url,
+            targets=bool(self.regress),
+            late_labels=asked.late_labels,
+            value_range=self.range,
         )
         link.file = rows
         link.class_names, link.feature_names = rows.class_names, rows.feature_names
@@ -211,7 +212,7 @@ class EvalSession(RunSession):
                 port=(settings.file,),
                 saving=SavingSettings(save=settings.save, fresh=True),
                 learner=learner,
-                link=FileLink(samples=settings.samples, asked=settings),
+                link=FileLink(samples=settings.samples, asked=settings, range=settings.range),
                 show=TeachingSettings(json=settings.json, quiet=settings.json),
                 windows=settings.windows,
                 drift=settings.drift,

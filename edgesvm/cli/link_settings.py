@@ -51,6 +51,12 @@ class ColumnSettings:
         "(default with --regress), pass over the row and count it (default), or stop",
         choices=("mean", "skip", "error"),
     )
+    bad_lines: float = option(
+        0.1,
+        "stop where more lines of a CSV are no rows, such as lines cut short",
+        unit="SHARE",
+        check=arguments.part,
+    )
 
     def told(self, *, regress: bool | None = False) -> dict[str, Any]:
         """What `open_rows` is told."""
@@ -60,6 +66,7 @@ class ColumnSettings:
             "keep_columns": self.keep_column,
             "encode": self.encode,
             "missing": "keep" if keep else self.missing,
+            "bad_lines": self.bad_lines,
         }
 
 
@@ -96,6 +103,7 @@ def say_notes(path: str, notes: Iterable[str]) -> None:
 
 PORT = "such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"
 LABEL = "the label's column: last, first, none, a name or number from 0"
+RANGE = "refuse samples with other values: --range=-1,1"
 RING = "samples between link and learner"
 
 
@@ -130,13 +138,16 @@ class LinkSettings:
         check=arguments.seconds,
     )
 
+    range: tuple[float, float] | None = option(
+        None, RANGE, unit="LO,HI", check=arguments.value_range
+    )
+
     url: str = ""
     auto: bool = False  # the first byte decides
     # Of some commands, which make an option of it.
     regress: bool | None = False  # None: either
     ring: int = 256
     late_labels: int | None = 0
-    range: tuple[float, float] | None = None
     columns: ColumnSettings = field(default_factory=ColumnSettings)  # of a CSV
 
     @property
@@ -190,6 +201,7 @@ class LinkSettings:
             self.url,
             labels=self.label != "none" and self.regress is not None,
             late_labels=256 if self.late_labels is None else self.late_labels,
+            value_range=self.range,
         )
 
 
@@ -208,11 +220,5 @@ class LearningLink(LinkSettings):
     ring: int = option(256, RING, unit="ROWS", check=arguments.count)
     late_labels: int | None = option(
         None, "samples that wait for a late label; default 256", unit="W", check=arguments.count
-    )
-    range: tuple[float, float] | None = option(
-        None,
-        "refuse samples with other values: --range=-1,1",
-        unit="LO,HI",
-        check=arguments.value_range,
     )
     columns: ColumnSettings = section(ColumnSettings, hidden=True)

@@ -76,7 +76,7 @@ class LookedAt(UnlabelledLink):
             if files.label_column is not None:
                 raise
             rows = replace(files, label_column="none").open(self.url)
-        return RowsLink(rows, self.url)
+        return RowsLink(rows, self.url, value_range=self.range)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -382,6 +382,9 @@ class Session(ABC):
                     told = self.summary() | outs.end()
                     told.get("counters", told).update(log_lost=status.lost, unsaved=self.unsaved)
                     self.report(told)
+                    for port in ports:
+                        for line in [] if port.error else getattr(port.link, "told", []):
+                            status.warn(f"edgesvm: {port.link.name}: {line}")
         del room
         if len(ports) == 1 and ports[0].error is not None:
             raise ports[0].error

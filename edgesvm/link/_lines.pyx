@@ -9,8 +9,8 @@ Every byte, line and sample is accounted for:
 """
 
 cimport cython
-from libc.math cimport INFINITY, NAN, fma
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.math cimport NAN
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdio cimport snprintf
 from libc.string cimport memchr, memcmp, memcpy, memset
 
@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from edgesvm.core.text cimport (
+    BAD_CHARACTER, GOOD, NOT_FINITE, Number, count_of, is_blank, is_letter, is_missing, parse, tidy)
 from edgesvm.link._frames cimport CHUNK_END, NEW, REORDERED, Cut, SequenceWindow, Splitter
 from edgesvm.link._frames cimport TOO_LONG as DROPPED
 from edgesvm.link._frames cimport ValueGate, Verdict
@@ -67,175 +69,13 @@ cdef enum Event:
     FOUND_SCHEMA
     FOUND_OTHER
 
-cdef const char *SEPARATORS = b",\t; "  # in the order they are tried
-
-
-# Decimal text to float32 or float64: ``[+-] digits [. digits] [e [+-] digits]``; no locale, no
-# hexadecimal.
-#
-# There must be a digit before or after the point, which may be a comma. With up to 15 significant
-# digits and a power of ten from -22 to 22, the result is the float32 nearest to the decimal (ties
-# to even): mantissa and power are exact in float64, and one multiplication or division rounds once
-# (Clinger 1990, the fast path). Rounding again to float32 can only go wrong on a tie, where the
-# residual of the first rounding, computed exactly with fma, tells which side the decimal is on.
-# Beyond these limits, 19 digits are used and each factor of at most 1e22 rounds in float64. The
-# result is then the nearest float32 unless the decimal lies within about 1e-14 of the midpoint
-# between two float32 values; there it may be the other one.
-
-cdef extern from "<math.h>" nogil:
-    float nextafterf(float x, float y) noexcept
-
-cdef enum Number:
-    GOOD
-    BAD_CHARACTER
-    NOT_FINITE  # nan, inf, ovf (as Arduino prints them), or beyond the largest number
-
-cdef double[23] POWER_OF_TEN
-POWER_OF_TEN[:] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22]
-
-cdef enum:
-    LARGEST_POWER = 22      # float64 holds powers of ten up to 1e22 exactly
-    EXACT_BITS = 53         # of an integer that it holds exactly
-    MANTISSA_DIGITS = 19    # the most that fit in 64 bits
-    FAR = 400               # 10**400 takes any 19 digits to infinity, 10**-400 to zero
-
-
-cdef inline bint is_digit(uint8_t c) noexcept nogil:
-    return c"0" <= c <= c"9"
-
-
-cdef inline uint8_t lower(uint8_t c) noexcept nogil:
-    return c | 0x20
-
-
-cdef bint is_special(const uint8_t *text, Py_ssize_t n) noexcept nogil:
-    """Is this nan, inf, infinity or ovf, in upper or lower case?"""
-    if n == 8:
-        return (is_special(text, 3) and lower(text[0]) == c"i" and lower(text[3]) == c"i"
-                and lower(text[4]) == c"n" and lower(text[5]) == c"i"
-                and lower(text[6]) == c"t" and lower(text[7]) == c"y")
-    if n != 3:
-        return False
-    cdef uint8_t a = lower(text[0]), b = lower(text[1]), c = lower(text[2])
-    return ((a == c"n" and b == c"a" and c == c"n")
-            or (a == c"i" and b == c"n" and c == c"f")
-            or (a == c"o" and b == c"v" and c == c"f"))
-
-
-cdef double scaled(uint64_t mantissa, int power) noexcept nogil:
-    """float64(mantissa * 10**power), each factor of at most 1e22 rounded."""
-    cdef double value = <double> mantissa
-    while power > LARGEST_POWER:
-        value *= POWER_OF_TEN[LARGEST_POWER]
-        power -= LARGEST_POWER
-    while power < -LARGEST_POWER:
-        value /= POWER_OF_TEN[LARGEST_POWER]
-        power += LARGEST_POWER
-    return value * POWER_OF_TEN[power] if power >= 0 else value / POWER_OF_TEN[-power]
-
-
-cdef float nearest(uint64_t mantissa, int power) noexcept nogil:
-    """float32(mantissa * 10**power), rounded as above."""
-    cdef double exact = <double> mantissa
-    cdef double value, residual
-    cdef float one, other
-    if mantissa >> EXACT_BITS or power > LARGEST_POWER or power < -LARGEST_POWER:
-        return <float> scaled(mantissa, power)
-    if power >= 0:
-        value = exact * POWER_OF_TEN[power]
-        residual = fma(exact, POWER_OF_TEN[power], -value)
-    else:
-        value = exact / POWER_OF_TEN[-power]
-        residual = -fma(value, POWER_OF_TEN[-power], -exact)
-    one = <float> value
-    if residual == 0 or one == value or one == INFINITY:
-        return one
-    other = nextafterf(one, INFINITY if value > one else 0)
-    if <double> one + <double> other != 2 * value:
-        return one
-    # value is exactly the midpoint, and residual has the sign of (decimal - value)
-    return max(one, other) if residual > 0 else min(one, other)
-
-
-cdef Number scan(const uint8_t *text, Py_ssize_t n, uint64_t *digits, int *exponent_of_ten,
-                 bint *negative) noexcept nogil:
-    """Read the number ``digits * 10**exponent_of_ten`` and its sign."""
-    cdef Py_ssize_t i = 0
-    cdef uint64_t mantissa = 0
-    cdef int significant = 0, power = 0, exponent = 0, exponent_sign = 1
-    cdef bint point = False, any_digit = False
-    negative[0] = False
-    if i < n and (text[i] == c"-" or text[i] == c"+"):
-        negative[0] = text[i] == c"-"
-        i += 1
-    if is_special(text + i, n - i):
-        return NOT_FINITE
-    while i < n:
-        if is_digit(text[i]):
-            any_digit = True
-            if significant < MANTISSA_DIGITS:
-                mantissa = 10 * mantissa + (text[i] - c"0")
-                significant += mantissa > 0
-                power -= point
-            else:
-                power += not point
-        elif (text[i] == c"." or text[i] == c",") and not point:
-            point = True
-        else:
-            break
-        i += 1
-    if not any_digit:
-        return BAD_CHARACTER
-    if i < n and lower(text[i]) == c"e":
-        i += 1
-        if i < n and (text[i] == c"-" or text[i] == c"+"):
-            exponent_sign = -1 if text[i] == c"-" else 1
-            i += 1
-        if i == n:
-            return BAD_CHARACTER
-        while i < n and is_digit(text[i]):
-            exponent = min(10 * exponent + (text[i] - c"0"), 9999)
-            i += 1
-    if i < n:
-        return BAD_CHARACTER
-    digits[0] = mantissa
-    exponent_of_ten[0] = max(-FAR, min(FAR, power + exponent_sign * exponent))
-    return GOOD
-
-
-cdef Number parse(const uint8_t *text, Py_ssize_t n, bint is_float32, double *value) noexcept nogil:
-    """The value in float64, or the one of float32."""
-    cdef uint64_t mantissa = 0
-    cdef int power = 0
-    cdef bint negative = False
-    cdef Number number = scan(text, n, &mantissa, &power, &negative)
-    if number != GOOD:
-        return number
-    if mantissa == 0:
-        value[0] = 0
-    else:
-        value[0] = nearest(mantissa, power) if is_float32 else scaled(mantissa, power)
-    if value[0] == INFINITY:
-        return NOT_FINITE
-    if negative:
-        value[0] = -value[0]
-    return GOOD
+cdef const char *SEPARATORS = b",\t;| "  # in the order they are tried
 
 
 class OtherColumns(NamedTuple):
     """Rows have contradicted the columns for long: they have `n_features` features."""
 
     n_features: int
-
-
-cdef inline bint is_blank(uint8_t c) noexcept nogil:
-    return c == c" " or c == c"\t"
-
-
-cdef inline bint is_letter(uint8_t c) noexcept nogil:
-    return c"a" <= (c | 0x20) <= c"z"
 
 
 cdef bint is_word(const uint8_t *field, Py_ssize_t n) noexcept nogil:
@@ -289,13 +129,6 @@ cdef Py_ssize_t character(const uint8_t *c, Py_ssize_t n) noexcept nogil:
         if c[k] >> 6 != 2:
             return 0
     return length
-
-
-cdef bint is_missing(const uint8_t *field, Py_ssize_t n) noexcept nogil:
-    """Empty, ``?`` or ``nan``."""
-    if n == 3:
-        return field[0] | 0x20 == c"n" and field[1] | 0x20 == c"a" and field[2] | 0x20 == c"n"
-    return n == 0 or (n == 1 and field[0] == c"?")
 
 
 cdef int hex_value(uint8_t c) noexcept nogil:
@@ -395,6 +228,7 @@ cdef class LineParser(Splitter):
     cdef uint8_t[(MAX_WORDS + 1) * WORD_BYTES] _words
     cdef double[FIRST_LABELS] _first_labels
     cdef int _n_labels
+    cdef uint8_t[MAX_LINE] _tidy      # the line without what is no value
     cdef uint8_t[QUOTED] _last_line, _refused_line
     cdef Py_ssize_t _last_length, _refused_length
     cdef Line _refused_kind
@@ -457,6 +291,9 @@ cdef class LineParser(Splitter):
         self.n_words = len(words)
         if self.n_words:
             memcpy(self._words, <const char *> table, len(table))
+
+    def end_lines_with_cr(self):
+        self._delimiter = c"\r"
 
     @property
     def first_labels(self):
@@ -635,6 +472,9 @@ cdef class LineParser(Splitter):
         cdef Line kind
         if n and line[n - 1] == c"\r":
             n -= 1
+        while n and (line[0] == c"\r" or line[0] == c"\n"):  # LF CR, or CR LF where CR ends lines
+            line += 1
+            n -= 1
         # Tabs stay: one at the end may precede an empty label.
         while n and line[n - 1] == c" ":
             n -= 1
@@ -645,7 +485,10 @@ cdef class LineParser(Splitter):
                 return self._read_schema(line, n, event)
             return COMMENT
         if not is_printable(line, n):
-            return BAD_CHAR
+            n = tidy(line, n, self._tidy)
+            line = self._tidy
+            if not is_printable(line, n):
+                return BAD_CHAR
         kind = self._strip_checksum(line, &n)
         if kind != SAMPLE:
             return kind
@@ -730,15 +573,16 @@ cdef class LineParser(Splitter):
 
     cdef Line _read_sample(self, const uint8_t *line, Py_ssize_t n, uint32_t number, bint numbered,
                            Event *event) noexcept nogil:
+        cdef Py_ssize_t n_tidy
         cdef bint finite = True
         cdef uint8_t separator = self._separator
         cdef Line kind
-        if separator:
-            kind = self._split(line, n, separator, &finite)
-        else:
-            kind = self._split_by_any(line, n, &separator, &finite)
+        kind = self._split_by(line, n, &separator, &finite)
+        if kind != SAMPLE and line != self._tidy:
+            n_tidy = tidy(line, n, self._tidy)
+            if n_tidy < n and self._split_by(self._tidy, n_tidy, &separator, &finite) == SAMPLE:
+                kind = SAMPLE
         if kind != SAMPLE:
-            self._candidate = self._agreeing = 0
             if kind == BAD_COLUMNS and self._n_features:
                 self._contradict(line, n, event)
             return kind
@@ -750,13 +594,15 @@ cdef class LineParser(Splitter):
         self._offer(number, numbered, finite)
         return SAMPLE
 
-    cdef Line _split_by_any(self, const uint8_t *line, Py_ssize_t n, uint8_t *separator,
-                            bint *finite) noexcept nogil:
-        """Split by the first separator that makes a sample of the line."""
+    cdef Line _split_by(self, const uint8_t *line, Py_ssize_t n, uint8_t *separator,
+                        bint *finite) noexcept nogil:
+        """Split by the separator, or by the first that makes a sample of the line."""
         cdef Line kind = BAD_COLUMNS
         cdef Line first = BAD_COLUMNS
         cdef int k
-        for k in range(4):
+        if self._separator:
+            return self._split(line, n, self._separator, finite)
+        for k in range(5):
             separator[0] = SEPARATORS[k]
             kind = self._split(line, n, separator[0], finite)
             if kind == SAMPLE:
@@ -787,10 +633,7 @@ cdef class LineParser(Splitter):
         cdef bint finite = True
         cdef Line kind
         self._n_features = 0
-        if self._separator:
-            kind = self._split(line, n, self._separator, &finite)
-        else:
-            kind = self._split_by_any(line, n, &separator, &finite)
+        kind = self._split_by(line, n, &separator, &finite)
         self._n_features = expected
         if kind != SAMPLE:
             return
@@ -933,28 +776,21 @@ cdef class LineParser(Splitter):
         return memchr(field, c".", length) == NULL and memchr(line, c".", n) != NULL
 
     cdef void _trim(self, const uint8_t **field, Py_ssize_t *n) noexcept nogil:
-        """Remove blanks, and the name in ``name:value``."""
-        cdef Py_ssize_t i
+        """Remove blanks."""
         while n[0] and is_blank(field[0][0]):
             field[0] += 1
             n[0] -= 1
         while n[0] and is_blank(field[0][n[0] - 1]):
             n[0] -= 1
-        for i in range(1, n[0]):
-            if is_blank(field[0][i - 1]):
-                return
-            if field[0][i] == c":":
-                field[0] += i + 1
-                n[0] -= i + 1
-                return
 
     cdef Line _read_feature(self, const uint8_t *field, Py_ssize_t n, Py_ssize_t column,
                             bint *finite) noexcept nogil:
         cdef Number number
         cdef double value = 0
         self._trim(&field, &n)
-        if self.gate.missing and is_missing(field, n):
+        if is_missing(field, n) and (n or self.gate.missing):
             self._x[column] = NAN
+            finite[0] = finite[0] and self.gate.missing
             return SAMPLE
         number = parse(field, n, True, &value)
         if number == BAD_CHARACTER:

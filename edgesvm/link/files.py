@@ -3,6 +3,7 @@ and then it is over."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgesvm.contract.sparse import SparseRows
 from edgesvm.data.csv_rows import CsvRows
 from edgesvm.data.rows import RowSource
 from edgesvm.errors import LinkDown, RowsError
@@ -40,13 +42,14 @@ def open_rows(
     missing: str | None = None,
     targets: bool = False,
     late_labels: int = 256,
+    bad_lines: float = 0.1,
 ) -> CsvRows | NpzRows | Recording:
     """The rows of a file: npz if the name ends in ``.npz``, a recording if in ``.rec``, else CSV.
 
     Parameters
     ----------
     path : path
-    label_column, drop_columns, keep_columns, encode, header, missing
+    label_column, drop_columns, keep_columns, encode, header, missing, bad_lines
         For CSV; see `CsvRows`. Missing cells of rows with targets are kept by default.
     targets : bool
         The labels are numbers, float64, and not classes.
@@ -70,6 +73,7 @@ def open_rows(
             header=header,
             missing=missing or ("keep" if targets else "skip"),
             targets=targets,
+            bad_lines=bad_lines,
         )
     given = (label_column, drop_columns or None, keep_columns or None, encode, header, missing)
     if any(one is not None for one in given):
@@ -108,6 +112,8 @@ class RowsLink:
         Whether they are numbers of a source that does not say so.
     late_labels : int
         Samples of a recording that may wait for a late label.
+    value_range
+        As of `open_link`.
     """
 
     binary = False
@@ -121,8 +127,11 @@ class RowsLink:
         labels: bool = True,
         targets: bool = False,
         late_labels: int = 256,
+        value_range: tuple[float, float] | None = None,
     ) -> None:
+        self._range, self._bad_range = value_range, 0
         self.rows: Any = rows
+        self.file: Any = rows  # what tells of itself
         self.name = name
         self.class_names: list[str] = getattr(rows, "class_names", [])
         self.feature_names = getattr(rows, "feature_names", ())
@@ -169,10 +178,21 @@ class RowsLink:
         elif isinstance(part, Batch):
             if self._batch is not None:
                 self._last_time = self.seconds(self._samples - 1)
-            self._batch, self._at, self._before = part, 0, self._samples
+            times = getattr(self.rows, "times", ())
+            if self._range is not None:
+                part, times = self._in_range(part, times, *self._range)
+            self._batch, self._at, self._before, self._times = part, 0, self._samples, times
             self._samples += len(part.has_label)
-            self._times = getattr(self.rows, "times", ())
         return part is not None
+
+    def _in_range(self, part: Batch, times: Any, low: float, high: float) -> tuple[Batch, Any]:
+        """The samples, and their times, whose values may be."""
+        if isinstance(part.X, SparseRows):
+            raise ValueError(f"{self.name}: a range is of dense rows, not of a sparse matrix")
+        fits: Any = ~((low > part.X) | (high < part.X)).any(axis=1)
+        self._bad_range += int((~fits).sum())
+        left = list(itertools.compress(times, fits.tolist()))
+        return Batch._make(one[fits] for one in part), left
 
     def _chunks(self) -> Iterator[Batch | LateLabel]:
         first = 0
@@ -252,7 +272,14 @@ class RowsLink:
     @property
     def counters(self) -> dict[str, int]:
         late = {} if self.late is None else self.late.counters()
-        return {**dict.fromkeys(NOTHING.split(), 0), "samples": self._samples, **late}
+        counts = {"samples": self._samples, "bad_range": self._bad_range}
+        return {**dict.fromkeys(NOTHING.split(), 0), **counts, **late}
+
+    @property
+    def told(self) -> list[str]:
+        """What was odd in the file, for a reader."""
+        refused = [f"{self._bad_range:,} samples refused: a value is out of the range"]
+        return [*getattr(self.file, "told", []), *refused * bool(self._bad_range)]
 
     def check_identities(self) -> list[str]:
         """No counter is in doubt."""

@@ -17,7 +17,7 @@ from edgesvm.link.ports import READ_BYTES, Port, open_port
 
 LATE_LABELS = 256
 HELLO_EVERY = 0.5  # seconds
-TEXT = frozenset(b"\t\n\r") | frozenset(range(32, 127))
+TEXT = frozenset(b"\t\n\r\x1b") | frozenset(range(32, 127))
 
 # Each mode's module has the name of the mode.
 MODES = {"binary": "BinaryLink", "text": "TextLink"}

@@ -22,10 +22,13 @@ HOPELESS = 8  # lines with a label that cannot be one, before any other
 FEWEST, ALIKE = 12, 0.75  # labels that are looked at; of them so many different ones are a signal
 NO_TEXT = "wrong baud rate? (Or give mode='binary' if the node sends frames.)"
 NOISE_QUOTED = 24  # characters
+TEXT = 0.75  # share of bytes that are ASCII, at least
 FEW_REFUSED = 0.01  # of the lines
+CR_ALONE = re.compile(rb"[^\r\n]\r[^\r\n]")
 EXPECTED = {
     "bad_columns": "expected {columns} (n_features, label: --n-features, --label)",
-    "bad_char": "expected numbers with comma, semicolon, tab or blank between them; words are UTF-8",
+    "bad_char": "expected numbers with comma, semicolon, tab, | or blank between them, and no "
+    "times; words are UTF-8",
     "bad_label": "its {where} must be a label, an integer or a word; without labels: "
     "label='none' (--label none), or edgesvm watch; numbers to predict: targets=True (--regress)",
     "bad_checksum": "its checksum is wrong: check the cable and the baud rate",
@@ -163,7 +166,7 @@ class TextLink(Link):
             )
         line, why = parser.refused_line
         line, of_lines = line.rstrip(), f"in {parser.lines} lines the last that could not be read"
-        if 4 * sum(c.isascii() and (c.isprintable() or c == "\t") for c in line) < 3 * len(line):
+        if sum(c.isascii() and (c.isprintable() or c == "\t") for c in line) < TEXT * len(line):
             return f"{of_lines} is {line[:NOISE_QUOTED]!a}; {NO_TEXT}"
         where = "last column" if parser.label_at < 0 else f"column {parser.label_at}"
         columns = f"{parser.n_features or 'one or more'} numbers" + (
@@ -181,6 +184,8 @@ class TextLink(Link):
         return f"lines that could not be read: {told}; {self._unread()}"
 
     def _feed(self, chunk: bytes) -> None:
+        if not self._parser.lines and b"\n" not in chunk and CR_ALONE.search(chunk):
+            self._parser.end_lines_with_cr()
         for found in self._parser.feed(chunk):
             if isinstance(found, bytes):
                 self._on_schema_line(found)

@@ -35,7 +35,12 @@ cdef class Tally:
         self.confusion = {}
         self._hits = bytearray(window)
 
-    def add(self, truth, predicted):
+    def add_many(self, list truths, list predicted):
+        """Score predictions, in this order."""
+        for truth, one in zip(truths, predicted, strict=True):
+            self.add(truth, one)
+
+    cpdef add(self, truth, predicted):
         """Score one prediction against the true label."""
         cdef bint hit = truth == predicted
         cdef unsigned char *hits = self._hits

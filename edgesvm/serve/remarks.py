@@ -402,9 +402,17 @@ class Remarks:
     def add(self, x: np.ndarray) -> None:
         """Take note of one more row; of most, only that it came."""
         self._left -= 1
-        if self._left:
-            return
-        self._left = EVERY
+        if not self._left:
+            self._note(x)
+
+    def add_many(self, X: np.ndarray) -> None:
+        """`add` each of these rows."""
+        self._left -= len(X)
+        while self._left <= 0:
+            self._note(X[self._left - 1])
+
+    def _note(self, x: np.ndarray) -> None:
+        self._left += EVERY
         if not isinstance(x, np.ndarray):  # of sparse rows
             return
         if self.facts.rows is None:

@@ -93,7 +93,7 @@ class HeldOut:
 
     def __init__(self, learner: Learner, after: int | None, window: int, season: int = 0) -> None:
         self.score = scored_by(learner, window, season)
-        self._learner = learner
+        self._learner = self._held = learner
         self.left = 0 if after is None else after  # rows until the copy is made
         self._answer: Callable[[np.ndarray], Any] | None = None  # the copy's
 
@@ -103,11 +103,20 @@ class HeldOut:
         if self._answer is not None:
             self.score.add(label, self._answer(x))
         elif self.left == 0 and self._learner.is_fitted:
-            held = copy.deepcopy(self._learner)
+            self._held = held = copy.deepcopy(self._learner)
+            held._columns = None  # rows have no names
             self._answer = held.predict_one
             if held.regresses:
                 targets = Targets(held)
                 self._answer = lambda x: targets.ask(x, None)
+
+    def many(self, X: np.ndarray, labels: Sequence[Any]) -> None:
+        """Rows were learned, no more than were left until the copy is made."""
+        if self._answer is not None:
+            self.score.add_many(labels, self._held.predict(X).tolist())
+        else:
+            self.left -= len(labels) - 1
+            self(X[-1], labels[-1], None)
 
 
 class Taught(Pupil):
@@ -229,12 +238,13 @@ class Taught(Pupil):
 
     def answer_many(self, X: np.ndarray, labels: Sequence[Any], weights: np.ndarray) -> int:
         predicted = self.learner.predict_and_learn(X, np.array(labels), weights).tolist()
-        n = len(predicted)
-        for x, label, answer in zip(X[:n], labels[:n], predicted, strict=True):
-            self.score.add(label, answer)
-            self.remarks.add(x)
-            for listener in self.listeners:
-                listener(x, label, answer)
+        if (n := len(predicted)) == 0:
+            return 0
+        self.score.add_many(labels[:n], predicted)
+        self.remarks.add_many(X[:n])
+        for listener in self.listeners:
+            assert isinstance(listener, HeldOut)  # see `together`
+            listener.many(X[:n], labels[:n])
         self.learned += n
         return n
 

@@ -1,7 +1,9 @@
 """``edgesvm look``: of a file, of a port, in a terminal and on the page."""
 
+import io
 import json
 import re
+import sys
 import urllib.error
 import urllib.request
 
@@ -70,6 +72,23 @@ def test_a_file_with_labels_is_to_be_evaluated(pump, capsys):
 def test_all_is_in_the_json_line(pump, capsys):
     told = json.loads(look(capsys, "pump.rec", "--json"))
     assert told["samples"] == 8000 and len(told["channels"]) == 2 and "--bands" in told["options"]
+
+
+def test_a_terminal_that_lacks_characters(pump, monkeypatch):
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
+    assert main(["look", "pump.csv"]) == 0
+    assert b"look  pump.csv  -----" in sys.stdout.buffer.getvalue()
+
+
+def test_a_range_of_values_is_for_files_too(pump, capsys):
+    for argv in (
+        "eval states.csv",
+        "run states.csv",
+        "watch pump.rec --learn 99 --alarm-rate 0.001",
+    ):
+        assert main([*argv.split(), "--json", "--range=-1.05,1.05"]) in (0, 3)
+        counters = json.loads(capsys.readouterr().out.splitlines()[-1])["counters"]
+        assert counters["bad_range"] == 8000 - counters["taken"] > 400
 
 
 def test_a_file_that_is_not_there(pump, capsys):

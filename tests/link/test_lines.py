@@ -2,6 +2,7 @@
 
 import binascii
 import itertools
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -176,6 +177,21 @@ def test_an_unprintable_byte_is_found_wherever_it_is():
         into = parser()
         feed(into, (line[:at] + bytes([byte]) + line[at + 1 :] + b"\n").decode("latin1"))
         assert into.counters()["bad_char"] == 1, (at, byte)
+
+
+UNTIDY = """\x1b[32m1,2,1\x1b[0m\r; 1|2| 1; \r1,2,1; x=1, y = 2, z=1; x:1 y:2 label:1
+T=1 | U = 2 | l=1; {"x": 1, "acc": 2, "label": "1"}; [1, 2.0, 1]; T: 1.0 C  Hum: 2 % on: 1
+1 \xc2\xb0C,2\xc2\xb0,1"""
+
+
+@each("line", re.split("; |\n", UNTIDY))
+def test_what_is_no_value_is_taken_out_of_a_line(line):
+    into = LineParser()
+    for n_features in into.feed(f"I (12) boot: heap 5\n{line}\n".encode("latin-1") * 4):
+        into.expect(SampleRing(8, n_features))
+    batch = into.ring.take()
+    assert batch.X.tolist() == [[1, 2]] * 2 and batch.y.tolist() == [1, 1]
+    assert into.broken_identities() == []
 
 
 def test_a_header_row_of_names_does_not_fix_the_columns():
