@@ -51,7 +51,7 @@ cdef bint is_plain(const char *cell, const char *end, uint8_t separator, list re
     """Whether all cells of a line can be read, into `out`."""
     cdef Py_ssize_t j
     cdef const char *stop
-    while separator == c" " and end[-1] == separator:
+    while separator == c" " and (end - 1)[0] == separator:
         end -= 1
     for j in range(len(read_by)):
         if cell > end:

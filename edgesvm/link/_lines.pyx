@@ -96,13 +96,6 @@ cdef int spelled(int value, uint8_t *word) noexcept nogil:
     return snprintf(<char *> word, WORD_BYTES, b"%d", value)
 
 
-cdef Py_ssize_t count_of(uint8_t c, const uint8_t *line, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i, found = 0
-    for i in range(n):
-        found += line[i] == c
-    return found
-
-
 cdef bint is_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
     """Printable ASCII, tabs and characters of UTF-8, nothing else."""
     cdef Py_ssize_t i, length
