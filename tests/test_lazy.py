@@ -21,9 +21,9 @@ from edgesvm import Standardized, StreamSVM, learners
 from edgesvm.catalogue import MODULE_OF
 
 ROOT = Path(__file__).parents[1]
-# What is imported anyway: by NumPy, and by the loader of an editable install.
+# What is imported anyway: by NumPy, by dataclasses, and by the loader of an editable install.
 BASE = """
-import sys, importlib.util, numpy
+import sys, dataclasses, importlib.util, numpy
 importlib.util.find_spec("edgesvm")
 print(*sys.modules)
 """

@@ -54,10 +54,10 @@ def passes(version: str, python: Path, made: Path, numpy: str) -> bool:
     tools = (f"numpy{numpy}", *TEST_TOOLS)
     tested = environment(python, FOLDER / version / re.sub(r"\W", "", f"numpy{numpy}"), *tools)
     subprocess.run([tested, "-m", "pip", "install", "-q", made], check=True)
-    # the program, which leaves the sources here off its path
-    command = [tested.with_name("pytest"), "-q", "-p", "no:cacheprovider", *TESTS]
+    command = [tested, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(ROOT / t for t in TESTS)]
     print(f"Python {version}, NumPy {numpy}", flush=True)
-    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    # from elsewhere, or the sources here are imported
+    return subprocess.run(command, cwd=FOLDER, check=False).returncode == 0
 
 
 def main(only: list[str]) -> int:
