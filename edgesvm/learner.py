@@ -53,6 +53,7 @@ from edgesvm.errors import (
     ConvergenceWarning,
     CorruptModelError,
     NotFittedError,
+    SampleRefused,
     as_sklearns,
     refusal,
 )
@@ -159,7 +160,6 @@ class Learner(Estimator, Saved):
     shuffles: ClassVar[bool] = True  # `fit` does; False: the order says something, or nothing
     most_epochs: ClassVar[int] = 1  # passes of `fit` over few rows, if the caller says no number
     _most_times: float = MOST_TIMES  # the mean of a fit's weights, which a weight is capped at
-    _finds_classes: bool = False  # a new label takes memory from the others
     _fits_in_passes: bool = False  # a part of a multiclass learner needs its own rows for that
     # How many vectors a part of OneVsOne, and of OneVsRest, must hold. With fewer, answers were
     # less than a third of the way from the largest class to the default learner.
@@ -297,7 +297,7 @@ class Learner(Estimator, Saved):
         arrays = [*common_arrays(self._n_counted), *self._arrays(n_features)]
         if self.takes_labels and not self._is_part:
             arrays.append(MEAN_WEIGHT)
-            if self._finds_classes:
+            if getattr(self, "n_classes", 2) is None:  # each that comes takes memory from others
                 arrays.append(CANDIDATES)
         part = self._part(n_features)
         return MemoryPlan.of(arrays, {} if part is None else {PARTS: part})
@@ -710,17 +710,19 @@ class Learner(Estimator, Saved):
         """Learn them in order, by the thread that is alone; `numbers` are theirs in messages."""
         core, n_learned, status = self.core, 0, Status.UNCHANGED
         while n_learned < len(y) and status <= Status.CHANGED:
-            labels, rows, some = y[n_learned:], X[n_learned:] if n_learned else X, None
-            if weights is not None:
-                some = weights[n_learned:]
-            slots, n = labels, len(labels)
+            slots, n = y[n_learned:], len(y) - n_learned
             if not self.regresses:
-                slots, n = self._guard.call(core.labels.encode, labels)
+                slots, n = self._guard.call(core.labels.encode, slots)
+            some = None if weights is None else weights[n_learned:]
             if n:
-                n, status = core.learn_many(rows, slots[:n], some)
-            else:
-                n, status = core.learn_new(rows, labels[0], 1.0 if some is None else some[0])
-            n_learned += n
+                n, status = core.learn_many(X[n_learned:] if n_learned else X, slots[:n], some)
+                n_learned += n
+                continue
+            try:
+                core.learn_one(X[n_learned], y[n_learned], 1.0 if some is None else some[0])
+                n_learned += 1
+            except SampleRefused as refused:
+                status = refused.status
         if status > Status.CHANGED:
             row = n_learned if numbers is None else int(numbers[n_learned])
             sample = f"{type(self).__name__}: row {row} ({core.kind_of_y} {y[n_learned]!r})"
@@ -778,40 +780,37 @@ class Learner(Estimator, Saved):
         whole("epochs", epochs, 1, 1 << 30)
         self._take_up(labels, rows.shape[1])
         self._forget(rows.shape[1])
-        with self._first_samples():
-            if self._state is None:
-                self.allocate(rows.shape[1])
-            mean = None if weights is None else float(weights[weights > 0.0].mean())
-            with self._capping(mean):
-                for epoch in range(epochs):
-                    if not shuffle:
-                        self.partial_fit(rows, labels, sample_weight=weights)
-                        continue
-                    for part in shuffled(n, random_state, epoch):
-                        some = None if weights is None else weights[part]
-                        self._learn_rows(rows[part], labels[part], some, part)
+        mean = None if weights is None else float(weights[weights > 0.0].mean())
+        with self._all_given(rows.shape[1], mean):
+            for epoch in range(epochs):
+                if not shuffle:
+                    self.partial_fit(rows, labels, sample_weight=weights)
+                    continue
+                for part in shuffled(n, random_state, epoch):
+                    some = None if weights is None else weights[part]
+                    self._learn_rows(rows[part], labels[part], some, part)
         return self
 
     @contextlib.contextmanager
-    def _capping(self, mean: float | None) -> Iterator[None]:
-        """Cap the weights of rows that are learned meanwhile by this mean, of all of them; no label
-        has to wait, as all of them are given."""
-        core = self.core
-        core.most_weight, sifts = self._most_times * mean if mean else 0.0, core.labels.sifts
-        core.labels.sifts = False
-        try:
-            yield
-        finally:
-            core.most_weight, core.labels.sifts = 0.0, sifts
+    def _all_given(self, n_features: int, mean: float | None = None) -> Iterator[None]:
+        """Rows learned meanwhile are those of a fit: their weights are capped by this mean, of all
+        of them, and no label has to wait."""
+        with self._first_samples():
+            if self._state is None:
+                self.allocate(n_features)
+            core = self.core
+            core.most_weight, sifts = self._most_times * mean if mean else 0.0, core.labels.sifts
+            core.labels.sifts = False
+            try:
+                yield
+            finally:
+                core.most_weight, core.labels.sifts = 0.0, sifts
 
     def _learn_chunks(self, source: Source, found: Surveyed) -> None:
         """Learn the rows of a `fit` one after the other."""
-        with self._first_samples():
-            if self._state is None:
-                self.allocate(source.n_features)
-            with self._capping(found.mean_weight):
-                for chunk in source.chunks(dtype=self._dtype):
-                    self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
+        with self._all_given(source.n_features, found.mean_weight):
+            for chunk in source.chunks(dtype=self._dtype):
+                self.partial_fit(chunk.X, chunk.y, sample_weight=chunk.weight)
             self.core.n_capped = found.n_capped
 
     def _note_weights(self, found: Surveyed) -> None:
@@ -995,7 +994,8 @@ class Learner(Estimator, Saved):
         if self.regresses:
             y = as_targets(y, len(predicted), type(self).__name__, finite=True)
             return r_squared(y, predicted, as_weights(sample_weight, len(predicted)))
-        hits = predicted == as_labels(y, len(predicted), type(self).__name__)
+        y, _ = self.core.labels.spelled(as_labels(y, len(predicted), type(self).__name__))
+        hits = predicted == y
         return float(np.average(hits, weights=as_weights(sample_weight, len(predicted))))
 
     # -- what was learned --------------------------------------------------------------------------
@@ -1036,10 +1036,9 @@ class Learner(Estimator, Saved):
     @property
     def rare_labels_(self) -> int:
         """Samples that were not learned, as their label came for the first or second time within
-        1,000 samples: from the third on it is a class, which takes memory from the others. Labels
-        are classes at once as long as there are fewer than two, in the first 100 samples, or 16 for
-        each class so far, in `fit`, and with ``classes=`` or `n_classes`. From 0 again as
-        `capped_weights_`."""
+        1,000: the third is of a class, which takes memory from the others. It is one at once if it
+        is among the first two, the first 100 samples or 16 for each class, in `fit`, and if
+        `n_classes` or ``classes=`` say how many. From 0 again as `capped_weights_`."""
         return int(self.core.labels.n_rare)
 
     # -- saving and loading ------------------------------------------------------------------------

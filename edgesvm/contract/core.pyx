@@ -370,28 +370,7 @@ cdef class LearnerCore:
         if self.labels.is_rare(y, weight[0], self.common.n_seen):
             weight[0] = 0.0
             return 0
-        slot = self.labels.vacant(self.counts, self.common.n_seen)
-        if slot == self.labels.room:
-            return -1
-        self.labels.place(slot, y)
-        return slot
-
-    def learn_new(self, X not None, y, double weight=1.0):
-        """`learn_many` of one row, whose label may be new."""
-        cdef list known = self.labels.values
-        cdef int64_t i = 0
-        cdef Status status = UNKNOWN_LABEL
-        self.guard.begin()
-        try:
-            slot = self.slot_of(y, &weight)
-            if slot >= 0:
-                status = self.learn_rows(
-                    X, np.array([slot], np.int8), np.array([weight]), None, &i)
-            return i, status if status > CHANGED else UNCHANGED
-        finally:
-            if i == 0:
-                self.labels.hold(known)
-            self.guard.end()
+        return self.labels.place(y, self.counts, self.common.n_seen)
 
     def explained(self, error):
         """The refusal of the last sample, with what the core alone knows of it"""

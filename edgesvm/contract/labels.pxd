@@ -23,7 +23,6 @@ cdef class Labels:
     cdef tuple known_in(self, dtype)
     cpdef int find(self, y) except -2
     cpdef bint is_rare(self, y, double weight, int64_t n_seen) except -1
-    cpdef int vacant(self, counts, int64_t n_seen) except -1
     cpdef int adopt(self, int slot, y) except -1
-    cpdef int place(self, int slot, y) except -1
+    cpdef int place(self, y, counts, int64_t n_seen) except -2
     cpdef int hold(self, list values) except -1

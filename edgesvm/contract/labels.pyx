@@ -134,22 +134,17 @@ cdef class Labels:
         for slot in range(self.n):
             if y is self.values[slot]:
                 return slot
-        if isinstance(y, np.generic):   # which beside a tuple would be compared with each of it
+        if not isinstance(y, (int, str)):
             y = as_object(y)
-        try:
-            for slot in range(self.n):
-                if PyObject_RichCompareBool(y, self.values[slot], Py_EQ):
-                    return slot
-        except TypeError:
-            if is_missing(y):   # whether it is a label is NA, too
-                return UNKNOWN
-            raise
+        for slot in range(self.n):
+            if PyObject_RichCompareBool(y, self.values[slot], Py_EQ):
+                return slot
         if are_mixed([y, *self.values]):
-            words = as_words([*self.values, as_object(y)])
+            words = as_words([*self.values, y])
             if (slot := words.index(words[self.n])) < self.n:
                 return slot
         is_full = self.n == self.room and not self.sifts    # else one may give way
-        if self.closed or is_full or unfit(as_object(y)) is not None:
+        if self.closed or is_full or unfit(y) is not None:
             return UNKNOWN
         return self.n
 
@@ -179,23 +174,22 @@ cdef class Labels:
         self.rare = as_object(y)
         return True
 
-    cpdef int vacant(self, counts, int64_t n_seen) except -1:
-        """The slot for a new class, by the samples of each so far: that of one which no longer
-        comes, else the next."""
-        if self.sifts and n_seen > RECENT:
-            for slot in range(self.n):
-                if slot >= len(counts) or counts[slot] < OFTEN:
-                    return slot
-        return self.n
-
     cpdef int adopt(self, int slot, y) except -1:
         """Assign the free `slot` to `y`; does nothing if the slot is in use."""
-        return 0 if slot < self.n else self.place(slot, y)
+        return 0 if slot < self.n else self.place(y, (), 0)
 
-    cpdef int place(self, int slot, y) except -1:
-        """Assign `slot` to `y`."""
+    cpdef int place(self, y, counts, int64_t n_seen) except -2:
+        """Give a new label a slot, or UNKNOWN: the next, or that of a class which no longer comes,
+        by the samples of each so far."""
+        gone = []
+        if self.sifts and n_seen > RECENT:
+            gone = [k for k in range(self.n) if k >= len(counts) or counts[k] < OFTEN]
+        cdef int slot = gone[0] if gone else self.n
+        if slot == self.room:
+            return UNKNOWN
         values = [*self.values[:slot], as_object(y), *self.values[slot + 1:]]
-        return self.hold(as_words(values) if are_mixed(values) else values)
+        self.hold(as_words(values) if are_mixed(values) else values)
+        return slot
 
     cpdef int hold(self, list values) except -1:
         """Have these labels, in slot order."""
@@ -223,16 +217,10 @@ cdef class Labels:
         return SampleRefused(f"{sample} has no valid label: {why}{so_far}", Status(status))
 
     def encode(self, y):
-        """The slots of many labels, and for how many rows, up to the first without a slot, they
-        hold.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n,)
+        """The slots of an array of labels, and for how many they hold: up to the first that is new.
         """
-        slots, row, values = np.zeros(len(y), np.int8), 0, self.values
-        if beside(y, values):
-            y, values = self.spelled(y), as_words(values)
+        slots, row = np.zeros(len(y), np.int8), 0
+        y, values = self.spelled(y)
         if y.dtype.kind in KINDS and all(map(is_scalar, values)):
             row = match_bytes(y, self.known_in(y.dtype), slots, 0)
         return slots, row + encode_equal(y[row:], values, slots[row:])
@@ -248,14 +236,18 @@ cdef class Labels:
         return slots, row
 
     def spelled(self, y):
-        """An array of labels, as words where some of them and of those so far are words and others
-        are numbers."""
-        return as_object_array(as_words(y.tolist())) if beside(y, self.values) else y
+        """The labels of an array, and those so far: as words if some are words and others not."""
+        if not are_mixed([*(y if y.dtype.kind == "O" else y[:1]), *self.values]):
+            return y, self.values
+        return as_object_array(as_words(y.tolist())), as_words(self.values)
 
     cdef tuple known_in(self, dtype):
-        """`known_in` of labels.pyx, kept as long as the labels are these"""
+        """The slots of the labels that an array of this dtype can have as they are, and an array of
+        these labels; kept until there are others"""
         if self.in_dtype is None or self.in_dtype[:2] != (self.n_changes, dtype):
-            self.in_dtype = self.n_changes, dtype, known_in(self.values, dtype)
+            slots = [slot for slot, value in enumerate(self.values) if is_in(value, dtype)]
+            labels = np.array([as_in(self.values[k], dtype) for k in slots], dtype)
+            self.in_dtype = self.n_changes, dtype, (np.array(slots, np.int8), labels)
         return self.in_dtype[2]
 
 
@@ -276,13 +268,6 @@ def encode_equal(y, values, slots):
 
 # The labels that an array of each kind can have as they are.
 KINDS = {kind: (bool, int, float) for kind in "biuf"} | {"U": str}
-
-
-cdef tuple known_in(list values, dtype):
-    """The slots of the labels that an array of this dtype can have as they are, and an array of
-    these labels"""
-    slots = [slot for slot, value in enumerate(values) if is_in(value, dtype)]
-    return np.array(slots, np.int8), np.array([as_in(values[k], dtype) for k in slots], dtype)
 
 
 cdef int64_t match_bytes(cnp.ndarray y, tuple known, cnp.ndarray slots, int64_t row) except -1:
@@ -431,13 +416,6 @@ def is_number(y):
 def are_mixed(values):
     """Whether words and numbers are among the labels."""
     return any(isinstance(y, str) for y in values) and any(map(is_number, values))
-
-
-def beside(y, values):
-    """`are_mixed`, of an array and some labels"""
-    if y.dtype.kind in "biufU":
-        return len(y) > 0 and are_mixed([y[0], *values])
-    return y.dtype.kind == "O" and are_mixed([*y, *values])
 
 
 def as_words(values):

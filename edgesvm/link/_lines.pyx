@@ -97,31 +97,12 @@ cdef int spelled(int value, uint8_t *word) noexcept nogil:
 
 
 cdef bint is_printable(const uint8_t *line, Py_ssize_t n) noexcept nogil:
-    """Printable ASCII, tabs and characters of UTF-8, nothing else."""
-    cdef Py_ssize_t i, length
+    """Printable ASCII, tabs, and bytes of other letters; nothing else."""
+    cdef Py_ssize_t i
     cdef uint8_t bad = 0
     for i in range(n):
-        bad |= (<uint8_t> (line[i] - 32) > 94) & (line[i] != c"\t")
-    i = 0 if bad else n
-    while i < n:
-        length = character(line + i, n - i)
-        if length == 0:
-            return False
-        i += length
-    return True
-
-
-cdef Py_ssize_t character(const uint8_t *c, Py_ssize_t n) noexcept nogil:
-    """Bytes of the character that begins here; 0: it is not printable, or no UTF-8."""
-    cdef Py_ssize_t k, length = 1 + (c[0] >= 0xC2) + (c[0] >= 0xE0) + (c[0] >= 0xF0)
-    if c[0] < 0x80:
-        return 32 <= c[0] < 127 or c[0] == c"\t"
-    if not 0xC2 <= c[0] < 0xF5 or length > n:
-        return 0
-    for k in range(1, length):
-        if c[k] >> 6 != 2:
-            return 0
-    return length
+        bad |= ((line[i] < 32) & (line[i] != c"\t")) | (line[i] == 127)
+    return not bad
 
 
 cdef int hex_value(uint8_t c) noexcept nogil:
@@ -272,7 +253,7 @@ cdef class LineParser(Splitter):
     @property
     def words(self):
         table = bytes(self._words[:self.n_words * WORD_BYTES])
-        return [table[at:at + WORD_BYTES].rstrip(b"\0").decode(errors="replace")
+        return [table[at:at + WORD_BYTES].rstrip(b"\0").decode(errors="backslashreplace")
                 for at in range(0, len(table), WORD_BYTES)]
 
     @words.setter
@@ -545,7 +526,6 @@ cdef class LineParser(Splitter):
         self._has_label = False
         if self._read_label(field, n) != SAMPLE or not self._has_label:
             return BAD_LABEL
-        self._note_number()
         self.late.add_label(self.ring.entered, number, self._label, 1.0)
         return LATE_LABEL
 
@@ -656,7 +636,6 @@ cdef class LineParser(Splitter):
             self.gate.refuse(number)
         if not finite or not self.gate.admit(&self._x[0], self._n_features, number):
             return
-        self._note_number()
         if self._has_label and self._n_labels < FIRST_LABELS:
             self._first_labels[self._n_labels] = self._label
             self._n_labels += 1
@@ -721,14 +700,11 @@ cdef class LineParser(Splitter):
         """Take an integer of 16 bits as the label."""
         if not -32768 <= value <= 32767 or value != <int32_t> value:
             return False
+        if not self.n_words and 0 <= value < MAX_WORDS:
+            self.numbers = max(self.numbers, <int> value + 1)
         self._has_label = True
         self._label = value
         return True
-
-    cdef void _note_number(self) noexcept nogil:
-        """Take note of an integer that is a label, if a word could have its number."""
-        if self._has_label and not (self.n_words or self._targets) and 0 <= self._label < MAX_WORDS:
-            self.numbers = max(self.numbers, <int> self._label + 1)
 
     cdef Py_ssize_t _count_columns(self, const uint8_t *line, Py_ssize_t *n,
                                    uint8_t separator) noexcept nogil:
@@ -753,9 +729,8 @@ cdef class LineParser(Splitter):
 
     cdef bint _ends_behind_label(self, const uint8_t *line, Py_ssize_t n,
                                  uint8_t separator) noexcept nogil:
-        """Whether the separator at the end is one too many; without known columns, by a word or an
-        integer beside decimals."""
-        cdef double value = 0
+        """Whether the separator at the end is one too many: while the columns are not known, if it
+        is behind a word or what has no point in a line of decimals."""
         cdef Py_ssize_t length = n - 1
         cdef const uint8_t *field = line
         if self._n_features:
@@ -763,10 +738,8 @@ cdef class LineParser(Splitter):
         while length and memchr(field, separator, length) != NULL:
             field += 1
             length -= 1
-        self._trim(&field, &length)
-        if parse(field, length, True, &value) == BAD_CHARACTER:
-            return is_word(field, length)
-        return memchr(field, c".", length) == NULL and memchr(line, c".", n) != NULL
+        return memchr(field, c".", length) == NULL and (
+            memchr(line, c".", n) != NULL or is_word(field, length))
 
     cdef void _trim(self, const uint8_t **field, Py_ssize_t *n) noexcept nogil:
         """Remove blanks."""

@@ -27,8 +27,7 @@ FEW_REFUSED = 0.01  # of the lines
 CR_ALONE = re.compile(rb"[^\r\n]\r[^\r\n]")
 EXPECTED = {
     "bad_columns": "expected {columns} (n_features, label: --n-features, --label)",
-    "bad_char": "expected numbers with comma, semicolon, tab, | or blank between them, and no "
-    "times; words are UTF-8",
+    "bad_char": "expected numbers with comma, semicolon, tab, | or blank between them, and no times",
     "bad_label": "its {where} must be a label, an integer or a word; without labels: "
     "label='none' (--label none), or edgesvm watch; numbers to predict: targets=True (--regress)",
     "bad_checksum": "its checksum is wrong: check the cable and the baud rate",
@@ -176,12 +175,11 @@ class TextLink(Link):
 
     def refused_lines(self) -> str | None:
         """How many lines could not be read, by cause, and the last one; None if they are few."""
-        counts, lines = self._parser.counters(), self._parser.lines
-        causes = {why: counts[why] for why in EXPECTED if counts[why]}
-        if not causes or sum(causes.values()) <= max(FEW_REFUSED * lines, 1):
-            return None
-        told = ", ".join(f"{n:,} {why}" for why, n in causes.items())
-        return f"lines that could not be read: {told}; {self._unread()}"
+        counts = self._parser.counters()
+        causes = [(counts[why], why) for why in EXPECTED if counts[why]]
+        told = ", ".join(f"{n:,} {why}" for n, why in causes)
+        few = sum(n for n, _ in causes) <= max(FEW_REFUSED * self._parser.lines, 1)
+        return None if few else f"lines that could not be read: {told}; {self._unread()}"
 
     def _feed(self, chunk: bytes) -> None:
         if not self._parser.lines and b"\n" not in chunk and CR_ALONE.search(chunk):

@@ -1011,12 +1011,9 @@ cdef class ChainCore:
         if self.windows.is_too_large(cnp.PyArray_DATA(row)):
             raise self.refused(NOT_FINITE, y)
         at = self.windows.counts.n_run
-        if slot == self.labels.n and self.labels.is_rare(y, 1.0, self.samples()):
-            slot = -1
-        elif slot == self.labels.room:
-            raise self.refused(UNKNOWN_LABEL, y)
-        elif slot >= 0:
-            self.labels.adopt(slot, y)
+        if slot == self.labels.n:
+            n = self.windows.counts.n_rows * self.windows.hop   # samples so far, about
+            slot = -1 if self.labels.is_rare(y, 1.0, n) else self.labels.place(y, (), 0)
         is_complete = self.windows.take(cnp.PyArray_DATA(row))
         self.windows.count_vote(self.votes, self.n_classes, at, slot)
         if not is_complete:
@@ -1028,11 +1025,6 @@ cdef class ChainCore:
         else:
             self.winner = self.windows.most_votes(self.votes, self.n_classes, at)
         return True
-
-    cdef int64_t samples(self) noexcept:
-        """Raw samples so far, about: in gaps some do not count"""
-        cdef int64_t hop = self.windows.hop
-        return self.windows.counts.n_rows * hop + self.windows.counts.n_run % hop
 
     cdef refused(self, Status status, y):
         sample = f"{self.owner}: the sample (label {y!r})"

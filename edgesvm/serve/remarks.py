@@ -322,11 +322,6 @@ def rare_label(f: Facts) -> str | None:
     )
 
 
-def refused_lines(f: Facts) -> str | None:
-    told: str | None = f.link.refused_lines() if hasattr(f.link, "refused_lines") else None
-    return told
-
-
 def no_window(f: Facts) -> str | None:
     taken, c = f.counters.get("taken", 0), f.counters
     windows = c.get("windows", c.get("rows", 0))
@@ -358,7 +353,7 @@ TABLE: dict[str, Callable[[Facts], str | None]] = {
     "worse_than_value_before": worse_than_value_before,
     "one_label": one_label,
     "rare_label": rare_label,
-    "refused_lines": refused_lines,
+    "refused_lines": lambda f: getattr(f.link, "refused_lines", lambda: None)(),
 }
 KEYS = tuple(TABLE)
 

@@ -302,9 +302,10 @@ class Taught(Pupil):
             drift.ask(x)
         if self._targets is not None:
             self._targets.learn(x, label, weight, predicted)
-        elif not self.learner.learn_one(x, label, weight) and weight > 0 and self._is_rare():
-            self.rare_label += 1
-            return False
+        elif not self.learner.learn_one(x, label, weight) and weight > 0:
+            if self.learner.core.labels.sifts:  # else it needed no change
+                self.rare_label += 1
+                return False
         self.learned += 1
         if forecasts is not None:
             forecasts.score(label)
@@ -316,11 +317,6 @@ class Taught(Pupil):
         if drift is not None and drift.score(label):
             self._fitted = False
         return True
-
-    def _is_rare(self) -> bool:
-        """Whether the row that changed nothing has a rare label."""
-        labels = self.learner.core.labels
-        return bool(labels.sifts)  # every other row changes a learner with such labels
 
     def count_refused(self, refused: SampleRefused) -> bool:
         """Count a refused row. Returns whether only its label was wrong."""

@@ -131,21 +131,7 @@ class ReferenceCore:
             return slot, weight
         if self.labels.is_rare(y, weight, n_seen):
             return 0, 0.0
-        slot = self.labels.vacant(self.counts, n_seen)
-        if slot == self.labels.room:
-            return -1, weight
-        self.labels.place(slot, y)
-        return slot, weight
-
-    def learn_new(self, X, y, weight):
-        known = self.labels.values
-        slot, weight = self.slot_of(y, weight)
-        if slot < 0:
-            return 0, Status.UNKNOWN_LABEL
-        n, status = self.learn_rows(X[:1], [slot], [weight], None)
-        if n == 0:
-            self.labels.hold(known)
-        return n, status
+        return self.labels.place(y, self.counts, n_seen), weight
 
     def learn_late_one(self, x, y, issued, weight=1.0):
         self.was_issued(issued)

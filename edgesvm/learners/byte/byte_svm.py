@@ -171,11 +171,8 @@ class ByteSVM(Probable):
         if not isinstance(rows, np.ndarray):
             raise ValueError(f"max_iter={self.max_iter}: sparse rows are learned in one pass only")
         self._forget(rows.shape[1])
-        with self._first_samples():
-            if self._state is None:
-                self.allocate(rows.shape[1])
-            with self._capping(None):
-                self.n_iter_ = learn_in_passes(self, rows, labels, weights, int(self.max_iter))
+        with self._all_given(rows.shape[1]):
+            self.n_iter_ = learn_in_passes(self, rows, labels, weights, int(self.max_iter))
         return self
 
     # -- classes -----------------------------------------------------------------------------------
@@ -186,10 +183,6 @@ class ByteSVM(Probable):
         if self.n_classes is not None:
             return whole("n_classes", self.n_classes, 2, MOST_CLASSES)
         return self._most_classes(1)
-
-    @property
-    def _finds_classes(self) -> bool:  # type: ignore[override]
-        return self.n_classes is None
 
     @property
     def _fits_in_passes(self) -> bool:  # type: ignore[override]
