@@ -33,8 +33,8 @@ KNOWN = [
 
 
 def found(values, closed, room, column):
-    slots, n_known, new = Labels.restore(values, closed, room).encode(column)
-    return slots[:n_known].tolist(), n_known, new
+    slots, n_known = Labels.restore(values, closed, room).encode(column)
+    return slots[:n_known].tolist(), n_known
 
 
 @each("column", COLUMNS.values(), ids=COLUMNS)

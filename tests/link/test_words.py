@@ -56,7 +56,7 @@ def test_a_separator_behind_the_label_is_none(end, label):
 
 
 def test_refused_lines_are_told_by_cause():
-    text = "\n1,2,on" * 50 + "\n1,2,gr\xfcn" * 9 + "\n1,2 C,on" * 3 + "\n1,2,0.5\n"
+    text = "\n1,2,on" * 50 + "\n1,2,gr\xfcn" * 9 + "\n1,12:30,on" * 3 + "\n1,2,0.5\n"
     link, _ = text_link(Clock(), text.encode("latin-1"))
     while link.poll(0.0):
         link.release(len(link.take().y))
