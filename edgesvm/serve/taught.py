@@ -302,8 +302,10 @@ class Taught(Pupil):
             drift.ask(x)
         if self._targets is not None:
             self._targets.learn(x, label, weight, predicted)
-        elif not self.learner.learn_one(x, label, weight) and weight > 0:
-            if self.learner.core.labels.sifts:  # else it needed no change
+        else:
+            changed = self.learner.learn_one(x, label, weight)
+            # any other row changes a model in which labels wait
+            if not changed and weight > 0 and self.learner.core.labels.sifts:
                 self.rare_label += 1
                 return False
         self.learned += 1
