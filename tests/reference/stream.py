@@ -490,9 +490,10 @@ class KernelStreamSVMCoreRef(KernelCoreRef, ForgettingRef):
     def newton_step(self, k, y, weight):
         """Learn a sample, given its kernel values with the vectors."""
         _, share, sign = self.held()
-        penalty, f = min(self.C * weight, LARGEST_PENALTY), k @ (share * sign)
+        f, penalty, largest = k @ (share * sign), self.C * weight, abs(k).max()
         if not y * f < 1:
             return Status.UNCHANGED
+        penalty = min(penalty, LARGEST_PENALTY / largest) if largest else penalty
         _, R = np.linalg.qr(np.vstack([self.L.T, np.sqrt(penalty) * k]))  # A += penalty k k'
         self.L = R.T * np.sign(np.diag(R))
         gain = np.linalg.solve(self.L.T, np.linalg.solve(self.L, k))

@@ -1172,9 +1172,13 @@ cdef class KernelStreamSVMCore(KernelCore):
     cdef Status newton_step(self, double f, double y, double weight) noexcept nogil:
         """Learn the sample of `row`."""
         cdef int64_t j
-        cdef double penalty = fmin(self.C * weight, LARGEST_PENALTY), scale
+        cdef double penalty = self.C * weight, scale, largest = 0.0
         if not y * f < 1.0:
             return UNCHANGED
+        for j in range(self.slots):
+            largest = fmax(largest, fabs(self.row[j]))
+        if penalty * largest > LARGEST_PENALTY:
+            penalty = LARGEST_PENALTY / largest
         scale = sqrt(penalty)
         for j in range(self.slots):
             self.gain[j] = scale * self.row[j]
@@ -1278,7 +1282,7 @@ cdef class KernelStreamSVMCore(KernelCore):
         if not isfinite(most * LARGEST_NORM):
             return b"a decision value may not be finite"
         # balanced classes weigh a sample up to n times
-        largest *= fmin(self.C * LARGEST_WEIGHT * n, LARGEST_PENALTY)
+        largest *= fmax(fmin(self.C * LARGEST_WEIGHT * n, LARGEST_PENALTY), 1.0)
         largest *= 1.0 if self.kernel.kind == RBF else LARGEST_NORM
         for j in range(self.slots * (self.slots + 1) // 2):
             if not self.L[j] * self.L[j] <= largest * n:

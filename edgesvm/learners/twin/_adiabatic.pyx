@@ -1009,9 +1009,9 @@ cdef class AdiabaticCore(KernelCore):
         """Coefficients beyond their weights, or b and g that do not match the twins, up to
         rounding. How near the optimum they are is not checked: of features or weights of very
         different size, rounding can leave a solver far from it."""
-        cdef double noise
+        cdef double noise, longest
         cdef int64_t i
-        if not self.is_within_bounds(&noise):
+        if not self.is_within_bounds(&noise, &longest):
             return b"a coefficient or b is beyond its bounds"
         if noise > 1e-3 * self.solver.mu:   # beyond what float64 resolves
             noise *= 1e6
@@ -1022,31 +1022,34 @@ cdef class AdiabaticCore(KernelCore):
 
     cdef bint is_sound(self) noexcept nogil:
         """Whether the solution can be saved; what float64 resolves is not looked at closely."""
-        cdef double noise
-        return self.is_within_bounds(&noise) and (
-            noise <= 1e-3 * self.solver.mu or self.fault_of_solution() == NULL)
+        cdef double noise, longest
+        return self.is_within_bounds(&noise, &longest) and (
+            (noise <= 1e-3 * self.solver.mu and SINGULAR * longest * longest <= self.solver.lift)
+            or self.fault_of_solution() == NULL)
 
-    cdef bint is_within_bounds(self, double *noise) noexcept nogil:
+    cdef bint is_within_bounds(self, double *noise, double *longest) noexcept nogil:
         """Whether b and the coefficients are those of some solution, which a path over twins of
-        very different size may leave; then how far rounding can have moved g."""
+        very different size may leave; then how far rounding can have moved g, and |phi(q)| of the
+        longest twin."""
         cdef Solver *v = self.solver
         cdef int64_t i
-        cdef double sums = 0.0, size = 0.0, length, longest = 0.0, heaviest = 0.0, farthest = 0.0
+        cdef double sums = 0.0, size = 0.0, length, heaviest = 0.0, farthest = 0.0
+        longest[0] = 0.0
         # |g| <= sum |coef_i| |phi(q_i)| times the longest phi(q); on its way here a coefficient may
         # have been as large as its weight.
         for i in range(v.n):
             length = sqrt(self.norm_of(i))
             sums += (fabs(self.coef[i]) + 1e-3 * (self.s_minus[i] + self.s_plus[i])) * length
             size += fabs(self.coef[i]) * length
-            longest = fmax(longest, length)
+            longest[0] = fmax(longest[0], length)
             heaviest = fmax(heaviest, fmax(self.s_minus[i], self.s_plus[i]))
             farthest = fmax(farthest, fabs(self.target(i)))
         for i in range(v.n):
             if not apart(self.coef[i], -self.s_minus[i], self.s_plus[i]) <= 1e-9 * heaviest:
                 return False
-        noise[0] = 1e-6 * v.mu + 1e-12 * (sums * longest + fabs(v.b) + farthest)
+        noise[0] = 1e-6 * v.mu + 1e-12 * (sums * longest[0] + fabs(v.b) + farthest)
         # one twin at least has -mu <= g <= mu, or had it when b moved last
-        return v.n == 0 or fabs(v.b) <= 1e3 * (v.mu + size * longest + farthest)
+        return v.n == 0 or fabs(v.b) <= 1e3 * (v.mu + size * longest[0] + farthest)
 
     cdef double g_now(self, int64_t i) noexcept nogil:
         """g at twin i, from its definition"""
