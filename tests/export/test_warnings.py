@@ -10,7 +10,7 @@ import pytest
 from each import each
 from exported import ATTACKED, SETTINGS
 
-from edgesvm import BallVectorMachine, ByteSVM, Calibrated, OneVsOne, Standardized, StreamSVM, TwinVectorMachine
+from edgesvm import BallVectorMachine, OneVsOne, Standardized, StreamSVM, TwinVectorMachine
 from edgesvm.export.folder import export
 from rig.boards import STRICT, hard_samples, run_here
 
@@ -55,8 +55,7 @@ def test_a_learner_that_learns_on(part, tmp_path):
     [
         *(SETTINGS[name][0] for name in ("scaled stream", "fourier", "calibrated, of four")),
         lambda dtype: Standardized(learner=TwinVectorMachine(max_twins=9, dtype=dtype)),
-        lambda dtype: ByteSVM(n_bytes=600),
-        lambda dtype: Calibrated(learner=ByteSVM(n_bytes=600)),
+        *(SETTINGS[name][0] for name in ("byte", "byte, calibrated")),
         lambda dtype: OneVsOne(learner=BallVectorMachine(max_core=12, dtype=dtype), n_classes=4),
     ],
 )
@@ -80,9 +79,11 @@ def test_a_chain_that_only_decides(which, tmp_path):
 
 @pytest.mark.skipif(shutil.which("avr-gcc") is None, reason="no avr-gcc on the path")
 def test_a_board_has_no_texts(tmp_path):
-    export(ByteSVM(n_bytes=300).allocate(4, classes=[0, 1]), tmp_path, "mod")
+    export(SETTINGS["byte"][0]("float32").allocate(4, classes=[0, 1]), tmp_path, "mod")
     command = ["avr-gcc", "-mmcu=atmega328p", "-Os", "-std=c99", f"-I{tmp_path}", "-S", "-o", "-"]
-    done = subprocess.run([*command, tmp_path / "mod.c"], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, tmp_path / "mod.c"], check=True, capture_output=True, text=True
+    )
     assert set(re.findall(r'\.(?:string|ascii)\t"(.*?)(?:\\0)?"', done.stdout)) <= {"!"}
 
 

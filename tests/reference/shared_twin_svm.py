@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgesvm.core.constants import LARGEST_NORM
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.core.status import Status
-from edgesvm.core.constants import LARGEST_NORM
 from edgesvm.learners.twin.constants import LARGEST_SQUARE, RIDGE, TIE
 from reference.kernel_core import KernelCoreRef
 

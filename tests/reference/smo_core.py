@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgesvm.core.status import Status
 from edgesvm.core.constants import LARGEST_NORM
+from edgesvm.core.status import Status
 from reference.kernel_core import KernelCoreRef
 
 

@@ -14,5 +14,5 @@ LOWER_TOLERANCE = 0.1  # of |c|^2
 LOWER_STEPS = 16
 
 # KernelStreamSVM with when_full="newton"
-LARGEST_PENALTY = 1e10  # of one sample, C weight times its largest kernel value: A keeps K beside it
+LARGEST_PENALTY = 1e10  # of one sample, C weight times its largest kernel value: A keeps K
 RIDGE = 1e-6  # added to k(z, z), as a share of it: duplicates stay apart from rounding

@@ -1,7 +1,7 @@
 """Tolerances and limits of the enclosing machines, for the compiled core and the reference."""
 
 LARGEST = 1e300  # of 1 / (C weight)
-OF_A_SAMPLE = 100  # steps for one sample of a stream: so many for each core vector there is room for
+OF_A_SAMPLE = 100  # steps for one sample of a stream, for each core vector there is room for
 ITERATIONS = 100  # of the solver per step
 SHARE = 16  # the ball is solved for when the core set has grown by 1 / SHARE
 LOOSE = 0.25  # then, how far the solution may be from optimal: of the farthest that was added

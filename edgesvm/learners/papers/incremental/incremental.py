@@ -21,8 +21,8 @@ from edgesvm.learners.batch.batch import (
     padded,
     smo_arrays,
 )
-from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.batch.constants import most_iterations
+from edgesvm.learners.kernel_learner import KERNEL
 from edgesvm.learners.papers.incremental._incremental import (
     SCHEMES,
     IncrementalSVMCore,
