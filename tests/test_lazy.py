@@ -13,12 +13,10 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import edgesvm
-from edgesvm import Standardized, StreamSVM, learners
-from edgesvm.catalogue import MODULE_OF
+from edgesvm import learners
 
 ROOT = Path(__file__).parents[1]
 # What is imported anyway: by NumPy, by dataclasses, and by the loader of an editable install.
@@ -84,19 +82,6 @@ def test_a_source_tree_that_is_not_built_says_what_to_type(tmp_path):
         "ImportError: edgesvm is not built: type `make build` in the clone,"
         " or `pip install --no-build-isolation -e .`"
     )
-
-
-def test_a_learner_is_where_the_table_says():
-    for name, module in MODULE_OF.items():
-        assert sys.modules[module].__dict__[name].__module__ == module, name
-
-
-def test_a_snapshot_is_loaded_where_its_learner_was_not_imported(tmp_path):
-    X = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
-    path = tmp_path / "m.esvm"
-    Standardized(learner=StreamSVM()).partial_fit(X, X[:, 0] > 0).save(path)
-    code = "import sys, edgesvm\nprint(edgesvm.load(sys.argv[1]))"
-    assert fresh(code, path).strip() == "Standardized(learner=StreamSVM())"
 
 
 def served_lines(listener):

@@ -7,16 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from each import each, each_of
-from registry import OWN_METHODS, settings
+from registry import OWN_METHODS
 
 from edgesvm import (
     BatchSVM,
     BatchSVR,
-    GaussianNovelty,
     OneVsOne,
     OneVsRest,
     ReservoirSVM,
-    Standardized,
     StreamSVM,
 )
 from edgesvm.catalogue import CATALOGUE
@@ -107,28 +105,10 @@ def test_metadata_routing_reaches_a_learner():
     assert clone(learner).get_metadata_routing().fit.requests["sample_weight"] is True
 
 
-@each("learner", [StreamSVM(C=3.0), Standardized(), OneVsOne(n_classes=3), GaussianNovelty()])
-def test_a_picture_for_notebooks(learner):
-    for made in (learner, clone(learner).fit(np.eye(4), [0, 1, 0, 1])):
-        html = made._repr_html_()
-        assert type(learner).__name__ in html and "</div>" in html
-
-
 def test_a_solver_that_ended_early_warns_as_theirs():
     X = np.random.default_rng(0).standard_normal((60, 3))
     with pytest.warns(ConvergenceWarning, match=r"BatchSVM ended before it converged \(max_iter=1"):
         BatchSVM(max_iter=1).fit(X, X[:, 0] * X[:, 1] > 0)
-
-
-@pytest.mark.entries(*OWN_METHODS)
-@each_of("subject")
-def test_clone_is_equal_and_holds_nothing(subject):
-    learner = subject.learned()
-    copied = clone(learner)
-    assert settings(copied) == settings(learner)
-    assert copied.nbytes == 0 and type(copied) is type(learner)
-    for name, value in learner.get_params(deep=False).items():
-        assert getattr(learner, name) is value
 
 
 @pytest.mark.entries(*OWN_METHODS)

@@ -75,24 +75,6 @@ def test_a_sample_as_large_as_can_be_is_learned_and_one_beyond_refused(case):
     assert bytes(made.arena) == before
 
 
-@each("case", ALL)
-@each("more", [{}, {"slack": "paper"}], ids=["exact", "paper"])
-def test_a_weight_too_small_to_divide_by_is_refused(case, more):
-    if more and ALL[case][0] is KernelStreamSVM:
-        more = {}  # it has no such form
-    if more and "lower" in case:
-        more = {}
-    made = learner(case, **more)
-    before = bytes(made.arena)
-    for weight in (5e-324, 2.0**-41):
-        with pytest.raises(SampleRefused, match=r"row 0.*a weight is 0, or from 9\.1e-13"):
-            made.partial_fit([[3.0, 4.0]], [1], sample_weight=[weight])
-    assert bytes(made.arena) == before
-    made.partial_fit([[3.0, 4.0]], [1], sample_weight=[2.0**-40])
-    made.partial_fit([[-3.0, 4.0]], [-1])
-    restore(snapshot(made))
-
-
 @each("new", [KernelPerceptron(), ReservoirSVM()])
 def test_an_arena_that_was_never_set_up_is_refused(new):
     made = new.allocate(2, classes=[0, 1])

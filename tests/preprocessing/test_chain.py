@@ -10,7 +10,6 @@ from edgesvm import (
     Chain,
     CorruptModelError,
     KernelNovelty,
-    MemoryBudgetError,
     OneVsOne,
     Standardized,
     StreamSVM,
@@ -98,23 +97,6 @@ def test_predictions_change_nothing():
     with pytest.raises(ValueError, match="n_jobs=0"):
         chain.predict(X[700:], n_jobs=0)
     assert bytes(chain.arena) == before
-
-
-def test_one_block_as_planned():
-    chain = Chain(windows=WINDOWS, learner=LEARNERS[1])
-    plan = chain.plan(2)
-    buffer = np.ones(plan.total, np.uint8)
-    chain.allocate(2, buffer=buffer)
-    assert chain.nbytes == plan.total and not buffer[: plan.arrays[1].offset].any()
-    X, y = tones(300, 3)
-    chain.partial_fit(X, y)
-    assert bytes(chain.arena) == buffer.tobytes() and chain.learner_.n_seen_ == 10
-    with pytest.raises(MemoryBudgetError):
-        chain.allocate(2, buffer=buffer[:-8])
-    fitted = Chain(windows=WINDOWS).fitted_into("16KiB", 2)
-    assert 15_000 < fitted.plan(2).total <= 16_384
-    with pytest.raises(MemoryBudgetError):
-        Chain(windows=WINDOWS).fitted_into(300, 2)
 
 
 def test_wrong_parameters_and_snapshots(tmp_path):

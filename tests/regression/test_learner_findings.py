@@ -20,7 +20,7 @@ from edgesvm import (
     StreamSVM,
     TwinVectorMachine,
 )
-from edgesvm.contract.registry import LEARNERS, registered
+from edgesvm.contract.registry import LEARNERS
 
 
 def stream(n=60, seed=0):
@@ -150,15 +150,6 @@ def test_a_subclass_that_cannot_be_loaded_is_not_saved(tmp_path):
             model.save(tmp_path / "m.esvm")
     assert LEARNERS["StreamSVM"] is StreamSVM and "Mine" not in LEARNERS
     assert not os.listdir(tmp_path)
-
-
-def test_a_subclass_of_the_same_name_does_not_take_its_place():
-    class TwinVectorMachine(edgesvm.TwinVectorMachine):
-        """Another one."""
-
-    with pytest.raises(ValueError, match="'TwinVectorMachine'"):
-        registered(TwinVectorMachine)
-    assert LEARNERS["TwinVectorMachine"] is edgesvm.TwinVectorMachine
 
 
 def test_a_registered_subclass_is_saved_and_loaded(tmp_path, monkeypatch):
