@@ -129,21 +129,6 @@ def test_twins_and_exact_vectors_are_told_as_the_learner_tells_them(models):
     assert (abs(stored_points(scaled).points) < [6000, 0.06]).all()
 
 
-def test_margins_are_drawn_where_the_learner_has_them(models):
-    from edgesvm.plot import draw_panel
-
-    def names(learner):
-        axes = matplotlib.figure.Figure().add_subplot()
-        draw_panel(axes, panel_of(learner))
-        return [text.get_text() for text in axes.get_legend().get_texts()]
-
-    classes = ["fine", "worn", "boundary"]
-    assert names(models["twins"])[:5] == [*classes, "margin of fine", "margin of worn"]
-    assert names(models["scaled_twins"])[:4] == [*classes, "margin of fine"]
-    kernel = ["-1", "1", "boundary", "support vectors of -1", "support vectors of 1"]
-    assert names(models["kernel"]) == kernel
-
-
 def test_the_picture_is_of_the_decision_function(models):
     from edgesvm.plot import MARGIN, PIXELS, _decisions, draw_panel
 
@@ -227,20 +212,6 @@ def test_a_picture_has_the_names_of_classes_and_features(models):
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b", "c"]
     low, high = rows[:, 0].min(), rows[:, 0].max()
     assert np.allclose(axes.get_xlim(), [low, high], atol=0.03 * (high - low))
-
-
-def test_curves_have_baselines_and_stay_within_what_was_drawn():
-    axes = plot.accuracy([(50, 0.9, 0.6, 0.5), (100, 1.0, 0.6, 0.55)], title="word " * 60)
-    names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names[1:] == ["always the larger class", "always the label before"]
-    assert axes.get_xlim() == (50, 100) and axes.get_ylim()[0] > 40
-    assert axes.get_title().count("\n") >= 1
-    for drawn in (
-        plot.errors([(1, 2.0, 3.0, 4.0), (2, 1.0, 3.0, 4.0)]),
-        plot.targets([(1, 2, 0, 3)]),
-    ):
-        assert drawn.get_legend() is not None
-    matplotlib.pyplot.close("all")
 
 
 def test_features_are_chosen_by_name_or_number(models, tmp_path, capsys):

@@ -1,7 +1,6 @@
 """``--window`` on the command line: a chain on a file, and what contradicts one that was saved."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -87,12 +86,6 @@ def test_the_memory_is_for_windows_and_learner_together(here, capsys):
     assert 3900 < json.loads(capsys.readouterr().out)["bytes_allocated"] <= 4096
     assert main(["eval", "raw.npz", *ARGV, "--memory", "600"]) == 2
     assert "of it for its windows" in capsys.readouterr().err
-
-
-def test_it_says_how_many_windows_there_were(here, capsys):
-    assert main(["eval", "raw.rec", *ARGV, *STREAM, "--samples", "1000"]) == 0
-    said = capsys.readouterr().out
-    assert "\n1,000 samples in " in said and re.search(r"/s: \d\d windows, ", said)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from edgesvm.serve.taught import taught
 from firmware_sim.harness import InMemory
 from firmware_sim.line import FaultInjector, MemoryLink
 from firmware_sim.line.faults import FAULTS, UNPLUGGING
-from firmware_sim.node import FrameNode, RotatingMachine, TextNode
+from firmware_sim.node import RotatingMachine, TextNode
 
 
 class Bench(InMemory):
@@ -60,13 +60,3 @@ def test_each_fault_of_the_wire_alone_in_lines_of_text(kind):
     if kind != "reboot":  # which takes with it what the board had not sent
         assert c["unique"] == 3000 - ledger.frames_lost
     assert c["learned"] == c["unique"] and c["unprotected"] == 0
-
-
-def test_a_device_that_overruns_owns_up_to_what_is_missing():
-    setup = Bench(FrameNode(RotatingMachine(0), samples=800, rate=1000.0), baud=115200)
-    c = serve(setup)
-    dropped = setup.node.samples_dropped
-    assert dropped > 300 and c["node_samples_dropped"] == dropped
-    assert c["learned"] == c["unique"] == 800 - dropped
-    # Those after the last that was sent leave no gap.
-    assert c["missing"] == c["span"] - c["unique"] <= dropped
