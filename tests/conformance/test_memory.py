@@ -161,14 +161,6 @@ def test_within_is_maximal(subject, budget):
     assert subject.make(**{entry.capacity: larger}).plan(subject.n_features).total > n_bytes
 
 
-@own_methods
-@each_of("subject")
-@each("budget", ["", "64 bananas", "-1KiB", -1, "1e3", None])
-def test_a_budget_that_is_no_size_is_refused(subject, budget):
-    with pytest.raises((ValueError, TypeError), match="size"):
-        subject.entry.within(budget, subject.dtype)
-
-
 @each_of("subject")
 def test_learning_keeps_the_block(subject):
     learner = subject.make().allocate(subject.n_features)

@@ -19,11 +19,8 @@ from make_golden import GOLDEN, answers, golden_files, learned, samples, stream
 from edgesvm import (
     RBF,
     CorruptModelError,
-    FormatVersionError,
     KernelStreamSVM,
     Linear,
-    OneVsOne,
-    OneVsRest,
     Polynomial,
     StreamSVM,
     load,
@@ -276,17 +273,6 @@ def test_a_golden_file_is_never_written_again(tmp_path, monkeypatch, capsys):
 # -- sound in its CRC, wrong in what it says -------------------------------------------------------
 
 
-def test_more_bytes_than_the_header_says_are_refused():
-    with pytest.raises(CorruptModelError, match="lengths do not add up"):
-        unpack(sealed(BODY + bytes(8)))
-
-
-def test_other_versions_are_named():
-    for version in (0, 3, 65535):
-        with pytest.raises(FormatVersionError, match=f"version {version};"):
-            unpack(sealed(BODY[:8] + struct.pack("<H", version) + BODY[10:]))
-
-
 def patched(offset, code, value):
     body = bytearray(BODY)
     struct.pack_into(code, body, offset, value)
@@ -359,57 +345,6 @@ for section in NO_NUMBERS_BY_LABEL:
 def test_sections_that_are_none(of, message):
     with pytest.raises(CorruptModelError, match=message):
         unpack(file_of(**of))
-
-
-@each(
-    "learner, params",
-    [
-        ("Learner", {}),
-        ("os.system", {}),
-        ("StreamSVM", {"__class__": 1}),
-        ("StreamSVM", {"C": -1.0}),
-        ("StreamSVM", {"C": "much"}),
-        ("StreamSVM", {"lookahead": 2**62}),
-        ("StreamSVM", {"lookahead": 2.5}),
-        ("StreamSVM", {"dtype": "float16"}),
-        ("KernelStreamSVM", {"max_vectors": 2**62}),
-        ("KernelStreamSVM", {"kernel": "magic"}),
-    ],
-)
-def test_a_model_that_cannot_be(learner, params):
-    with pytest.raises(CorruptModelError):
-        restore(pack(Snapshot(learner, params, 3, (), False, bytes(200))))
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [
-        StreamSVM(average=False),
-        OneVsOne(n_classes=3, learner=StreamSVM(average=False)),
-        OneVsRest(n_classes=3, learner=StreamSVM(average=False)),
-    ],
-)
-def test_more_labels_than_classes(learner):
-    n_classes = 2 if isinstance(learner, StreamSVM) else 3
-    arena = bytes(learner.plan(3).total)
-    params = {
-        name: Wrapped("StreamSVM", {}) if isinstance(value, StreamSVM) else value
-        for name, value in learner.get_params(deep=False).items()
-    }
-    for n in range(n_classes + 2):
-        for closed in (False, True):
-            labels = tuple(range(n))
-            data = pack(Snapshot(type(learner).__name__, params, 3, labels, closed, arena))
-            if n > n_classes or (closed and n < 2):
-                with pytest.raises(CorruptModelError, match="labels"):
-                    restore(data)
-            else:
-                assert restore(data).classes_.tolist() == list(labels)
-
-
-def test_as_many_features_as_the_header_can_say():
-    with pytest.raises(CorruptModelError):
-        restore(pack(Snapshot("StreamSVM", {}, 2**32 - 1, (), False, bytes(200))))
 
 
 # -- parameters as a search hands them over --------------------------------------------------------

@@ -132,4 +132,3 @@ def test_a_fit_that_is_refused_leaves_no_trace(kind, nu):
     with pytest.raises(TypeError, match="source of chunks"):
         model.fit(edgesvm.data.Waveform())
     assert bytes(model.arena) == before
-    assert make(kind).fitted_into("16KiB", D).plan(D).total <= 1 << 14
