@@ -24,6 +24,7 @@ GONE = {
     "Forecaster": "VirtualSensor",
     "FourierFeatures": "FourierSVM",
     "GramMachine": "CoreVectorMachine or BallVectorMachine",
+    "RobustStandardized": "Standardized",
     "TwinDictionarySVM": "SharedTwinSVM",
 }
 # The modules of the classes in release 0.1.0, by folder: its pickles name them.
@@ -49,7 +50,8 @@ FORMER = {
         "incremental_decremental_svm incremental_decremental_svr shared_twin_svm simple_svm"
         " twin_dictionary_svm twin_vector_machine"
     ),
-    "preprocessing": "chain clock_features fourier_features standardized window_features",
+    "preprocessing": "chain clock_features fourier_features robust_standardized standardized"
+    " window_features",
     "series": "forecaster virtual_sensor",
 }
 

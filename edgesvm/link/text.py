@@ -27,7 +27,7 @@ FEW_REFUSED = 0.01  # of the lines
 CR_ALONE = re.compile(rb"[^\r\n]\r[^\r\n]")
 EXPECTED = {
     "bad_columns": "expected {columns} (n_features, label: --n-features, --label)",
-    "bad_char": "expected numbers with comma, semicolon, tab, | or blank between them, and no times",
+    "bad_char": "expected numbers with comma, semicolon, tab, | or blank between, and no times",
     "bad_label": "its {where} must be a label, an integer or a word; without labels: "
     "label='none' (--label none), or edgesvm watch; numbers to predict: targets=True (--regress)",
     "bad_checksum": "its checksum is wrong: check the cable and the baud rate",

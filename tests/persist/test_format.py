@@ -166,6 +166,7 @@ GONE_IN = {
     "auto_f32": "Auto",
     "settled_twins_sides_f64": "TwinDictionarySVM",
     "fourier_features_f32": "FourierFeatures",
+    "robust_stream_f64": "RobustStandardized",
 }
 
 
