@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import WORK
+from edgesvm.budget import MOST_COUNTED, WORK
 from edgesvm.contract.core import COMMON_ARRAYS
 from edgesvm.contract.counter import Counter
 from edgesvm.contract.engine import of_engine
@@ -31,7 +31,7 @@ from edgesvm.learners.wrapper import Wrapper
 
 __all__ = ["RandSVM", "estimated_support", "support_for_margin"]
 
-MOST = 1 << 62  # a count in an arena
+MOST = MOST_COUNTED  # a count in an arena
 STOP_REASONS = (
     None,
     "optimal",
