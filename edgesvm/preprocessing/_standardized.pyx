@@ -12,7 +12,7 @@ one by one.
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport INFINITY, copysign, fmax, fmin, isfinite, isnan, sqrt
+from libc.math cimport INFINITY, fmax, fmin, isfinite, isnan, sqrt
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -38,13 +38,9 @@ cdef extern from "lanes.h" nogil:      # f32: whether x is float32
         double *x, double *mean, double *spread, double n, double share, double bound,
         double most) noexcept
 
-cdef double NEAR, WIDENING
-from edgesvm.core.constants import NEAR, WIDENING
-
 cdef double SEEN = 10.0     # samples that tell nothing of what is far out
-cdef double OUT = 16.0      # deviations from which on a value is far out
-cdef double COUNTS = 8.0    # deviations that it counts as
-cdef int AWHILE = 8         # samples in a row that are far out and count for the statistics
+cdef double FAR = 8.0       # deviations beyond which a value is far out, and that it counts as
+cdef int AWHILE = 16        # samples in a row that are far out and count for the statistics
 cdef int FOR_GOOD = 127     # eights of samples in a row with one value; then they are learned
 cdef int LASTING = 128      # samples in a row with other values; then statistics start anew
 
@@ -114,20 +110,20 @@ cdef class StandardizedCore(LearnerCore):
         cdef double n = self.count_of(self.n_learned()) + 1.0
         cdef const void *filled = self.filled(x)
         cdef Seen seen = Seen(False, 0, 0, False)
-        cdef Far far = Far(0, 0, 0, 0)
+        cdef Far far
+        cdef bint notes
         cdef Status status = NOT_FINITE
         if not self.is_too_large(filled):
             status = self.map_next(filled, n, &seen)
-            if self.far != NULL:
+            notes = self.far != NULL and (seen.features or self.far.lasting)
+            if notes:
                 far = self.far_after(&seen)
-            if status == UNCHANGED:
-                status = CHANGED
-                if not self.is_dropout(&far, &seen, y):
-                    status = self.inner.weighed_step(self.mapped, y, weight)
+            if status == UNCHANGED and not (notes and self.is_dropout(&far, &seen, y)):
+                status = self.inner.weighed_step(self.mapped, y, weight)
             if status <= CHANGED:
                 self.note_missing(x)
                 self.keep(filled, n, &seen)
-                if self.far != NULL:
+                if notes:
                     self.far[0] = far
         self.wipe()
         return status
@@ -198,28 +194,28 @@ cdef class StandardizedCore(LearnerCore):
         """Samples of the statistics, when n are learned"""
         return n if self.n_scaled == NULL else <double> self.n_scaled[0]
 
-    cdef double bound(self, double n) noexcept nogil:
-        """Deviations beyond which the n-th value is far out"""
-        return INFINITY if self.far == NULL else OUT * fmin(NEAR + n * WIDENING, 1.0)
+    cdef double bound(self) noexcept nogil:
+        """Deviations beyond which a value is far out"""
+        return INFINITY if self.far == NULL else FAR
 
     cdef Status map_next(self, const void *x, double n, Seen *seen) noexcept nogil:
         """Write x, the n-th sample, into `mapped`, as it is to be learned, by the statistics with
         it; what it has far out is `seen`."""
         cdef Moments of
-        cdef double value, variance, z, bound
+        cdef double value, variance, z
         cdef int found
         cdef int64_t j
         if self.is_settled():
             self.map(x, n)
-            bound = self.bound(n - 1.0)
             if self.n_learned() >= SEEN and moments_far(
-                    self.is_float32, x, self.mean, self.spread, n - 1.0, bound, self.n_features):
+                    self.is_float32, x, self.mean, self.spread, n - 1.0, self.bound(),
+                    self.n_features):
                 for j in range(self.n_features):
-                    self.look(j, entry(self.is_float32, x, j), n, bound, seen)
+                    self.look(j, entry(self.is_float32, x, j), n, seen)
             return UNCHANGED
         if not self.starts_anew():
             found = moments_next(
-                self.is_float32, x, self.mean, self.spread, n, self.bound(n), self.clip,
+                self.is_float32, x, self.mean, self.spread, n, self.bound(), self.clip,
                 self.mapped, self.n_features)
             if found <= 0:
                 return UNCHANGED if found == 0 else NOT_FINITE
@@ -255,19 +251,16 @@ cdef class StandardizedCore(LearnerCore):
         """Mean and spread of feature j with x, its n-th value, or the own-th since it starts anew;
         of the first ones x becomes what it counts as"""
         cdef Moments of = Moments(self.mean[j], self.spread[j])
-        cdef double own = n, bound, counted = x[0]
+        cdef double own = n, bound = self.bound(), counted = x[0]
         if self.starts_anew() and self.lasts(j):
             own = <double> (self.far.n_lasting - LASTING + 1)
         if own == 1.0:
             return Moments(x[0], 0.0)
         if own < n:
             of.spread *= (own - 1.0) / (n - 1.0)
-        bound = self.bound(own)
-        if own > SEEN and self.look(j, x[0], n, bound, seen):
-            if seen.is_stuck or (AWHILE <= self.far.n_lasting < LASTING and self.lasts(j)):
-                return Moments(self.mean[j], self.spread[j] * (n / (n - 1.0)))
-            counted = of.mean + copysign(
-                COUNTS * sqrt(of.spread / (own - 1.0)), counted - of.mean)
+        if own > SEEN and self.look(j, x[0], n, seen) and (
+                seen.is_stuck or (AWHILE <= self.far.n_lasting < LASTING and self.lasts(j))):
+            return Moments(self.mean[j], self.spread[j] * (n / (n - 1.0)))
         moments_take(
             &counted, &of.mean, &of.spread, own, 1.0 / own, bound, bound * bound / (own - 1.0))
         if own <= SEEN:
@@ -285,11 +278,10 @@ cdef class StandardizedCore(LearnerCore):
         """Whether feature j was far out in each of the last samples"""
         return self.far.lasting >> j % 8 & 1
 
-    cdef bint look(
-        self, int64_t j, double x, double n, double bound, Seen *seen
-    ) noexcept nogil:
+    cdef bint look(self, int64_t j, double x, double n, Seen *seen) noexcept nogil:
         """Take note of x, the n-th value of feature j, if it is far out; whether it is"""
-        cdef double delta = x - self.mean[j], most = bound * bound / (n - 1.0) * self.spread[j]
+        cdef double delta = x - self.mean[j]
+        cdef double most = self.bound() * self.bound() / (n - 1.0) * self.spread[j]
         cdef uint64_t value
         if not delta * delta > most > 0.0:
             return False

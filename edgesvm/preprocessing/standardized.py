@@ -51,20 +51,15 @@ class Standardized(Shell):
     learner's own. Bytes: n_features (16 + s) in addition to the learner's, s = 4 or 8; with
     `until` 8 more, with `clip` 8 more, with missing="mean" 8 + n_features s more.
 
-    A value more than b deviations from the mean is far out::
+    A value more than 8 deviations from the mean is far out, and counts as 8 for mean and variance.
+    A sample is stuck if its first value far out is that of the last sample that had one, as when a
+    sensor drops out. Such values do not count, and the learner does not learn the sample, unless
+    its class has not come twice as often as values far out: then they may be what tells the class;
+    or after 1,000 such samples in a row. A feature that is far out in 127 samples in a row, with
+    values that vary, starts anew by the next 128, which the learner does not learn; from the 16th
+    on its values do not count. (Features are told apart by their number modulo 8.)
 
-        b = 16 min(1/2 + n / 800, 1)
-
-    It counts as 8 deviations away for mean and variance. A sample is stuck if its first value
-    far out is that of the last sample that had one, as when a sensor drops out. Such values do not
-    count for the statistics, and the learner does not learn the sample, unless its class has not
-    come twice as often as values far out: then they may be what tells the class; or after 1,000
-    such samples in a row. A feature that is far out in 127 samples in a row, with other values each
-    time or with one that stays for much less, starts anew by the next 128, which the learner does
-    not learn; from the 8th on its values do not count. (Features are told apart by their number
-    modulo 8.)
-
-    Of the first three values, one that both others are 12 b times as far from as from each other is
+    Of the first three values, one that both others are 96 times as far from as from each other is
     forgotten. A feature that has not varied has no scale yet: its first other value counts in full.
 
     Examples

@@ -44,7 +44,7 @@ FIRST_TILT = np.array([0, -4096, -8192, -12288, 0])  # log2 of an amplitude, Q12
 FAINTEST = -27206
 LEAST_STEP = 9  # Q16
 KEPT_UNIT = 13  # of z, in a kept sample
-SEEN, FAR, AWHILE, FOR_GOOD, LASTING = 10, 8, 8, 127, 128
+SEEN, FAR, AWHILE, FOR_GOOD, LASTING = 10, 8, 16, 127, 128
 ANGLE = (940, 2102, 4410, 9403)
 MOVE = (127223, 56896, 27124, 12722)
 
@@ -234,11 +234,6 @@ def units(x, e):
     return 0 if by < -25 else m + (1 << -by - 1) >> -by
 
 
-def bound(n):
-    """Deviations beyond which the n-th value is far out: 16 min(1/2 + n / 800, 1)"""
-    return 8 + min(n, 400) // 50
-
-
 def unit_for(x):
     """Of a feature whose first value is x: 2 of its 24 bits are cut."""
     return int(clip(parts(x)[1] + 2, 120))
@@ -308,11 +303,8 @@ class Scale:
             self.learn_first_other(x, n)
         elif n == 3 and abs(abs(off) - self.s) <= self.s // 64:
             self.begin(x)
-        elif abs(off) <= bound(n) * self.s:
-            self.follow(off, n, chance)
-        elif n <= SEEN or far.note(x, d):
-            most = (bound(n) if n <= SEEN else FAR) * self.s
-            self.follow(int(clip(off, most)), n, chance)
+        elif abs(off) <= FAR * self.s or n <= SEEN or far.note(x, d):
+            self.follow(int(clip(off, FAR * self.s)), n, chance)
 
     def learn_first_other(self, x, n):
         """The first value that is not as all n - 1 before"""
@@ -343,7 +335,7 @@ class Scale:
             if square:
                 self.set(self.e, 0, isqrt(square) or 1)
             return
-        more = self.mean_square(x, bound(n) * self.s, n, far) // self.s - self.s
+        more = self.mean_square(x, FAR * self.s, n, far) // self.s - self.s
         s = self.s + by_chance(quotient(more * 4096, n), 13, chance)
         self.set(self.e, 0, max(s, 1))
 
@@ -352,7 +344,7 @@ class Scale:
         for d, value in enumerate(x):
             v = units(value, self.e)
             if abs(v) > most:
-                v = most if n <= SEEN else FAR * self.s if far.note(value, d) else 0
+                v = most if n <= SEEN or far.note(value, d) else 0
             squares.append(v * v)
         return min(sum(squares) // len(x), 0x7FFFFFFF)
 

@@ -6,13 +6,12 @@ import struct
 
 import numpy as np
 
-from edgesvm.core.constants import NEAR, WIDENING
 from edgesvm.core.status import Status
 from reference.core import ReferenceCore
 
 SEEN = 10  # samples that tell nothing of what is far out
-OUT, COUNTS = 16.0, 8.0  # deviations from which on a value is far out, and that it counts as
-AWHILE, FOR_GOOD, LASTING = 8, 127, 128
+FAR = 8.0  # deviations beyond which a value is far out, and that it counts as
+AWHILE, FOR_GOOD, LASTING = 16, 127, 128
 
 
 class StandardizedCoreRef(ReferenceCore):
@@ -57,12 +56,12 @@ class StandardizedCoreRef(ReferenceCore):
         if not all(np.isfinite(values).all() for values in moments):
             return Status.NOT_FINITE
         state = self.state_after(far, value, is_stuck)
-        status = Status.CHANGED
+        status = Status.UNCHANGED
         if not self.is_dropout(state, is_stuck, y):
             if n <= SEEN and not self.is_settled:
                 deviation = np.sqrt(self.views["spread"] / max(n - 1, 1))
                 with np.errstate(invalid="ignore"):
-                    most = np.where(deviation > 0, self.bound(n) * deviation, np.inf)
+                    most = np.where(deviation > 0, self.bound * deviation, np.inf)
                 exact = self.views["mean"] + np.clip(exact - self.views["mean"], -most, most)
             scaled = self.scale(exact, moments, n - self.is_settled).astype(self.dtype)
             status = self.inner.weighed_step(scaled, y, weight)
@@ -93,16 +92,16 @@ class StandardizedCoreRef(ReferenceCore):
     def lasting(self):
         return self.state[2] >> np.arange(self.n_features) % 8 & 1 > 0
 
-    def bound(self, n):
-        """Deviations beyond which the n-th value is far out."""
-        return (OUT if "far_out" in self.views else np.inf) * np.minimum(NEAR + n * WIDENING, 1.0)
+    @property
+    def bound(self):
+        """Deviations beyond which a value is far out"""
+        return FAR if "far_out" in self.views else np.inf
 
     def far_out(self, x, n, own):
         """Which values are"""
         seen = self.n_learned >= SEEN if self.is_settled else own > SEEN
-        bound = self.bound(n - 1 if self.is_settled else own)
         with np.errstate(invalid="ignore"):  # of no clip and no spread
-            most = bound * bound / max(n - 1, 1) * self.views["spread"]
+            most = self.bound**2 / max(n - 1, 1) * self.views["spread"]
         return seen & (most > 0) & ((x - self.views["mean"]) ** 2 > most)
 
     def looked_at(self, x, far):
@@ -144,17 +143,13 @@ class StandardizedCoreRef(ReferenceCore):
         stays = far & (is_stuck | (self.lasting & (AWHILE <= self.state[3] < LASTING)))
         before = np.maximum(own - 1, 1)
         spread *= np.where(own < n, before / max(n - 1, 1), 1.0)
-        deviation, delta = np.sqrt(spread / before), x - mean
-        delta = np.where(far, np.copysign(COUNTS * deviation, delta), delta)
-        if n <= SEEN or self.anew.any():
-            most = np.where(own <= SEEN, self.bound(own), np.inf)
-            with np.errstate(invalid="ignore"):
-                limit = np.where(deviation > 0, most * deviation, np.inf)
-            near, apart = np.abs(np.abs(delta) - np.sqrt(spread / 2)), 2 * np.sqrt(spread / 2)
-            stray = (own == 3) & (near * 12 * self.bound(3) < apart)
-            delta = np.clip(delta, -limit, limit)
-            first = (own == 1) | stray  # begins with x
-            mean[first], spread[first], delta[first] = x[first], 0.0, 0.0
+        deviation, half, delta = np.sqrt(spread / before), np.sqrt(spread / 2), x - mean
+        stray = (own == 3) & (np.abs(np.abs(delta) - half) * 6 * self.bound < half)
+        first = (own == 1) | stray  # begins with x
+        with np.errstate(invalid="ignore"):
+            limit = np.where(deviation > 0, self.bound * deviation, np.inf)
+        delta = np.clip(delta, -limit, limit)
+        mean[first], spread[first], delta[first] = x[first], 0.0, 0.0
         spread += delta * (delta - delta / own)
         mean += delta / own
         spread *= np.where(own < n, n / own, 1.0)

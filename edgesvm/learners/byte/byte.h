@@ -46,8 +46,8 @@ enum {
     BYTE_DEAD = 1638,    /* .05, Q15: a smaller slope is none */
     BYTE_LEAST_STEP = 9, /* Q16: a step below 1/64 of a weight's unit, of which rounding would be most, is none */
     BYTE_SEEN = 10,      /* samples that tell nothing of what is far out */
-    BYTE_FAR = 8,        /* deviations that a value far out counts as */
-    BYTE_AWHILE = 8,     /* samples in a row that are far out and count for the scale */
+    BYTE_FAR = 8,        /* deviations beyond which a value is far out, and that it counts as */
+    BYTE_AWHILE = 16,    /* samples in a row that are far out and count for the scale */
     BYTE_FOR_GOOD = 127, /* eights of samples in a row with one value, from which on they are learned */
     BYTE_LASTING = 128,  /* samples in a row with other values, from which on the scale starts anew, by as many */
     BYTE_ALWAYS = 64,    /* samples that each enter the mean; then every 8th */
@@ -377,9 +377,9 @@ static int byte_note_far(byte_far *far, float x, int32_t d) {
 
 /* The one scale of all features follows the mean square of the n-th sample. */
 static void byte_learn_common(
-    const byte_shape *s, byte_far *far, byte_scale *f, const float *x, uint32_t n, int32_t bound) {
+    const byte_shape *s, byte_far *far, byte_scale *f, const float *x, uint32_t n) {
     uint64_t sum = 0;
-    int32_t d, e, largest = -150, square;
+    int32_t d, e, largest = -150, square, bound;
     for (d = 0; d < s->n_features; d++)
         if (byte_parts(x[d], &e) && e > largest) largest = e;
     if (n == 1 || (n == 2 && largest > -150 && largest + 22 < f->e)) f->s = 0; /* the first was far out */
@@ -388,11 +388,11 @@ static void byte_learn_common(
         bound = 65536;
         n = 1;
     } else {
-        bound *= f->s;
+        bound = BYTE_FAR * f->s;
     }
     for (d = 0; d < s->n_features; d++) {
         int64_t v = byte_units(x[d], f->e);
-        if (v > bound || v < -bound) v = n <= BYTE_SEEN ? bound : byte_note_far(far, x[d], d) ? BYTE_FAR * f->s : 0;
+        if (v > bound || v < -bound) v = n <= BYTE_SEEN || byte_note_far(far, x[d], d) ? bound : 0;
         sum += (uint64_t)(v * v);
     }
     square = (int32_t)(sum / (uint32_t)s->n_features > 0x7FFFFFFF ? 0x7FFFFFFF : sum / (uint32_t)s->n_features);
@@ -406,15 +406,15 @@ static void byte_learn_common(
     }
 }
 
-typedef struct { /* a value is the n-th, and counts as at most `bound` deviations away; a / n = a by >> (32 + shift) */
+typedef struct { /* a value is the n-th; a / n = a by >> (32 + shift) */
     uint32_t n;
-    int32_t bound, by;
+    int32_t by;
     int shift;
 } byte_pace;
 
 /* For |a| < 2^30, n > 2: Granlund and Montgomery 1994 */
 static byte_pace byte_find_pace(uint32_t n) {
-    byte_pace pace = {n, (int32_t)(8 + (n < 400 ? n : 400) / 50), 0, 0}; /* 16 min(1/2 + n / 800, 1) */
+    byte_pace pace = {n, 0, 0};
 #ifndef __AVR__ /* whose flash is small */
     while ((uint32_t)4 << pace.shift < n) pace.shift++;
     pace.by = n ? (int32_t)((((uint64_t)1 << (32 + pace.shift)) + n - 1) / n) : 0;
@@ -434,7 +434,7 @@ static inline int32_t byte_divide(int32_t a, byte_pace n) {
 /* Mean and deviation follow the value m + d, in units that stay; a deviation 0 stays. */
 static inline void byte_follow(int32_t *m, int32_t *s, int32_t d, byte_pace pace, uint32_t chance) {
     int32_t was = *s, more;
-    d = byte_clip(d, pace.bound * was);
+    d = byte_clip(d, BYTE_FAR * was);
     *m += byte_by_chance(byte_divide(d * 65536, pace), 16, chance);
     more = byte_quotient(d * d, was + !was);
     more -= more > 0; /* q (n - 1) / n is t - t / n for t = q - 1 */
@@ -469,10 +469,7 @@ static void byte_learn_feature(
         byte_set_scale(f, e, m + d / n, s ? s : 1);
         return;
     }
-    if (size > pace.bound * s) {
-        if (n > BYTE_SEEN && !byte_note_far(far, x, feature)) return;
-        if (n > BYTE_SEEN) pace.bound = BYTE_FAR;
-    }
+    if (size > BYTE_FAR * s && n > BYTE_SEEN && !byte_note_far(far, x, feature)) return;
     byte_follow(&m, &s, d, pace, chance);
     byte_set_scale(f, e, m, s);
 }
@@ -496,7 +493,7 @@ static int32_t byte_scale_many(
         for (l = 0; l < BYTE_SCALES; l++) v[l] = byte_units(x[l], e[l]);
         for (l = 0; pace.n && l < BYTE_SCALES; l++) {
             int32_t m = ms[l] >> 8, was = ms[l] & 255, now = was, off = v[l] - m, size, is_far;
-            is_far = (was > 0) & ((off < 0 ? -off : off) > pace.bound * was);
+            is_far = (was > 0) & ((off < 0 ? -off : off) > BYTE_FAR * was);
             byte_follow(&m, &now, off, pace, byte_hash(s->key, pace.n, (uint32_t)(d + l)));
             size = m < 0 ? -m : m;
             is_rare[l] = -(is_far | ((was == 0) & (off != 0)) | (now > 255) | (size > BYTE_MOST_MEAN)
@@ -546,7 +543,7 @@ static byte_far byte_scale_sample(const byte_shape *s, char *model, const float 
     byte_pace pace = byte_find_pace(n), anew = pace;
     int32_t d = 0, starting = far.head->n_lasting < BYTE_LASTING ? 0 : far.head->lasting;
     if (starting) anew = byte_find_pace(far.head->n_lasting - BYTE_LASTING + (uint32_t)1);
-    if (n && s->is_common) byte_learn_common(s, &far, f, x, anew.n, anew.bound);
+    if (n && s->is_common) byte_learn_common(s, &far, f, x, anew.n);
     if (s->is_common) pace.n = 0;
     if (!starting || !pace.n) d = byte_scale_many(s, &far, f, x, z, pace);
     for (; d < s->n_features; d++) {
