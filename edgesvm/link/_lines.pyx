@@ -196,7 +196,7 @@ cdef class LineParser(Splitter):
     cdef Py_ssize_t _n_features       # 0: unknown
     cdef public Py_ssize_t label_at
     cdef bint _label_column, _use_labels, _targets
-    cdef public int numbers           # one more than the largest label that a word could have as number
+    cdef public int numbers           # one more than the largest integer so far below MAX_WORDS
     cdef readonly int n_words
     # The words, and behind them one that has come once.
     cdef uint8_t[(MAX_WORDS + 1) * WORD_BYTES] _words

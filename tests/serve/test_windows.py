@@ -142,7 +142,7 @@ def over_text(sent, model=None, **options):
 BAD = {
     "other columns": b"1.0,2.0\n",
     "no number": b"0.1,zz,1\n",
-    "no label": b"0.1,0.2,one\n",
+    "no label": b"0.1,0.2,one!\n",
     "not finite": b"nan,0.2,1\n",
     "too long": b"1" * 600 + b"\n",
     "not text": b"0.1,\xff\xfe,1\n",

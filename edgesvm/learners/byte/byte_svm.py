@@ -52,8 +52,9 @@ class ByteSVM(Probable):
         as fits.
     n_classes : int, optional
         Largest number of classes, 2 to 127, for which room is kept from the first sample on.
-        None: classes are added as they come, each for some of the directions, as long as there are
-        4; within a wrapper, those that `fit` or ``classes=`` names, else 2.
+        None: classes are added as they come (`rare_labels_` says when), each for some of the
+        directions, as long as there are 4; within a wrapper, those that `fit` or ``classes=``
+        names, else 2.
     scale : {"auto", "each", "common"}, default "auto"
         "each": by mean and deviation of each feature, 5 bytes each. "common": by the mean square of
         all, for pixels. "auto": "each" if it takes at most 60 % of `n_bytes`.
@@ -110,9 +111,10 @@ class ByteSVM(Probable):
     Where a vector's e is above 0, a step of slope g takes a sixteenth of its weights by a chance of
     |g| / 512, so that labels at random are forgotten.
 
-    Bytes: n_bytes + n_features + 40, and padding; of n_bytes, 48 + 8 V + 5 n_features, where V is
-    1 for two classes, 8 for each of more than two classes, and K + 2 V or K + 4 V a direction. With
-    `replay`, 6 + 2 V more, and the samples kept with 5 n_features.
+    Bytes: n_bytes + n_features + 40, 48 more without `n_classes`, and padding; of n_bytes,
+    48 + 8 V + 5 n_features, where V is 1 for two classes, 8 for each of more than two classes, and
+    K + 2 V or K + 4 V a direction. With `replay`, 6 + 2 V more, and the samples kept with
+    5 n_features.
 
     Examples
     --------
