@@ -436,14 +436,13 @@ cdef class ForgetronCore(ExpansionCore):
     cdef void replace_oldest(self, const void *x, double coef) noexcept nogil:
         cdef int64_t i, r = self.oldest[0]
         cdef char *x_r = self.vector(r)
-        cdef double k_rx, f_r, sigma, y_r, phi
+        cdef double k_rx, f_r, sigma, y_r, phi, most = FORGETRON_SHARE * (self.common.n_updates + 1)
         self.k_rows(x, x_r, 1, &k_rx)
         f_r = self.project(x_r) + coef * k_rx
         y_r = 1.0 if self.coef[r] > 0.0 else -1.0
         sigma = y_r * self.coef[r]
-        phi = largest_phi(
-            sigma, y_r * f_r, FORGETRON_SHARE * (self.common.n_updates + 1) - self.Q[0])
-        self.Q[0] += psi(phi * sigma, phi * y_r * f_r)
+        phi = largest_phi(sigma, y_r * f_r, most - self.Q[0])
+        self.Q[0] = fmin(self.Q[0] + psi(phi * sigma, phi * y_r * f_r), most)   # but for rounding
         for i in range(self.capacity):
             self.coef[i] *= phi
         self.put(r, x, phi * coef)
