@@ -42,8 +42,8 @@ SIZES = {
     "COMPLEX_LONGDOUBLE": "(2 * __SIZEOF_LONG_DOUBLE__)",
     "(?:PY_INTPTR_T|U?INTP)": "__SIZEOF_POINTER__",
 }
-# Arithmetic, learners and files. Left out: what takes minutes under emulation, ports and processes.
-TESTS = ("tests/core", "tests/persist/test_format.py", "tests/learners/byte", "tests/link")
+# Arithmetic, files and a link; the learners' arenas are compared before.
+TESTS = ("tests/core", "tests/persist/test_format.py", "tests/link/test_link.py")
 # Debian's Hypothesis may be older than the tests want, and warns of what newer ones allow.
 PYTEST = ("-m", "pytest", "-q", "-m", "not long", "-p", "no:cacheprovider", "-rfE")
 PYTEST += ("-W", "ignore::hypothesis.errors.HypothesisWarning")
