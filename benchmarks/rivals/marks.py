@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from sklearn.svm import SVC
 import edgesvm
 from benchmarks.common.arguments import arguments, parsed
 from benchmarks.common.cells import Cells, build_id
-from benchmarks.common.clock import race
 from benchmarks.common.data import Split, all_rows, missing
 from benchmarks.common.progress import progress
 from benchmarks.common.report import Report, Table, commit, publish
@@ -43,7 +41,6 @@ MOST_TESTED, PAUSE, HEAVY = 2000, 1000, 255.0
 TWO_CLASSES = ("banana", "ijcnn1", "elec2", "covertype_10k", "a9a", "pendigits", "letter")
 TWO_CLASSES += ("waveform", "satimage", "occupancy", "gas_drift_minmax10", "usps")
 CLOUDS, BOARD, COUNTS = "two Gaussians", "checkerboard", ("0", "1", "10")
-TIMED = ("ijcnn1", "pendigits", "usps")
 MOVING = ("rotating boundary", "SEA", "classes exchanged")
 WEIGHED = "StreamSVM KernelStreamSVM AdaGradSVM FourierSVM ByteSVM ReservoirSVM IncrementalSVM"
 WEIGHED += " WindowedSVM IncrementalDecrementalSVM SimpleSVM TwinVectorMachine SharedTwinSVM"
@@ -189,28 +186,6 @@ def of_moving(name: str, seed: int, who: str, kib: str) -> dict[str, float]:
     return {"right": float(hits) / len(X)}
 
 
-def of_time(name: str, seed: int, who: str, kib: str) -> dict[str, float]:
-    """Microseconds a row, of the processor."""
-    X, y, X_test, _ = split(name, "random", seed)
-    n, labels = len(X), y.tolist()
-    fresh = partial(made, who, kib, (X.shape[1], len(np.unique(y))), seed)
-    fitted = fresh().partial_fit(X, y)
-
-    def one_by_one() -> None:
-        model = fresh()
-        for x, label in zip(X, labels, strict=True):
-            model.learn_one(x, label)
-
-    seconds = race(
-        5,
-        clock=process_time,
-        learn_one=one_by_one,
-        partial_fit=lambda: fresh().partial_fit(X, y),
-        predict=lambda: fitted.predict(X_test),
-    )
-    return {k: 1e6 * s / (len(X_test) if k == "predict" else n) for k, s in seconds.items()}
-
-
 def of_weights(_: str, seed: int, who: str, __: str) -> dict[str, float]:
     """Right 1,000 rows after none, one and ten wrong labels of weight 255, which follow 1,000."""
     source = Gauss(seed)
@@ -243,7 +218,6 @@ class Study:
         pairs = sets if quick else [name for name in TWO_CLASSES if name in sets]
         ours = [BYTE, FOURIER]
         moves = [*([] if quick else [k for k in IN_TIME if not missing(k)]), *MOVING]
-        timed = sets if quick else [name for name in TIMED if name in sets]
         by_class, at_random = (partial(in_order, k) for k in ("class after class", "random"))
         weighed = [*WEIGHED.split(), SGD]
         # mark: figures, sets, seeds, learners, KiB
@@ -256,7 +230,6 @@ class Study:
             "weights": (of_weights, ["Gauss"], 4, weighed, ()),
             "long": (partial(of_long, longest), [BOARD], 1, ours, (2, 16)),
             "moving": (of_moving, moves, 2, RIVALS[:3], (2, 16)),
-            "time": (of_time, timed, 1, [BYTE], (2, 16, 64)),
         }
 
     def keys(self, mark: str) -> Iterator[Key]:
@@ -320,17 +293,6 @@ class Study:
         title = "Gauss, 16 KiB: % right 1,000 rows after so many wrong labels of weight 255"
         return Table(title, ["", *COUNTS], table.rows)
 
-    def times(self) -> Table:
-        lines = []
-        for kib in named(self.marks["time"][4]):
-            line = [kib]
-            for what in ("learn_one", "partial_fit", "predict"):
-                now, past = (self.over("time", who, kib, what) for who in (BYTE, BEFORE))
-                line.append(" × ".join(filter(None, (middle(now, 1), middle(now / past, 2)))))
-            lines.append(line)
-        title = "ByteSVM: microseconds a row × ratio to before, random order, geometric means"
-        return Table(title, ["", "learn_one", "partial_fit", "predict"], lines)
-
     def tables(self) -> list[Table]:
         n_sets, n_pairs = len(self.marks["random"][1]), len(self.marks["rare"][1])
         ends = next(self.cells[k] for k in self.keys("long") if k in self.cells)
@@ -357,13 +319,7 @@ class Study:
             self.weights(),
             self.means(board, "long", *ends),
             self.by_set("Streams that move: % right before each row is learned", moves),
-            self.times(),
         ]
-
-
-def middle(values: np.ndarray, digits: int) -> str:
-    """Geometric mean."""
-    return "" if np.isnan(values).any() else f"{np.exp(np.log(values).mean()):.{digits}f}"
 
 
 def named(sizes: Iterable[int]) -> list[str]:
