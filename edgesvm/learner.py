@@ -617,6 +617,8 @@ class Learner(Estimator, Saved):
         except BaseException:
             if self._state is not None and self.n_seen_ == 0:
                 self._state = before
+                if before is not None:
+                    before.core.successor = None
             raise
 
     def partial_fit(

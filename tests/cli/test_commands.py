@@ -413,7 +413,7 @@ def test_eval_moves_the_decision_of_words(table, capsys):
     "words, problem",
     [
         (["--cost", "no=2"], "--cost: no sample has the label 'no'; the labels are ['off', 'on']"),
-        (["--cost", "on=0"], "cost of 'on'=0.0: give a finite number > 0"),
+        (["--cost", "on=0"], "cost of 'on'=0.0: give a number > 0"),
         (["--min-recall", "on=1"], "min_recall of 'on'=1.0: give a share between 0 and 1"),
         (["--min-recall", "on=0.9,off=0.9"], "give one label and its share"),
         (["--cost", "on=2", "--min-recall", "on=0.9"], "give one of them"),

@@ -199,7 +199,7 @@ static void show_smo_passes(int bends, int n)
             if (k > 1) printf(" %d", moments_next_##NAME(x, mu, spread, k, 3.0, 4.0, out, n)); \
             for (int i = 0; i < n && k > 1; i += 7) show_##NAME(out[i]); \
             printf(" %d", moments_far_##NAME(x, mu, spread, k, 3.0, n)); \
-            printf(" %d", moments_keep_##NAME(x, mu, spread, k, 3.0, n)); \
+            moments_keep_##NAME(x, mu, spread, k, n);           \
             step_both_##NAME(w, mean, x, (T)0.1, (T)0.2, n);    \
             step_diagonal_##NAME(w, mean, x, (T)0.3, (T)0.7, n); \
             bierman_column_##NAME(w, mean, (T)0.3, (T)0.01, n); \

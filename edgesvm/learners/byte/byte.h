@@ -519,15 +519,16 @@ static int32_t byte_scale_many(
  * start anew, and when it is stuck, unless so few samples of its class had none that this may be what tells the class. */
 static int byte_note_dropout(const byte_far *far, uint32_t n, int64_t n_of_class) {
     byte_head *head = far->head;
-    int is_anew = head->n_lasting >= BYTE_LASTING;
+    int lasting = head->n_lasting, is_anew = lasting >= BYTE_LASTING;
     if (far->features && head->far_out < 65535) head->far_out++;
     if (is_anew) {
         if (++head->n_lasting == 0) head->lasting = 0; /* after 255 */
     } else if (head->lasting & far->features) {
         head->lasting &= (uint8_t)far->features;
-        if (far->is_stuck) head->n_lasting += n % 8 == 0 && head->n_lasting < BYTE_FOR_GOOD;
-        else if (head->n_lasting == BYTE_FOR_GOOD) head->n_lasting = BYTE_AWHILE;
-        else head->n_lasting += head->n_lasting + 1 == BYTE_FOR_GOOD ? 2 : 1;
+        if (far->is_stuck) lasting += n % 8 == 0 && lasting < BYTE_FOR_GOOD;
+        else if (lasting == BYTE_FOR_GOOD) lasting = BYTE_AWHILE;
+        else lasting += lasting + 1 == BYTE_FOR_GOOD ? 2 : 1;
+        head->n_lasting = (uint8_t)lasting;
     } else {
         head->lasting = (uint8_t)far->features;
         head->n_lasting = 0;
