@@ -237,8 +237,7 @@ class LearnerSettings:
             raise ValueError(f"--raw: {self.chosen} scales its samples; name another --learner")
         if self.raw or (self.scale is None and scales_itself):
             return inner
-        fills = {"missing": "mean"} if self.regress else {}
-        return Standardized(learner=inner, **fills)
+        return Standardized(learner=inner, missing="mean" if self.regress else "refuse")
 
     def _decided(self, learner: Learner) -> Learner:
         """`learner`, within `Calibrated` if that is asked for. Raises ValueError for a number that

@@ -41,7 +41,7 @@ cdef extern from "lanes.h" nogil:      # f32: whether x is float32
 cdef double SEEN = 10.0     # samples that tell nothing of what is far out
 cdef double FAR = 8.0       # deviations beyond which a value is far out, and that it counts as
 cdef int AWHILE = 16        # samples in a row that are far out and count for the statistics
-cdef int FOR_GOOD = 127     # eights of samples in a row with one value; then they are learned
+cdef int FOR_GOOD = 127     # fives of samples in a row with one value; then they count
 cdef int LASTING = 128      # samples in a row with other values; then statistics start anew
 
 cdef enum:
@@ -58,7 +58,7 @@ cdef struct Far:            # eight bytes, of which earlier builds have the firs
     uint32_t count          # samples learned with a value far out
     uint8_t value           # hash of the first such value of the last of them
     uint8_t lasting         # features, by j % 8, that were far out in each of the next
-    uint16_t n_lasting      # samples in a row, stuck ones an eighth; then those to start anew by
+    uint16_t n_lasting      # samples in a row, stuck ones a fifth; then those to start anew by
 
 cdef struct Seen:           # of a sample
     bint closely            # whether its values are looked at one by one
@@ -258,8 +258,7 @@ cdef class StandardizedCore(LearnerCore):
             return Moments(x[0], 0.0)
         if own < n:
             of.spread *= (own - 1.0) / (n - 1.0)
-        if own > SEEN and self.look(j, x[0], n, seen) and (
-                seen.is_stuck or (AWHILE <= self.far.n_lasting < LASTING and self.lasts(j))):
+        if own > 3.0 and self.look(j, x[0], n, seen) and not self.counts(j, seen):
             return Moments(self.mean[j], self.spread[j] * (n / (n - 1.0)))
         moments_take(
             &counted, &of.mean, &of.spread, own, 1.0 / own, bound, bound * bound / (own - 1.0))
@@ -278,6 +277,13 @@ cdef class StandardizedCore(LearnerCore):
         """Whether feature j was far out in each of the last samples"""
         return self.far.lasting >> j % 8 & 1
 
+    cdef bint counts(self, int64_t j, const Seen *seen) noexcept nogil:
+        """Whether a value far out does, for the statistics"""
+        if self.far.n_lasting == FOR_GOOD:
+            return True
+        return not seen.is_stuck and not (
+            AWHILE <= self.far.n_lasting < LASTING and self.lasts(j))
+
     cdef bint look(self, int64_t j, double x, double n, Seen *seen) noexcept nogil:
         """Take note of x, the n-th value of feature j, if it is far out; whether it is"""
         cdef double delta = x - self.mean[j]
@@ -295,23 +301,25 @@ cdef class StandardizedCore(LearnerCore):
     cdef Far far_after(self, const Seen *seen) noexcept nogil:
         """What is kept of values far out, with this sample"""
         cdef Far far = self.far[0]
+        cdef int lasting = far.n_lasting
         if seen.features:
-            far.count += 1
+            far.count += self.n_learned() >= SEEN
             far.value = seen.value
         if self.starts_anew():
-            far.n_lasting = (far.n_lasting + 1) % (2 * LASTING)
-            far.lasting = far.lasting if far.n_lasting else 0
+            lasting = (lasting + 1) % (2 * LASTING)
+            far.lasting = far.lasting if lasting else 0
         elif far.lasting & seen.features:
             far.lasting &= seen.features
             if seen.is_stuck:
-                far.n_lasting += self.n_learned() % 8 == 7 and far.n_lasting < FOR_GOOD
-            elif far.n_lasting == FOR_GOOD:
-                far.n_lasting = AWHILE
+                lasting += self.n_learned() % 5 == 4 and lasting < FOR_GOOD
+            elif lasting == FOR_GOOD:
+                lasting = AWHILE
             else:
-                far.n_lasting += 2 if far.n_lasting + 1 == FOR_GOOD else 1
+                lasting += 2 if lasting + 1 == FOR_GOOD else 1
         else:
             far.lasting = seen.features
-            far.n_lasting = 0
+            lasting = 0
+        far.n_lasting = <uint16_t> lasting
         return far
 
     cdef bint is_dropout(self, const Far *far, const Seen *seen, double y) noexcept nogil:

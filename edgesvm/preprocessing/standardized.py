@@ -54,10 +54,10 @@ class Standardized(Shell):
     A value more than 8 deviations from the mean is far out, and counts as 8 for mean and variance.
     A sample is stuck if its first value far out is that of the last sample that had one, as when a
     sensor drops out. Such values do not count, and the learner does not learn the sample, unless
-    its class has not come twice as often as values far out: then they may be what tells the class;
-    or after 1,000 such samples in a row. A feature that is far out in 127 samples in a row, with
-    values that vary, starts anew by the next 128, which the learner does not learn; from the 16th
-    on its values do not count. (Features are told apart by their number modulo 8.)
+    its class has not come twice as often as values far out: then they may be what tells the class.
+    All this ends after 635 such samples in a row. A feature that is far out in 127 samples in a
+    row, with values that vary, starts anew by the next 128, which the learner does not learn; from
+    the 16th on its values do not count. (Features are told apart by their number modulo 8.)
 
     Of the first three values, one that both others are 96 times as far from as from each other is
     forgotten. A feature that has not varied has no scale yet: its first other value counts in full.

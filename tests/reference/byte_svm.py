@@ -253,7 +253,8 @@ class FarOut:
             self.head["far_value"] = value
         self.features |= 1 << d % 8
         lasts = int(self.head["lasting"]) >> d % 8 & 1
-        return not self.is_stuck and not (AWHILE <= self.head["n_lasting"] < LASTING and lasts)
+        n = self.head["n_lasting"]
+        return n == FOR_GOOD or not (self.is_stuck or (AWHILE <= n < LASTING and lasts))
 
 
 class Scale:
@@ -303,7 +304,7 @@ class Scale:
             self.learn_first_other(x, n)
         elif n == 3 and abs(abs(off) - self.s) <= self.s // 64:
             self.begin(x)
-        elif abs(off) <= FAR * self.s or n <= SEEN or far.note(x, d):
+        elif abs(off) <= FAR * self.s or n <= 3 or far.note(x, d):
             self.follow(int(clip(off, FAR * self.s)), n, chance)
 
     def learn_first_other(self, x, n):
@@ -344,7 +345,7 @@ class Scale:
         for d, value in enumerate(x):
             v = units(value, self.e)
             if abs(v) > most:
-                v = most if n <= SEEN or far.note(value, d) else 0
+                v = most if n <= 3 or far.note(value, d) else 0
             squares.append(v * v)
         return min(sum(squares) // len(x), 0x7FFFFFFF)
 
@@ -646,7 +647,7 @@ class ByteSVMCoreRef(ReferenceCore):
     def is_dropout(self, far, n, n_of_class):
         """Whether the weights do not learn the sample"""
         head, n_lasting, lasting = self.head, int(self.head["n_lasting"]), int(self.head["lasting"])
-        head["far_out"] = min(int(head["far_out"]) + (far.features > 0), 65535)
+        head["far_out"] = min(int(head["far_out"]) + (far.features > 0 and n > SEEN), 65535)
         if n_lasting >= LASTING:
             head["n_lasting"] = (n_lasting + 1) % 256
             head["lasting"] = lasting if n_lasting < 255 else 0
@@ -655,7 +656,7 @@ class ByteSVMCoreRef(ReferenceCore):
         if not lasting & far.features:
             n_lasting = 0
         elif far.is_stuck:
-            n_lasting = min(n_lasting + (n % 8 == 0), FOR_GOOD)
+            n_lasting = min(n_lasting + (n % 5 == 0), FOR_GOOD)
         else:
             n_lasting = {FOR_GOOD: AWHILE, FOR_GOOD - 1: LASTING}.get(n_lasting, n_lasting + 1)
         head["n_lasting"] = n_lasting

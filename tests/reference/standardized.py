@@ -99,7 +99,7 @@ class StandardizedCoreRef(ReferenceCore):
 
     def far_out(self, x, n, own):
         """Which values are"""
-        seen = self.n_learned >= SEEN if self.is_settled else own > SEEN
+        seen = self.n_learned >= SEEN if self.is_settled else own > 3
         with np.errstate(invalid="ignore"):  # of no clip and no spread
             most = self.bound**2 / max(n - 1, 1) * self.views["spread"]
         return seen & (most > 0) & ((x - self.views["mean"]) ** 2 > most)
@@ -116,14 +116,14 @@ class StandardizedCoreRef(ReferenceCore):
     def state_after(self, far, value, is_stuck):
         count, last, lasting, n_lasting = self.state
         features = sum(1 << j for j in {int(j) % 8 for j in np.flatnonzero(far)})
-        count, last = (count + 1, value) if far.any() else (count, last)
+        count, last = (count + (self.n_learned >= SEEN), value) if far.any() else (count, last)
         if n_lasting >= LASTING:
             n_lasting = (n_lasting + 1) % (2 * LASTING)
             return count, last, lasting if n_lasting else 0, n_lasting
         if not lasting & features:
             return count, last, features, 0
         if is_stuck:
-            n_lasting = min(n_lasting + ((self.n_learned + 1) % 8 == 0), FOR_GOOD)
+            n_lasting = min(n_lasting + ((self.n_learned + 1) % 5 == 0), FOR_GOOD)
         else:
             n_lasting = {FOR_GOOD: AWHILE, FOR_GOOD - 1: LASTING}.get(n_lasting, n_lasting + 1)
         return count, last, lasting & features, n_lasting
@@ -141,6 +141,7 @@ class StandardizedCoreRef(ReferenceCore):
         """Mean and spread with x, the n-th sample."""
         mean, spread = self.views["mean"].copy(), self.views["spread"].copy()
         stays = far & (is_stuck | (self.lasting & (AWHILE <= self.state[3] < LASTING)))
+        stays &= self.state[3] != FOR_GOOD
         before = np.maximum(own - 1, 1)
         spread *= np.where(own < n, before / max(n - 1, 1), 1.0)
         deviation, half, delta = np.sqrt(spread / before), np.sqrt(spread / 2), x - mean

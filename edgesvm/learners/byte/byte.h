@@ -45,10 +45,10 @@ enum {
     BYTE_STRIDES = 8,
     BYTE_DEAD = 1638,    /* .05, Q15: a smaller slope is none */
     BYTE_LEAST_STEP = 9, /* Q16: a step below 1/64 of a weight's unit, of which rounding would be most, is none */
-    BYTE_SEEN = 10,      /* samples that tell nothing of what is far out */
+    BYTE_SEEN = 10,      /* samples whose values far out are not told, as these may not say what is */
     BYTE_FAR = 8,        /* deviations beyond which a value is far out, and that it counts as */
     BYTE_AWHILE = 16,    /* samples in a row that are far out and count for the scale */
-    BYTE_FOR_GOOD = 127, /* eights of samples in a row with one value, from which on they are learned */
+    BYTE_FOR_GOOD = 127, /* fives of samples in a row with one value, from which on they count and are learned */
     BYTE_LASTING = 128,  /* samples in a row with other values, from which on the scale starts anew, by as many */
     BYTE_ALWAYS = 64,    /* samples that each enter the mean; then every 8th */
     BYTE_LATELY = 1000,  /* samples that a share of errors is about */
@@ -90,7 +90,7 @@ typedef struct { /* at the start of the model */
     uint16_t amplitude[BYTE_WIDTHS + 1]; /* Q12, mean square 1; the last is that of 1 */
     uint16_t lapses[2];                  /* share of errors lately, Q16: of the weights, of both together */
     uint8_t n_classes, n_features[2];
-    uint8_t n_lasting;                   /* samples in a row far out, stuck ones an eighth; then those to start anew by */
+    uint8_t n_lasting;                   /* samples in a row far out, stuck ones a fifth; then those to start anew by */
     uint16_t far_out;                    /* samples with a value far out, up to 65,535 */
     uint8_t far_value;                   /* hash of the first such value of the last of them */
     uint8_t lasting;                     /* features, by d % 8, that were far out in each of these */
@@ -372,7 +372,7 @@ static int byte_note_far(byte_far *far, float x, int32_t d) {
         head->far_value = (uint8_t)value;
     }
     far->features |= 1 << (d & 7);
-    return !far->is_stuck && !lasts;
+    return head->n_lasting == BYTE_FOR_GOOD || (!far->is_stuck && !lasts);
 }
 
 /* The one scale of all features follows the mean square of the n-th sample. */
@@ -392,7 +392,7 @@ static void byte_learn_common(
     }
     for (d = 0; d < s->n_features; d++) {
         int64_t v = byte_units(x[d], f->e);
-        if (v > bound || v < -bound) v = n <= BYTE_SEEN || byte_note_far(far, x[d], d) ? bound : 0;
+        if (v > bound || v < -bound) v = n <= 3 || byte_note_far(far, x[d], d) ? bound : 0;
         sum += (uint64_t)(v * v);
     }
     square = (int32_t)(sum / (uint32_t)s->n_features > 0x7FFFFFFF ? 0x7FFFFFFF : sum / (uint32_t)s->n_features);
@@ -469,7 +469,7 @@ static void byte_learn_feature(
         byte_set_scale(f, e, m + d / n, s ? s : 1);
         return;
     }
-    if (size > BYTE_FAR * s && n > BYTE_SEEN && !byte_note_far(far, x, feature)) return;
+    if (size > BYTE_FAR * s && n > 3 && !byte_note_far(far, x, feature)) return;
     byte_follow(&m, &s, d, pace, chance);
     byte_set_scale(f, e, m, s);
 }
@@ -520,15 +520,13 @@ static int32_t byte_scale_many(
 static int byte_note_dropout(const byte_far *far, uint32_t n, int64_t n_of_class) {
     byte_head *head = far->head;
     int lasting = head->n_lasting, is_anew = lasting >= BYTE_LASTING;
-    if (far->features && head->far_out < 65535) head->far_out++;
+    if (far->features && n > BYTE_SEEN && head->far_out < 65535) head->far_out++;
     if (is_anew) {
         if (++head->n_lasting == 0) head->lasting = 0; /* after 255 */
     } else if (head->lasting & far->features) {
         head->lasting &= (uint8_t)far->features;
-        if (far->is_stuck) lasting += n % 8 == 0 && lasting < BYTE_FOR_GOOD;
-        else if (lasting == BYTE_FOR_GOOD) lasting = BYTE_AWHILE;
-        else lasting += lasting + 1 == BYTE_FOR_GOOD ? 2 : 1;
-        head->n_lasting = (uint8_t)lasting;
+    int lasting = head->n_lasting, is_anew = lasting >= BYTE_LASTING;
+    if (far->features && n > BYTE_SEEN && head->far_out < 65535) head->far_out++;
     } else {
         head->lasting = (uint8_t)far->features;
         head->n_lasting = 0;
