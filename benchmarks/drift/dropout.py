@@ -22,10 +22,9 @@ LEARNERS |= {k.__name__: partial(Standardized, learner=k()) for k in (FourierSVM
 
 
 def rows_of(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    if name == "checkerboard":
-        X, y = Checkerboard(seed=seed).read(12_000)
-        return (X * 1.7 + 20).astype(np.float32), np.asarray(y) > 0
-    X, y = all_rows(name)
+    drawn = name == "checkerboard"
+    X, y = Checkerboard(seed=seed).read(12_000) if drawn else all_rows(name)
+    X = X * 1.7 + 20 if drawn else X
     order = np.random.default_rng(seed).permutation(len(X))[:12_000]
     return X[order].astype(np.float32), two_classes(y[order])
 
@@ -48,23 +47,21 @@ def right(make: Any, X: np.ndarray, y: np.ndarray, value: Any, extent: float) ->
 
 def main() -> None:
     args = parsed(arguments(__doc__, orders=4))
-    found: dict[str, Any] = {}
-    rows, skipped = [], left_out(SETS, args.quick)
+    found, rows, skipped = {}, [], left_out(SETS, args.quick)
+    faults = [(v, e) for v in VALUES for e in (*RUNS, *SHARES) if v != "mean" or e >= 1]
     for name in ("checkerboard", *(s for s in SETS if not any(s in line for line in skipped))):
-        sets = [rows_of(name, seed) for seed in range(args.orders)]
         for kind, make in LEARNERS.items():
-            mean = lambda *of: np.mean([right(make, X, y, *of) for X, y in sets])  # noqa: B023, E731
-            clean = mean(0.0, 0)
-            faults = [(v, e) for v in VALUES for e in (*RUNS, *SHARES) if v != "mean" or e >= 1]
-            of = found[f"{name}, {kind}"] = {f"{v} {e}": mean(v, e) - clean for v, e in faults}
-            worst = min(of, key=of.__getitem__)
-            average = f"{np.mean(list(of.values())):+.2f}"
-            rows.append([name, kind, f"{clean:.1f}", average, f"{of[worst]:+.1f}", worst])
-    title = "% right without the rows, and the change with them: mean and worst of all faults"
+            of: dict[str, float] = dict.fromkeys(["clean", *(f"{v} {e}" for v, e in faults)], 0.0)
+            for X, y in (rows_of(name, seed) for seed in range(args.orders)):
+                for fault, (value, extent) in zip(of, [(0.0, 0), *faults], strict=True):
+                    of[fault] += right(make, X, y, value, extent) / args.orders
+            found[f"{name}, {kind}"] = dict(of)
+            clean, worst = of.pop("clean"), min(of, key=of.__getitem__)
+            change = f"{np.mean(list(of.values())) - clean:+.2f}"
+            rows.append([name, kind, f"{clean:.1f}", change, f"{of[worst] - clean:+.1f}", worst])
+    title = "% right without the rows, and the change with them: mean and worst"
     table = Table(title, ["set", "learner", "clean", "mean", "worst", "of"], rows)
-    about = [
-        f"{N:,} rows; runs of {RUNS} rows, or shares {SHARES} of those after the first 100; values {VALUES}."
-    ]
+    about = [f"{N:,} rows; runs of {RUNS} rows, shares {SHARES} of those after the first 100."]
     publish(Report("drift/dropout", "Dropouts", [table], about, found, skipped), args.out)
 
 
