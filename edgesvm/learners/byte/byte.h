@@ -525,8 +525,10 @@ static int byte_note_dropout(const byte_far *far, uint32_t n, int64_t n_of_class
         if (++head->n_lasting == 0) head->lasting = 0; /* after 255 */
     } else if (head->lasting & far->features) {
         head->lasting &= (uint8_t)far->features;
-    int lasting = head->n_lasting, is_anew = lasting >= BYTE_LASTING;
-    if (far->features && n > BYTE_SEEN && head->far_out < 65535) head->far_out++;
+        if (far->is_stuck) lasting += n % 5 == 0 && lasting < BYTE_FOR_GOOD;
+        else if (lasting == BYTE_FOR_GOOD) lasting = BYTE_AWHILE;
+        else lasting += lasting + 1 == BYTE_FOR_GOOD ? 2 : 1;
+        head->n_lasting = (uint8_t)lasting;
     } else {
         head->lasting = (uint8_t)far->features;
         head->n_lasting = 0;
