@@ -258,9 +258,9 @@ class TextLink(Link):
         if are_mixed or (integers and not any(map(str.isdecimal, words))):
             has = self.class_names or "integers"
             raise ValueError(f"the model has the labels {labels}, but the link has {has}")
-        if labels and not words:
-            small = [int(label) for label in labels if 0 <= label < MOST_WORDS]
-            parser.numbers = max([parser.numbers, *(label + 1 for label in small)])
+        if not words:
+            small = [n for label in labels if 0 <= (n := int(label)) < MOST_WORDS]
+            parser.numbers = max([parser.numbers, *(n + 1 for n in small)])
         parser.words = known = list(dict.fromkeys([*integers, *parser.words, *words]))
         self.class_names[:] = known
 
