@@ -424,7 +424,7 @@ class BallVectorMachineCoreRef(EnclosingCoreRef):
         """Eq. 6"""
         v = self.views
         f, y, k_pp, gain = float(v["f"][p]), v["sign"][p], self.length(p), 1.0 - keep
-        v["square"][...] = keep * keep * v["square"] + gain * (2.0 * keep * f + gain * k_pp)
+        v["square"][...] = max(keep * keep * v["square"] + gain * (2.0 * keep * f + gain * k_pp), 0)
         v["intercept"][...] = keep * v["intercept"] + gain * y
         row = self.k_row(self.rows[p], self.rows)[0] + 1.0
         self.held("f")[:] = keep * self.held("f") + gain * y * self.held("sign") * row

@@ -827,7 +827,7 @@ cdef class EnclosingCore(KernelCore):
         cdef bint fine = True, matches = True
         for p in range(self.n_core[0]):
             k = self.k_core(p)
-            fine = fine and fabs(k) <= self.kappa
+            fine = fine and fabs(k) <= self.kappa * (1.0 + WITHIN)  # up to rounding
             f = self.sign[p] * self.output_core(p) + fabs(self.beta[p]) * self.own[p]
             square += fabs(self.beta[p]) * f
             matches = matches and self.is_product(p, f, rounding)
@@ -936,7 +936,8 @@ cdef class BallVectorMachineCore(EnclosingCore):
     cdef void move(self, int64_t p, double keep) noexcept nogil:
         """c = keep c + (1 - keep) phi~_p, eq. 6"""
         cdef double f = self.f[p], y = self.sign[p], k_pp = self.length(p), gain = 1.0 - keep
-        self.square[0] = keep * keep * self.square[0] + gain * (2.0 * keep * f + gain * k_pp)
+        self.square[0] = fmax(
+            keep * keep * self.square[0] + gain * (2.0 * keep * f + gain * k_pp), 0.0)
         self.intercept[0] = keep * self.intercept[0] + gain * y
         self.f[p] = INFINITY
         self.first = ball_pass(
