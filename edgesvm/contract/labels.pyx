@@ -219,11 +219,22 @@ cdef class Labels:
     def encode(self, y):
         """The slots of an array of labels, and for how many they hold: up to the first that is new.
         """
-        slots, row = np.zeros(len(y), np.int8), 0
+        slots = np.zeros(len(y), np.int8)
+        size = PART if y.dtype.kind == "O" else len(y)      # objects are looked at one by one
+        for at in range(0, len(y), size or 1):
+            part = slots[at:at + size]
+            n = self.encode_part(y[at:at + size], part)
+            if n < len(part):
+                return slots, at + n
+        return slots, len(y)
+
+    def encode_part(self, y, slots):
+        """Write the slots of a part; for how many rows they hold."""
+        row = 0
         y, values = self.spelled(y)
         if y.dtype.kind in KINDS and all(map(is_scalar, values)):
             row = match_bytes(y, self.known_in(y.dtype), slots, 0)
-        return slots, row + encode_equal(y[row:], values, slots[row:])
+        return row + encode_equal(y[row:], values, slots[row:])
 
     def meet(self, y):
         """Adopt the labels of many rows: the slots, and the rows before the first that cannot get
