@@ -45,6 +45,9 @@ GROUPS = {
             "learn what is normal without labels, then raise alarms",
         ),
         "record": Command("record", "/dev/ttyUSB0 room.rec", "record a sensor's samples in a file"),
+        "train": Command(
+            "train", "wave.rec rest.rec --save m.esvm", "fit a model to recorded files"
+        ),
         "example": Command("example", "arduino", "write sketches and services to start from"),
         "service": Command(
             "service", "install /dev/ttyUSB0", "run or watch from boot on, by systemd"
@@ -55,6 +58,7 @@ GROUPS = {
         ),
     },
     "With a model": {
+        "predict": Command("predict", "m.esvm /dev/ttyUSB0", "answer samples, and learn nothing"),
         "plan": Command("plan", "16KiB --features 8", "list the learners that fit in N bytes"),
         "inspect": Command("inspection", "m.esvm", "show what a snapshot holds"),
         "plot": Command("plot", "m.esvm -o m.png", "draw a saved model"),

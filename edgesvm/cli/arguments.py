@@ -87,6 +87,14 @@ def value_range(text: str) -> tuple[float, float]:
     return ends
 
 
+def names(text: str) -> tuple[str, ...]:
+    """Words with commas between, all different."""
+    found = tuple(name.strip() for name in text.split(","))
+    if not all(found) or len(set(found)) < len(found):
+        raise ValueError(f"{text}: give different names with commas between, such as x,y,z")
+    return found
+
+
 def file_in_folder(text: str) -> str:
     """A file, there or not, whose folder exists."""
     folder = folder_of(text)

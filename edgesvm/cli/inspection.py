@@ -13,6 +13,7 @@ import numpy as np
 from edgesvm.cli import reports
 from edgesvm.cli.options import AS_JSON, argument, option
 from edgesvm.cli.saved_model import Model, newest, of_file, snapshot
+from edgesvm.contract.names import word_of
 from edgesvm.link._ring import Batch
 from edgesvm.link.recording import Recording, is_recording
 from edgesvm.persist.checkpoint import Slot, inspect_slots, is_checkpoint
@@ -74,15 +75,18 @@ def of_recording(path: str) -> dict[str, Any]:
             n += len(part.y)
             labels.update(part.y[part.has_label].tolist())
             low, high = np.fmin(low, part.X.min(axis=0)), np.fmax(high, part.X.max(axis=0))
-        schema, account = recording.schema, recording.account()
+        schema, account, words = recording.schema, recording.account(), recording.class_names
     return {
         "recording": path,
         "samples": n,
         "n_features": d,
+        "feature_names": list(recording.feature_names),
         "period_us": schema.period_us,
         "late": schema.late,
         "targets": schema.targets,
-        "labels": {} if schema.targets else {str(y): labels[y] for y in sorted(labels)},
+        "labels": {}
+        if schema.targets
+        else {str(word_of(words, y)): labels[y] for y in sorted(labels)},
         "n_labels": sum(labels.values()),
         "ranges": [[float(a), float(b)] for a, b in zip(low, high, strict=True)] if n else [],
         "file_bytes": os.path.getsize(path),

@@ -80,8 +80,10 @@ class FileSettings(ColumnSettings):
         unit="NAME",
     )
 
-    def open(self, path: str, *, regress: bool = False, **more: Any) -> FileRows:
-        """The rows of a file, with what was found out about it said on stderr."""
+    def open(
+        self, path: str, *, regress: bool = False, quiet: bool = False, **more: Any
+    ) -> FileRows:
+        """The rows of a file; unless `quiet`, what was found out about it is said on stderr."""
         from edgesvm.link.files import open_rows  # and all readers of files, for those who have one
 
         rows = open_rows(
@@ -91,7 +93,8 @@ class FileSettings(ColumnSettings):
             **self.told(regress=regress),
             **more,
         )
-        say_notes(path, getattr(rows, "notes", ()))
+        if not quiet:
+            say_notes(path, getattr(rows, "notes", ()))
         return rows
 
 
@@ -104,6 +107,8 @@ def say_notes(path: str, notes: Iterable[str]) -> None:
 PORT = "such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"
 LABEL = "the label's column: last, first, none, a name or number from 0"
 RANGE = "refuse samples with other values: --range=-1,1"
+IF_MORE = "if more"  # the last column, if there is one beyond the features
+COLUMNS = ("last", "first", "none", IF_MORE)
 RING = "samples between link and learner"
 
 
@@ -118,12 +123,23 @@ class LinkSettings:
 
     TITLE: ClassVar[str] = "link"
 
-    text: bool = option(False, "text lines, not binary frames")
+    text: bool = option(False, "it sends lines; by default that is found out")
+    binary: bool = option(False, "it sends frames (docs/FORMATS.md)")
     baud: int = option(115200, "speed of a serial port", unit="B", check=arguments.count)
-    label: str | int = option("last", LABEL, unit="COLUMN", check=column)
+    label: str | int = option(
+        "last",
+        "label of all samples, as in --label wave; or where theirs is: last, first, none, a number "
+        "from 0",
+        unit="WORD",
+        check=column,
+    )
+    label_column: str | int | None = option(None, LABEL, unit="COLUMN", check=column)
     samples: int | None = option(None, "stop after N samples", unit="N", check=arguments.count)
     once: bool = option(False, "stop when the port fails; do not open it again")
     key: str | None = option(None, "refuse frames without a tag of this key", unit="FILE")
+    names: tuple[str, ...] | None = option(
+        None, "names of the features: x,y,z", unit="NAMES", check=arguments.names, text=",".join
+    )
     n_features: int | None = option(
         None,
         "numbers in a sample; default: found on the link",
@@ -139,21 +155,39 @@ class LinkSettings:
     )
 
     range: tuple[float, float] | None = option(
-        None, RANGE, unit="LO,HI", check=arguments.value_range
+        None,
+        RANGE,
+        unit="LO,HI",
+        check=arguments.value_range,
+        text=lambda ends: ",".join(map(str, ends)),
     )
 
     url: str = ""
-    auto: bool = False  # the first byte decides
     # Of some commands, which make an option of it.
     regress: bool | None = False  # None: either
     ring: int = 256
     late_labels: int | None = 0
+    read_rows: int = 256
+    quiet: bool = False  # of what was found out
     columns: ColumnSettings = field(default_factory=ColumnSettings)  # of a CSV
+
+    @property
+    def word(self) -> str | None:
+        """The label of all samples, if it is said."""
+        is_word = isinstance(self.label, str) and self.label not in COLUMNS
+        return str(self.label) if is_word else None
+
+    @property
+    def column_of_label(self) -> str | int:
+        """As `open_link` has it."""
+        if self.label_column is not None:
+            return self.label_column
+        return self.label if self.word is None else "none"
 
     @property
     def mode(self) -> str:
         """What is spoken, as `open_link` has it."""
-        return "text" if self.text else "auto" if self.auto else "binary"
+        return "text" if self.text else "binary" if self.binary or self.key else "auto"
 
     @property
     def is_file(self) -> bool:
@@ -166,7 +200,7 @@ class LinkSettings:
         if self.is_file:
             return self._open_file()
         try:
-            return open_link(
+            link = open_link(
                 self.url,
                 mode=self.mode,
                 baud=self.baud,
@@ -176,7 +210,8 @@ class LinkSettings:
                 silent_after=max(self.stale or 0.0, SILENT_AFTER),
                 stale_after=self.stale,
                 value_range=self.range,
-                label=self.label,
+                label=self.column_of_label,
+                keep_columns=self.columns.keep_column,
                 targets=self.regress,
                 handshake_timeout=self.wait,
                 key=None if self.key is None else read_key(self.key),
@@ -186,23 +221,42 @@ class LinkSettings:
             advice = ports.advice(self.url)
             raise LinkDown(f"{error}{'; ' if advice else ''}{advice}") from error
         except NoSchema as error:
-            hint = "" if "could not be read" in str(error) else "; see --baud and --text"
+            hint = "" if "could not be read" in str(error) else "; see --baud, --text, --binary"
             raise NoSchema(f"{error}{hint}") from error
+        say_notes(self.url, link.notes)
+        return self._named(link)
+
+    def _named(self, link: Any) -> Any:
+        """The link, whose features have the names given."""
+        if self.names is not None:
+            if len(self.names) != link.schema.n_features:
+                raise ValueError(
+                    f"--names {','.join(self.names)}: {self.url} has {link.schema.n_features} "
+                    "features"
+                )
+            link.feature_names = self.names
+        return link
 
     def _open_file(self) -> Any:
         from edgesvm.link.files import RowsLink
 
-        column: Any = {"last": None, "first": 0}.get(str(self.label), self.label)
-        if self.url.lower().endswith((".npz", ".rec")):
-            column = None
-        files = FileSettings(label_column=column, **vars(self.columns))
-        return RowsLink(
-            files.open(self.url, regress=bool(self.regress)),
+        link = RowsLink(
+            self.files().open(self.url, regress=bool(self.regress), quiet=self.quiet),
             self.url,
-            labels=self.label != "none" and self.regress is not None,
+            labels=self.column_of_label != "none",
             late_labels=256 if self.late_labels is None else self.late_labels,
             value_range=self.range,
+            read_rows=self.read_rows,
         )
+        return self._named(link)
+
+    def files(self) -> FileSettings:
+        """How a file is read in place of a port."""
+        label = self.column_of_label
+        column: Any = {"last": None, IF_MORE: None, "first": 0}.get(str(label), label)
+        if self.url.lower().endswith((".npz", ".rec")):
+            column = None
+        return FileSettings(label_column=column, **vars(self.columns))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,7 +264,12 @@ class UnlabelledLink(LinkSettings):
     """That of a command without labels: all columns are features."""
 
     label: str | int = option("none", LABEL, unit="COLUMN", check=column)
+    label_column: str | int | None = None
     regress: bool | None = None
+
+    @property
+    def word(self) -> str | None:
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +17,7 @@ from edgesvm import __version__
 from edgesvm.cli import arguments, server
 from edgesvm.cli.link_settings import SUFFIXES, FileSettings, UnlabelledLink
 from edgesvm.cli.options import argument, option, parsed, section
+from edgesvm.cli.options import words as words_of
 from edgesvm.cli.show_settings import PageSettings
 from edgesvm.cli.window_settings import UnlabelledWindows
 from edgesvm.contract.sparse import SparseRows
@@ -57,7 +59,7 @@ LEVELS = "▁▂▃▄▅▆▇█"
 class LookedAt(UnlabelledLink):
     """A port, or the rows of a file."""
 
-    files: FileSettings = section(FileSettings)
+    of_file: FileSettings = section(FileSettings)
 
     @property
     def is_file(self) -> bool:
@@ -66,7 +68,7 @@ class LookedAt(UnlabelledLink):
     def open(self, sleep: Callable[[float], None] = time.sleep) -> Any:
         if not self.is_file:
             return super().open(sleep)
-        files = self.files
+        files = self.of_file
         try:
             rows = files.open(self.url)
             guessed = isinstance(rows, CsvRows) and rows.labelled and files.label_column is None
@@ -76,7 +78,7 @@ class LookedAt(UnlabelledLink):
             if files.label_column is not None:
                 raise
             rows = replace(files, label_column="none").open(self.url)
-        return RowsLink(rows, self.url, value_range=self.range)
+        return self._named(RowsLink(rows, self.url, value_range=self.range))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +195,7 @@ class LookSession(server.Session):
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        link = replace(settings.link, url=settings.port, auto=not settings.link.text)
+        link = replace(settings.link, url=settings.port)
         if link.is_file:
             link = replace(link, samples=link.samples or READ)
         super().__init__([link], settings.show)
@@ -243,8 +245,12 @@ class LookSession(server.Session):
         if summary["samples"]:
             is_labelled = self.port.settings.is_file and len(self._looker.labels) > 1
             command = "eval" if is_labelled else "watch"
+            asked: Any = replace(self._links[0], samples=None)
+            if asked.is_file:
+                asked = asked.of_file if is_labelled else replace(asked.of_file, label_column=None)
+            given = shlex.join([summary["port"], *words_of(asked)])
             yield ""
-            yield f"Next: edgesvm {command} {summary['port']} {summary['options']}".rstrip()
+            yield f"Next: edgesvm {command} {given} {summary['options']}".rstrip()
 
 
 # The figures as text.

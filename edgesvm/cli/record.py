@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from edgesvm.budget import format_bytes
 from edgesvm.cli import arguments, reports, server
 from edgesvm.cli.learner_settings import REGRESS
-from edgesvm.cli.link_settings import PORT, LinkSettings
+from edgesvm.cli.link_settings import PORT, ColumnSettings, LinkSettings
 from edgesvm.cli.options import argument, option, section
 from edgesvm.cli.show_settings import ReportSettings
 from edgesvm.link._ring import Batch, LateLabel
@@ -20,11 +22,14 @@ from edgesvm.persist.files import Claim
 from edgesvm.serve.job import Job
 from edgesvm.serve.process import Signals
 
+T = TypeVar("T")
+
 HELP = """\
 Append the samples that arrive on PORT to FILE. Nothing is learned and no prediction is sent.
 
-  edgesvm record /dev/ttyUSB0 room.rec             a node that sends frames (FORMATS.md)
-  edgesvm record /dev/ttyACM0 room.rec --text      a sketch that prints numbers, the label last
+  edgesvm record /dev/ttyACM0 wave.rec --label wave   all that comes is "wave", until Ctrl-C
+  edgesvm train wave.rec rest.rec --save m.esvm       learn what was recorded by class
+  edgesvm record /dev/ttyUSB0 room.rec             a node that sends its labels
   edgesvm eval room.rec                            predict and learn the recorded samples
   python -m firmware_sim serve --replay room.rec   play it back onto a link
 
@@ -51,6 +56,7 @@ class RecordedLink(LinkSettings):
         False,
         "text links: labels arrive in separate lines (a binary node says so itself)",
     )
+    columns: ColumnSettings = section(ColumnSettings, hidden=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,24 +81,27 @@ class RecordSession(server.Session):
 
     def __init__(self, settings: Settings, claim: Claim) -> None:
         # Labels are recorded as they arrive; the reader matches them to samples.
-        late = int(settings.link.late_labels or not settings.link.text)
-        links = [replace(settings.link, url=settings.port, late_labels=late)]
-        super().__init__(links, settings.show)
+        late = 1 if settings.link.late_labels else None
+        link = replace(settings.link, url=settings.port, late_labels=late)
+        if link.word is not None:
+            link = replace(link, late_labels=0)
+        super().__init__([link], settings.show)
         self._file, self._sync_s, self._claim = settings.file, settings.sync, claim
+        self._label = link.word
 
     def ports(
         self, links: list[Link], checkpoints: list[Any], signals: Signals
     ) -> list[server.Served]:
         (link,), say = links, self.status.say
-        writer = RecordingWriter(self._claim, _schema(link))
-        self._recorder = recorder = _Recorder(link, writer, self._file, self._sync_s)
+        writer = RecordingWriter(self._claim, _schema(link, labelled=self._label is not None))
+        self._recorder = recorder = _Recorder(link, writer, self._file, self._sync_s, self._label)
         if writer.schema.late and writer.n_records:
             # Samples were missed in between: a label must not match a sample of the last recording.
             recorder.guarded(writer.append_labels, [LateLabel(0, 0, 0.0, is_epoch=True)])
         if writer.cut_bytes:
             say(f"{self._file}: removed {writer.cut_bytes:,} incomplete bytes from its end")
         say(
-            f"{self._file}: holds {writer.n_records:,} samples of {writer.schema.n_features} "
+            f"{self._file}: holds {writer.n_records:,} records of {writer.schema.n_features} "
             f"features; {writer.schema.record_bytes} bytes per sample"
         )
         tell_samples = server.samples_told(link, say)
@@ -122,7 +131,7 @@ class RecordSession(server.Session):
             "late_labels": recorder.labels,
             "records": recorder.writer.n_records,
             "bytes": recorder.writer.n_bytes,
-            "words": dict(enumerate(link.class_names)),
+            "labels": recorder.writer.names.labels,
             "cut_bytes": recorder.writer.cut_bytes,
             "seconds": round(self.seconds, 3),
             "counters": link.counters,
@@ -136,17 +145,16 @@ class RecordSession(server.Session):
             f"{self._file}: {s['taken']:,} samples{labels} added, {s['records']:,} records in "
             f"total, {format_bytes(s['bytes'])}; {s['counters']['missing']:,} missing"
         ]
-        if s["words"]:
-            told = ", ".join(f"{n} {word}" for n, word in s["words"].items())
-            lines.append(f"labels that are words: {told}")
+        if s["labels"]:
+            lines.append(f"labels: {', '.join(s['labels'])}")
         return lines + reports.closing(s)
 
 
-def _schema(link: Link) -> RecordingSchema:
+def _schema(link: Link, *, labelled: bool = False) -> RecordingSchema:
     known = link.schema
     assert known is not None  # an open link has one
     late = link.late is not None
-    labelled = late or known.label != "none"
+    labelled |= late or known.label != "none"
     return RecordingSchema(
         known.n_features, labelled, known.n_classes, known.nominal_us, late, known.targets
     )
@@ -155,18 +163,35 @@ def _schema(link: Link) -> RecordingSchema:
 class _Recorder:
     """Keeps the batches of a job in a file."""
 
-    def __init__(self, link: Link, writer: RecordingWriter, file: str, sync_s: float) -> None:
+    def __init__(
+        self,
+        link: Link,
+        writer: RecordingWriter,
+        file: str,
+        sync_s: float,
+        label: str | None = None,
+    ) -> None:
         self.writer, self.job, self.labels = writer, Job(link, keep=self._keep), 0
+        self._label = label
         self._file, self._sync_s = file, sync_s
         self._next_sync = time.monotonic() + sync_s
 
     def _keep(self, batch: Batch) -> None:
         """Write some samples, and the labels that arrived before them."""
-        if labels := list(self.job.link.take_labels()):
+        link, words = self.job.link, [self._label] if self._label else self.job.link.class_names
+        numbers = self.guarded(self.writer.name, words, link.feature_names)
+        if labels := list(link.take_labels()):
+            if words:
+                labels = [x if x.is_epoch else x._replace(label=numbers[x.label]) for x in labels]
             self.guarded(self.writer.append_labels, labels)
             self.labels += sum(not label.is_epoch for label in labels)
-        if len(batch.y):
-            self.guarded(self.writer.append, batch)
+        if not len(batch.y):
+            return
+        if self._label:
+            batch = batch._replace(y=np.zeros(len(batch.y), int), has_label=batch.has_label | True)
+        if words:
+            batch = batch._replace(y=np.where(batch.has_label, numbers[batch.y], 0))
+        self.guarded(self.writer.append, batch)
 
     def sync(self) -> None:
         """Sync the file if it is time."""
@@ -174,10 +199,10 @@ class _Recorder:
             self._next_sync = time.monotonic() + self._sync_s
             self.guarded(self.writer.sync)
 
-    def guarded(self, write: Callable[..., None], *arguments: object) -> None:
+    def guarded(self, write: Callable[..., T], *arguments: object) -> T:
         """Call `write`; report an error of the medium as such, not as one of the port."""
         try:
-            write(*arguments)
+            return write(*arguments)
         except OSError as error:
             raise RuntimeError(
                 f"{self._file}: {error.strerror or error}; "

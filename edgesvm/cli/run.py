@@ -183,6 +183,7 @@ class RunSession(server.Session):
             model, saver, drift, saving = learned
             options = {
                 "answers": settings.link.answers or link.binary,
+                "word": settings.link.word,
                 "journal": settings.out.journal(model),
                 "max_labels_per_second": settings.link.max_labels_per_second,
                 "season": 0 if link.schema is None else season_of_day(link.schema.nominal_us),

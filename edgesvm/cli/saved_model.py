@@ -207,9 +207,9 @@ def of_file(path: str) -> Iterator[None]:
         raise type(error)(f"{path}: {error}") from error
 
 
-def read_learner(path: str) -> Learner:
-    """The learner of a snapshot, or the newest of a checkpoint. Raises ValueError before its first
-    save, and as `learner_of` does."""
+def read_model(path: str) -> Model:
+    """What a snapshot holds, or the newest of a checkpoint. Raises ValueError before its first
+    save."""
     with of_file(path):
         if persist.is_checkpoint(path):
             _, model = newest(persist.inspect_slots(path))
@@ -217,7 +217,12 @@ def read_learner(path: str) -> Learner:
             _, model = snapshot(path)
     if model is None:
         raise ValueError(f"{path}: nothing was saved in it yet")
-    return learner_of(model, path)
+    return model
+
+
+def read_learner(path: str) -> Learner:
+    """The learner of such a file. Raises as `learner_of` does."""
+    return learner_of(read_model(path), path)
 
 
 def learner_of(model: Model, path: str) -> Learner:

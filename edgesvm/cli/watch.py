@@ -11,7 +11,8 @@ import numpy as np
 
 from edgesvm.budget import MemoryBudgetError, format_bytes
 from edgesvm.cli import arguments, novelty_settings, out_settings, reports, server
-from edgesvm.cli.link_settings import PORT, RING, ColumnSettings, UnlabelledLink
+from edgesvm.cli.back_test import BackTest, Span, clock
+from edgesvm.cli.link_settings import PORT, RING, ColumnSettings, UnlabelledLink, column
 from edgesvm.cli.novelty_settings import NoveltySettings
 from edgesvm.cli.options import argument, option, section
 from edgesvm.cli.out_settings import OutSettings
@@ -43,6 +44,7 @@ says when, how strange, and which features stand out.
   edgesvm watch /dev/ttyUSB0 --json >alarms.jsonl       a JSON line for each alarm
   edgesvm watch /dev/ttyUSB0 --residual 3               channel 3 against what the others say of it
   edgesvm watch /dev/ttyUSB0 --clock --learn 21d        what is usual at this hour of the week
+  edgesvm watch pump.csv --label anomaly --plot a.png   a back-test: faults found, false alarms
 
 Let the machine run well while it learns, in all its states: what it does then is normal. Then
 nothing is learned any more (--then says otherwise). The node is told too: the answer to each
@@ -64,11 +66,20 @@ class WatchLink(UnlabelledLink):
     ring: int = option(256, RING, unit="ROWS", check=arguments.count)
     answers: bool = option(False, "tell the node on a text link too")
     columns: ColumnSettings = section(ColumnSettings, hidden=True)
+    label: str | int = option(
+        "none",
+        "of a file: the column that tells faults, for a back-test; it is not learned",
+        unit="COLUMN",
+        check=column,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     port: str = argument(PORT, unit="PORT")
+    plot: str | None = option(
+        None, "draw the back-test (needs matplotlib)", unit="PNG", check=arguments.new_file
+    )
     novelty: NoveltySettings = section(NoveltySettings)
     saving: SavingSettings = section(SavingSettings)
     link: WatchLink = section(WatchLink)
@@ -78,6 +89,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         self.out.check(json=self.show.json)
+        if self.plot and self.link.label == "none":
+            raise ValueError("--plot draws a back-test: give --label COLUMN of a file")
         arguments.different([*self.out.files, *self.saving.files])
         if self.novelty.residual is not None and self.windows.window is not None:
             raise ValueError("--residual is of samples, and --window of raw signals: give one")
@@ -117,6 +130,16 @@ class WatchSession(server.Session):
         links = [replace(settings.link, url=settings.port)]
         super().__init__(links, settings.show, savings=[settings.saving], out=settings.out)
         self._told: Episode | None = None
+        self._back_test: BackTest | None = None
+        if settings.link.label != "none":
+            if not links[0].is_file:
+                raise ValueError(
+                    f"--label is for the back-test of a file, and {settings.port} is none"
+                )
+            late = 5 * settings.windows.rows_apart + (settings.windows.window or 0)
+            rows: Any = replace(links[0], quiet=True).open()
+            with rows:
+                self._back_test = BackTest(rows, late)
 
     def ports(
         self, links: list[Link], checkpoints: list[Checkpoint | None], signals: Signals
@@ -190,12 +213,19 @@ class WatchSession(server.Session):
     def news(self) -> list[str]:
         """A line for each thing that has happened since the last call."""
         w, found = self._pupil, []
+        test = self._back_test
         if (ended := w.take_ended()) is not None:
+            if test is not None:
+                test.alarms[-1].end = self._at
             found.append(self._over(ended))
         if w.episode is not None and w.episode is not self._told:
             self._told = w.episode
+            if test is not None:
+                test.begin(self._at, clock(self._link, self._at))
             found.append(self._alarm(w.episode))
         if w.watching and not self._was_watching:
+            if test is not None:
+                test.watching = Span(self._at, self._at, clock(self._link, self._at))
             event = {"event": "watching", "learned": w.learned, "threshold": -w.learner.offset_}
             learned = f"watching: learned from {w.learner.n_updates_:,} {self._row}s"
             found.append((event, f"{learned}, threshold {-w.learner.offset_:.3g}"))
@@ -238,6 +268,12 @@ class WatchSession(server.Session):
             if e.shares[j] >= LEAST_SHARE or j == order[0]
         }
 
+    def save(self) -> None:
+        super().save()
+        if self._settings.plot and self._back_test is not None:
+            self._back_test.draw(self._settings.plot, self._link.feature_names or "012")
+            self.status.say(f"drawn in {self._settings.plot}")
+
     def progress(self) -> str:
         """The status line."""
         w, c = self._pupil, self._pupil.link.counters
@@ -276,6 +312,8 @@ class WatchSession(server.Session):
             "alarms_by_chance": list(by_chance(expected)),
         }
         told["counters"] |= port.saver.counters if port.saver else {}
+        if self._back_test is not None:
+            told["back_test"] = self._back_test.summary(w.learner.alarm_rate)
         return told
 
     def words(self, summary: dict[str, Any]) -> list[str]:
@@ -296,6 +334,9 @@ class WatchSession(server.Session):
         lines.append(reports.link(c))
         if c["refused_value"]:
             lines.append(f"{c['refused_value']:,} samples refused: a value is too large")
+        if self._back_test is not None:
+            asked = self._settings.novelty.alarm_rate
+            lines += self._back_test.words(summary["back_test"], asked)
         return [*lines, *reports.remarks(summary), *reports.closing(summary)]
 
 

@@ -15,12 +15,14 @@ import numpy as np
 
 from edgesvm.data._cells import number
 from edgesvm.data.lines import Lines
+from edgesvm.data.rows import CLOCKS
 
 LOOKED_AT = 10_000  # rows; of labels, all
 CHUNK = 1024  # rows read together
 TIMED = 200  # of these, by which times are known
 TRIED = 20  # words, some of which are times if any are
-CLOCKS = {"time", "timestamp", "ts", "date", "datetime", "unixtime", "epoch"}  # names of times
+LABELS = {"label", "class", "target", "anomaly", "is_anomaly", "fault", "outlier", "state"}
+MOST_LABELS = 16
 ENOUGH = 50  # rows that show that a column is constant or rises
 KEPT = 128  # values of a column that are told apart
 TRUTH = ("true", "false", "yes", "no", "on", "off")
@@ -145,17 +147,20 @@ class Column:
 
     def of_no_use(self, name: str, *, labelled: bool) -> str:
         """Why the column of this name is left out; empty if it is not."""
+        called = name.strip().lower()
         if self.is_time:
             return f"times, {self.seconds_apart:g} s apart"
         if not self.n_words and not self.n_numbers:
             return "empty"
+        if not labelled and called in LABELS and len(self.values) <= MOST_LABELS:
+            return f"it looks like a label: --label {name}"
         if self.n_words > self.n_numbers or self.n_numbers < ENOUGH:
             return ""
         if self.rises:
             return "it rises with every row"
-        if name.strip().lower() in CLOCKS and not (self.falls or self.constant):
-            return "a time that never falls"
-        return "constant" if self.constant and labelled else ""
+        is_clock = called in CLOCKS and not (self.falls or self.constant)
+        of_no_use = "constant" if self.constant and labelled else ""
+        return "a time that never falls" if is_clock else of_no_use
 
 
 class Survey:

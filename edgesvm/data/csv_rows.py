@@ -6,7 +6,7 @@ import math
 import os
 import re
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -29,13 +29,12 @@ from edgesvm.data.columns import (
     value_of,
 )
 from edgesvm.data.lines import READ, UTF16, Lines, blocks, foreign
-from edgesvm.data.rows import Rows, Stream, printable
+from edgesvm.data.rows import NAME, NO_LABEL, Rows, Stream, printable
 from edgesvm.errors import RowsError
 
 HEAD_LINES = 32  # that show the separator and the number of columns; of a pipe, 3
 LONGEST_LABEL = 256  # characters
 FEW = 8  # lines that may be left out, of however few
-NAME = re.compile(r"(?<!\w)([A-Za-z_][\w./()-]*)\"?\s*[:=](?!\s*[{[])")
 # A line with colours, of JSON, with a sample's number, or with names before values, or units
 UNTIDY = re.compile(
     rf"\x1b\[|^\s*[{{[]|^@\d+ |^\s*{NAME.pattern}\s*[-+.\d]|\d ?[°%]|\d [a-zA-Z]{{1,3}}\s*[,;|\t]"
@@ -103,7 +102,7 @@ class CsvRows(Stream):
         "skip": its features are all NaN, so that whoever reads the rows refuses and counts it, and
         windows of raw samples have a gap there. "mean": the cell is the mean of its column so far;
         without a label the row is passed over. "error": `RowsError`. "keep": the cell is NaN, and
-        so may be a target.
+        so may be a target; a class is `NO_LABEL`.
     targets : bool
         The labels are numbers, float64, and not classes.
     bad_lines : float
@@ -154,8 +153,6 @@ class CsvRows(Stream):
     ) -> None:
         if missing not in ("skip", "mean", "error", "keep"):
             raise ValueError(f"missing={missing!r} must be 'skip', 'mean', 'error' or 'keep'")
-        if missing == "keep" and not targets:
-            raise ValueError("missing='keep' is for targets: a label that is missing is no class")
         self.targets, self._missing_cells, self._bad_lines = targets, missing, bad_lines
         self.n_missing = self.first_missing = self.n_bad = 0
         self._path = Path(path)
@@ -227,6 +224,31 @@ class CsvRows(Stream):
     @property
     def class_names(self) -> list[str]:
         return self._labels.names
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all columns, or their numbers."""
+        return [self._column(j) for j in range(self._width)]
+
+    @property
+    def line(self) -> int:
+        """Number of the line read last, from 1."""
+        return self._lines.number
+
+    @property
+    def header_line(self) -> int:
+        """Number of the line with the names; 0 if there is none."""
+        return (1 + self._says_separator) * bool(self._head)
+
+    @property
+    def separator(self) -> str:
+        return self._separator
+
+    def text_lines(self) -> Iterator[str]:
+        """All lines of the file as they are."""
+        with self._path.open("rb") as file:
+            for block in blocks(iter(partial(file.read, READ), b"")):
+                yield from block.split("\n")[:-1]
 
     @property
     def labelled(self) -> bool:
@@ -483,7 +505,8 @@ class CsvRows(Stream):
             X = self._features_of(found, is_whole[1:end]).astype(np.float32)
         if self._label_at is None:
             return Rows(X)
-        return Rows(X, found[:, self._label_at].astype(np.float64 if self.targets else np.int32))
+        y = found[:, self._label_at]
+        return Rows(X, y if self.targets else np.where(np.isnan(y), NO_LABEL, y).astype(np.int32))
 
     def close(self) -> None:
         """Close the file. Reading its last row, or an error, closes it too."""

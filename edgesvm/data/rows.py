@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+NO_LABEL = -(1 << 31)  # among numbers of classes
 INT16 = np.iinfo(np.int16)  # what a link has for labels
+NAME = re.compile(r"(?<!\w)([A-Za-z_][\w./()-]*)\"?\s*[:=](?!\s*[{[])")  # before a value
+CLOCKS = {"time", "timestamp", "ts", "date", "datetime", "unixtime", "epoch"}  # names of times
+CLOCKS |= {"millis", "micros", "ms", "uptime"}
 
 
 def printable(name: str) -> str:

@@ -196,6 +196,8 @@ cdef class LineParser(Splitter):
     cdef Py_ssize_t _n_features       # 0: unknown
     cdef public Py_ssize_t label_at
     cdef bint _label_column, _use_labels, _targets
+    cdef uint8_t[MAX_COLUMNS] _left_out  # 1: the column is neither feature nor label
+    cdef Py_ssize_t _n_left_out
     cdef public int numbers           # one more than the largest integer so far below MAX_WORDS
     cdef readonly int n_words
     # The words, and behind them one that has come once.
@@ -245,6 +247,12 @@ cdef class LineParser(Splitter):
     @property
     def n_features(self):
         return self._n_features or None
+
+    def leave_out(self, columns):
+        """Pass over these columns, whatever they hold; their numbers are from 0."""
+        for column in columns:
+            self._left_out[column] = 1
+        self._n_left_out = len(columns)
 
     @property
     def separator(self):
@@ -664,10 +672,10 @@ cdef class LineParser(Splitter):
     cdef Line _split(self, const uint8_t *line, Py_ssize_t n, uint8_t separator,
                      bint *finite) noexcept nogil:
         """Read the columns into `_x`, `_label` and `_found`; SAMPLE if they are all good."""
-        cdef Py_ssize_t columns, features, label_at, column, start = 0, end
+        cdef Py_ssize_t columns, features, label_at, column, feature = 0, start = 0, end
         cdef Line kind
         columns = self._count_columns(line, &n, separator)
-        features = columns - self._label_column
+        features = columns - self._label_column - self._n_left_out
         if features < 1 or columns > MAX_COLUMNS or self.label_at >= columns:
             return BAD_COLUMNS
         label_at = columns
@@ -685,11 +693,12 @@ cdef class LineParser(Splitter):
             end = start
             while end < n and line[end] != separator:
                 end += 1
+            kind = SAMPLE
             if column == label_at:
                 kind = self._read_label(line + start, end - start)
-            else:
-                kind = self._read_feature(
-                    line + start, end - start, column - (column > label_at), finite)
+            elif not self._left_out[column]:
+                kind = self._read_feature(line + start, end - start, feature, finite)
+                feature += 1
             if kind != SAMPLE:
                 return kind
             start = end + 1

@@ -14,7 +14,7 @@ import numpy as np
 
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.data.csv_rows import CsvRows
-from edgesvm.data.rows import RowSource
+from edgesvm.data.rows import NO_LABEL, RowSource
 from edgesvm.errors import LinkDown, RowsError
 from edgesvm.link._ring import Batch, LateLabel, LateLabels, LateSample
 from edgesvm.link.freshness import Freshness
@@ -114,6 +114,8 @@ class RowsLink:
         Samples of a recording that may wait for a late label.
     value_range
         As of `open_link`.
+    read_rows : int
+        Rows of a CSV or npz read at a time.
     """
 
     binary = False
@@ -128,7 +130,9 @@ class RowsLink:
         targets: bool = False,
         late_labels: int = 256,
         value_range: tuple[float, float] | None = None,
+        read_rows: int = READ_ROWS,
     ) -> None:
+        self._read_rows = read_rows
         self._range, self._bad_range = value_range, 0
         self.rows: Any = rows
         self.file: Any = rows  # what tells of itself
@@ -196,12 +200,12 @@ class RowsLink:
 
     def _chunks(self) -> Iterator[Batch | LateLabel]:
         first = 0
-        for chunk in self.rows.chunks(READ_ROWS):
+        for chunk in self.rows.chunks(self._read_rows):
             n, y = chunk.X.shape[0], chunk.y
             used = self._used and y is not None
             has_label = np.full(n, used)
-            if used and self.schema.targets:
-                has_label = ~np.isnan(y)
+            if used:
+                has_label = ~np.isnan(y) if self.schema.targets else np.not_equal(y, NO_LABEL)
             yield Batch(
                 chunk.X,
                 y if used else np.zeros(n, np.int32),

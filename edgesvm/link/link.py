@@ -67,6 +67,8 @@ class Link(ABC):
         Of the samples, if they are known; else empty.
     class_names : list of str
         Words of the labels, by number; empty if labels are numbers.
+    notes : list of str
+        What was found out about the columns, for a reader.
     freshness : Freshness
         Whether samples come. `poll` looks; while the port is gone, call `look_for_samples`.
     """
@@ -137,6 +139,7 @@ class Link(ABC):
         self._clock = clock
         self._sleep = sleep
         self.feature_names: tuple[str, ...] = ()
+        self.notes: list[str] = []
 
     # What each kind of link implements.
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
 
 from edgesvm.errors import NoSchema
-from edgesvm.link import wire
 from edgesvm.link._frames import ValueGate
 from edgesvm.link.link import SILENT_AFTER, Link
 from edgesvm.link.ports import READ_BYTES, Port, open_port
 
 LATE_LABELS = 256
-HELLO_EVERY = 0.5  # seconds
-TEXT = frozenset(b"\t\n\r\x1b") | frozenset(range(32, 127))
+QUIET = 0.25  # seconds
+TEXT = frozenset(b"\t\n\r\x1b") | frozenset(range(32, 127)) | frozenset(range(128, 256))
+DIGIT = re.compile(rb"\d.*\d|\d\r?$|^#")  # in a line of numbers, or the schema's
+DOUBTFUL = 4096  # bytes, the last of which are looked at
 
 # Each mode's module has the name of the mode.
 MODES = {"binary": "BinaryLink", "text": "TextLink"}
@@ -33,6 +33,7 @@ def open_link(
     targets: bool | None = False,
     ring: int = 256,
     max_raw: int | None = None,
+    keep_columns: Sequence[str] | None = None,
     handshake_timeout: float = 10.0,
     outbox_bytes: int = 4096,
     late_labels: int | None = 0,
@@ -55,15 +56,15 @@ def open_link(
     baud : int
         Bits per second.
     mode : {"binary", "text", "auto"}
-        CRC-checked frames, or lines of decimal numbers. "auto" chooses lines if the first byte can
-        occur in text, else frames.
+        CRC-checked frames, or lines of decimal numbers. "auto" waits for a line or a frame.
     n_features : int, optional
         Features per sample. By default they are taken from the node's schema; on a text link
         without a schema, from the first three rows that agree (two of these are not samples).
-    label : {"last", "first", "none"}, int or str
+    label : {"last", "first", "none", "if more"}, int or str
         Whether samples may have a label: inline in a frame, or a column of a line: its number from
         0, or the name that a header line or ``name:value`` gives it. "none": labels in frames are
-        ignored, and lines have no label column.
+        ignored, and lines have no label column. "if more": the last column is the label if there is
+        one more than `n_features`.
     targets : bool
         Whether labels are numbers, float64, and not class indices, as a node of frames must say
         too. A feature may be missing, which is NaN. Predictions go back by `Link.send_estimate`.
@@ -73,6 +74,10 @@ def open_link(
     max_raw : int, optional
         Longest binary frame accepted, in bytes before COBS. By default what `n_features` needs, at
         least 254; 4100 (1,020 features) if `n_features` is not given.
+    keep_columns : sequence of str, optional
+        Of a text link: look at the first 12 lines, or at those of 2 s, name the features as they
+        do, and leave out columns that hold times or only rise, but for these names or numbers. By
+        default nothing is left out, and features have no names.
     handshake_timeout : float
         Seconds to wait for the node's schema.
     outbox_bytes : int
@@ -133,43 +138,54 @@ def open_link(
         raise ValueError(f"mode={mode!r} must be one of {(*MODES, 'auto')}")
     if key is not None and mode != "binary":
         raise ValueError(f"mode={mode!r}: only frames have tags; a key needs mode='binary'")
-    gate = ValueGate(value_range, clip, missing=bool(targets))
+    ValueGate(value_range, clip)  # checks them
     if opener is None:
         opener = functools.partial(open_port, url, baud)
-    with contextlib.ExitStack() as on_failure:
-        if mode == "auto":
-            port = opener()
-            on_failure.callback(port.close)
-            mode, port = detect_mode(port, url, handshake_timeout, clock)
-            opener = functools.partial(_first, [port], opener)
-        if mode != "text" and label not in ("last", "none"):
+    if label not in ("last", "none", "if more"):
+        if mode == "binary":
             raise ValueError(f"label={label!r} must be 'last' or 'none': frames have no columns")
-        if late_labels is None:
-            late_labels = LATE_LABELS if mode == "binary" else 0
-        options: dict[str, Any] = {}
-        if mode != "text":
-            options = {"max_raw": max_raw, "baud": baud, "key": key}
+        mode = "text"
+
+    def opened(mode: str, opener: Callable[[], Port]) -> Link:
+        is_text = mode == "text"
+        late = (0 if is_text else LATE_LABELS) if late_labels is None else late_labels
+        options = {"max_raw": max_raw, "baud": baud, "key": key}
         kind = getattr(import_module(f"edgesvm.link.{mode}"), MODES[mode])
         link: Link = kind(
             opener,
             name=url,
             n_features=n_features,
-            label=label,
+            label="last" if label == "if more" and not is_text else label,
             targets=targets,
             ring=ring,
             handshake_timeout=handshake_timeout,
             outbox_bytes=outbox_bytes,
-            late_labels=late_labels,
-            gate=gate,
+            late_labels=late,
+            gate=ValueGate(value_range, clip, missing=bool(targets)),
             silent_after=silent_after,
             stale_after=stale_after,
             clock=clock,
             sleep=sleep,
-            **options,
+            **({"keep_columns": keep_columns} if is_text else options),
         )
         link.open()
-        on_failure.pop_all()
-    return link
+        return link
+
+    if mode != "auto":
+        return opened(mode, opener)
+    first = Undecided(opener(), clock)
+    try:
+        link = opened("binary", functools.partial(_first, [first], opener))
+        first.decide()
+        return link
+    except (IsText, NoSchema):
+        if not first.may_be_text:
+            raise
+    except BaseException:
+        first.decide()
+        first.close()
+        raise
+    return opened("text", functools.partial(_first, [first.as_it_was()], opener))
 
 
 def _first(waiting: list[Port], opener: Callable[[], Port]) -> Port:
@@ -197,31 +213,49 @@ class PushbackPort:
         self._port.close()
 
 
-def detect_mode(
-    port: Port, name: str, timeout: float, clock: Callable[[], float] = time.monotonic
-) -> tuple[str, PushbackPort]:
-    """Wait for the first byte: "text" if it can occur in a line of text, else "binary".
+class IsText(Exception):
+    """A port that was read for frames gives lines."""
 
-    A HELLO is sent every 500 ms, since a node that sends frames may be waiting for one.
 
-    Raises
-    ------
-    NoSchema
-        No byte arrived within `timeout` seconds.
-    LinkDown
-        The port failed.
+class Undecided:
+    """A port that is read for frames until it is clear that it gives lines: `read` raises IsText
+    then. A line that all bytes so far belong to, or two among others, make that clear. Nothing is
+    written while what comes may be text, and nothing before the node had time to say something.
     """
-    deadline = clock() + timeout
-    hello = b"\0" + wire.encode_frame(wire.HELLO, wire.Hello(1).pack())
-    next_hello = clock()
-    while (now := clock()) < deadline:
-        if now >= next_hello:
-            port.write(hello)
-            next_hello = now + HELLO_EVERY
-        first = port.read(max(0.0, min(deadline, next_hello) - now), 1)
-        if first:
-            return "text" if first[0] in TEXT else "binary", PushbackPort(port, first)
-    raise NoSchema(
-        f"{name}: no byte arrived within {timeout:g} s; "
-        "check that the node is powered and connected to this port"
-    )
+
+    def __init__(self, port: Port, clock: Callable[[], float]) -> None:
+        self._port, self._clock, self._begun = port, clock, b""
+        self._quiet_until, self._is_decided = clock() + QUIET, False
+
+    @property
+    def may_be_text(self) -> bool:
+        """Whether lines have come, or what may be the beginning of one."""
+        lines = self._begun.split(b"\n")
+        whole = [TEXT.issuperset(line) and DIGIT.search(line) is not None for line in lines[:-1]]
+        return sum(whole[1:]) > 1 or (self._begun != b"" and TEXT.issuperset(self._begun))
+
+    def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
+        if self._is_decided:
+            return self._port.read(timeout, limit)
+        left = self._quiet_until - self._clock()
+        chunk = self._port.read(min(timeout, left) if left > 0 else timeout, limit)
+        self._begun = (self._begun + chunk)[-DOUBTFUL:]
+        if self.may_be_text and DIGIT.search(self._begun[: self._begun.rfind(b"\n") + 1]):
+            raise IsText
+        return chunk
+
+    def write(self, data: bytes) -> int:
+        waits = self._clock() < self._quiet_until and not self._begun
+        return 0 if not self._is_decided and (waits or self.may_be_text) else self._port.write(data)
+
+    def decide(self) -> None:
+        """It gives frames."""
+        self._is_decided, self._begun = True, b""
+
+    def as_it_was(self) -> PushbackPort:
+        """With all bytes that came."""
+        return PushbackPort(self._port, self._begun)
+
+    def close(self) -> None:
+        if self._is_decided or not self.may_be_text:
+            self._port.close()

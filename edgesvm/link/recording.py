@@ -5,11 +5,12 @@ Each record's CRC continues from the header's, and the header holds a random num
 block of zeros nor an old block of another recording passes as a record.
 
 A late label has a record of its own, in the order received; the reader matches labels with their
-samples as a link does.
+samples as a link does. Names of labels and features have records too, before their samples.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 import zlib
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,11 @@ MAGIC = b"ESVMRECS"
 FORMAT_VERSION = 1
 SUFFIX = ".rec"
 MAX_FEATURES = 65535  # the largest in a SCHEMA
-# Flags of a record; a sample has neither of the last two.
+# Flags of a record; a sample has none of the last three.
 HAS_LABEL = 1
 LATE_LABEL = 2
 NEW_EPOCH = 4
+NAMES = 8
 
 _HEADER = struct.Struct("<8sHHIIhBBI")
 HEADER_BYTES = _HEADER.size + 4
@@ -142,6 +144,13 @@ class RecordingSchema:
         )
 
 
+class Names(NamedTuple):
+    """Of labels, by number, and of features; empty where there are none."""
+
+    labels: list[str]
+    features: list[str]
+
+
 class _Records:
     """Blocks of records: rows to bytes, and bytes to valid rows."""
 
@@ -175,6 +184,27 @@ class _Records:
                 row["weight"] = _weights(np.float64(label.weight))
         return self._with_crcs(rows)
 
+    def pack_names(self, names: Names) -> bytes:
+        """One text over as many records as it takes: their features are its bytes."""
+        text = json.dumps(names._asdict(), ensure_ascii=False).encode()
+        size = 4 * self.schema.n_features
+        rows = np.zeros(-(-len(text) // size), self._dtype)
+        rows["flags"], rows["sequence"] = NAMES, np.arange(len(rows))
+        text = text.ljust(size * len(rows))
+        rows["x"] = np.frombuffer(text, "<f4").reshape(len(rows), -1)
+        return self._with_crcs(rows)
+
+    def names(self, rows: NDArray[Any]) -> Names | None:
+        """The last names in these valid records that are whole; None without."""
+        parts = rows[rows["flags"] == NAMES]
+        for at in np.flatnonzero(parts["sequence"] == 0)[::-1]:
+            try:
+                held, _ = json.JSONDecoder().raw_decode(parts["x"][at:].tobytes().decode())
+                return Names([str(one) for one in held["labels"]], list(map(str, held["features"])))
+            except (ValueError, KeyError, TypeError):
+                continue  # a part is lost
+        return None
+
     def _with_crcs(self, rows: NDArray[Any]) -> bytes:
         rows["crc"] = self._crcs(memoryview(rows.tobytes()))
         return rows.tobytes()
@@ -185,10 +215,11 @@ class _Records:
         valid = rows["crc"] == np.array(self._crcs(memoryview(block)), np.uint32)
         # A correct CRC is not enough: a record must also hold values that a writer writes.
         flags = rows["flags"]
-        valid &= (flags <= int(self.schema.labelled)) | self._is_label(rows)
+        named = flags == NAMES
+        valid &= (flags <= int(self.schema.labelled)) | self._is_label(rows) | named
         valid &= rows["reserved"] == 0
         with np.errstate(invalid="ignore"):
-            valid &= ~self.schema.bad_values(rows["x"]).any(axis=1)
+            valid &= ~self.schema.bad_values(rows["x"]).any(axis=1) | named
             if self.schema.targets:
                 valid &= np.isfinite(rows["label"]) & (rows["unused"] == 0)
         return rows, valid
@@ -207,7 +238,7 @@ class _Records:
         for at in [*np.flatnonzero(rows["flags"] > HAS_LABEL).tolist(), len(rows)]:
             if at > begin:
                 yield self.batch(rows[begin:at])
-            if at < len(rows):
+            if at < len(rows) and rows["flags"][at] != NAMES:
                 row = rows[at]
                 weight = float(row["weight"]) / 256
                 is_epoch = bool(row["flags"] == NEW_EPOCH)
@@ -257,7 +288,10 @@ class Recording:
     schema : RecordingSchema
         Its fields are attributes too.
     n_records : int
-        Whole records in the file, including damaged ones and late labels.
+        Whole records in the file, including damaged ones, late labels and names.
+    class_names : list of str
+        What labels stand for, by number, as far as was read; empty where they are numbers.
+    feature_names : tuple of str
     torn_bytes : int
         Bytes after the last whole record: the start of one whose writing was interrupted.
     damaged : int
@@ -296,6 +330,7 @@ class Recording:
         self.late: LateLabels | None = None
         self._unlabelled = 0
         self._checked = 0  # records before this one have been counted
+        self._valid(0, READ_ROWS)  # names are before the samples
 
     @property
     def unlabelled(self) -> int:
@@ -327,7 +362,10 @@ class Recording:
         self.damaged += int((~valid[new]).sum())
         if self.schema.labelled:
             self._unlabelled += int((valid[new] & (rows["flags"][new] == 0)).sum())
-        return rows[valid]
+        rows = rows[valid]
+        if (names := self._records.names(rows)) is not None:
+            self.class_names[:], self.feature_names = names.labels, tuple(names.features)
+        return rows
 
     def _read_exactly(self, n_bytes: int) -> bytes:
         parts = []
@@ -456,6 +494,8 @@ class RecordingWriter:
     ----------
     n_records : int
         Records in the file, including those it held when opened.
+    names : Names
+        Of labels and features, as appended last.
     cut_bytes : int
         Bytes removed after the last valid record when the file was opened.
 
@@ -477,6 +517,7 @@ class RecordingWriter:
         self._claim = path if isinstance(path, Claim) else claim_recording(path)
         self.path = Path(self._claim.path)
         self.cut_bytes = 0
+        self.names, self._numbered = Names([], []), False
         try:
             if self._is_new():
                 header = schema.pack(
@@ -523,6 +564,15 @@ class RecordingWriter:
         self.cut_bytes = size - self.n_bytes
         if self.cut_bytes:
             os.ftruncate(self._fd, self.n_bytes)
+        if self.n_records:
+            self._find_names()
+
+    def _find_names(self) -> None:
+        size, dtype = self.n_records, self.schema.record_dtype()
+        held = np.memmap(self.path, dtype, mode="r", offset=HEADER_BYTES, shape=size)
+        rows, valid = self._records.unpack(held[held["flags"] == NAMES].tobytes())
+        self.names = self._records.names(rows[valid]) or self.names
+        self._numbered = bool((held["flags"] == HAS_LABEL).any()) and not self.names.labels
 
     def _valid_end(self, n: int) -> int:
         """Number of records up to the last valid one; a power cut left what follows it."""
@@ -568,7 +618,28 @@ class RecordingWriter:
         if batch.has_label.any() and not self.schema.labelled:
             raise ValueError("a sample has a label, but the recording has labelled=False")
         self._check_labels(batch.y[batch.has_label], batch.weight[batch.has_label])
+        self._numbered |= not self.names.labels and bool(batch.has_label.any())
         self._append(self._records.pack(batch))
+
+    def name(self, labels: Sequence[str], features: Sequence[str]) -> NDArray[np.int32]:
+        """The numbers of labels that are words, in this file. New words, and the names of features,
+        are appended first.
+
+        Raises
+        ------
+        OSError
+            The write failed; the file is as before.
+        RecordingError
+            The file holds labels that are numbers.
+        """
+        known = [*self.names.labels, *(word for word in labels if word not in self.names.labels)]
+        names = Names(known, list(features) or self.names.features)
+        if names != self.names:
+            if known and not self.names.labels and self._numbered:
+                raise RecordingError(f"{self.path} holds labels that are numbers, not {known[0]!r}")
+            self._append(self._records.pack_names(names))
+            self.names = names
+        return np.array([known.index(word) for word in labels], np.int32)
 
     def append_labels(self, labels: Sequence[LateLabel]) -> None:
         """Append late labels and starts of epochs, all of them or none.

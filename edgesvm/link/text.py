@@ -10,6 +10,7 @@ from edgesvm.contract.names import word_of
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link._frames import ValueGate
 from edgesvm.link._lines import MOST_WORDS, LineParser, OtherColumns
+from edgesvm.link.first_lines import ENOUGH, Columns, columns_of
 from edgesvm.link.link import Link, SampleSchema
 from edgesvm.link.ports import Port
 
@@ -35,15 +36,9 @@ EXPECTED = {
     "bad_sequence": "expected a number behind its first sign, as in @12",
     "too_long": "a line has at most 512 bytes",
 }
+LOOK = 2.0  # seconds after the first line, in which others show what the columns are
 WAIT = 0.1  # longest wait for a byte before the clock is checked, seconds
 SCHEMA_LINE = re.compile(rb"#esvm 1 d=([0-9]{1,5})(?: label=(last|none|late))?")
-
-
-def _place_of(name: str, line: str) -> int | None:
-    """The column of this name in a header line, or in one of ``name:value``."""
-    cells = re.split(r"[,;\t]", line) if re.search(r"[,;\t]", line) else line.split()
-    names = [cell.partition(":")[0].strip() for cell in cells]
-    return names.index(name) if name in names else None
 
 
 def _quoted(begun: bytes) -> str:
@@ -67,15 +62,18 @@ class TextLink(Link):
         label: str | int = "last",
         targets: bool | None = False,
         late_labels: int = 0,
+        keep_columns: Sequence[str] | None = None,
         gate: ValueGate | None = None,
         **options: Any,
     ) -> None:
         # Late labels have lines of their own, so samples have no label column.
-        column = label != "none" and not late_labels
+        self._if_more = label == "if more"
+        column = label not in ("none", "if more") and not late_labels
         use_labels = label != "none" and targets is not None
         at = label if isinstance(label, int) else {"first": 0}.get(label, -1)
-        is_name = isinstance(label, str) and label not in ("last", "first", "none")
-        parser = LineParser(n_features, column, use_labels, gate, targets is not False, at)
+        is_name = isinstance(label, str) and label not in ("last", "first", "none", "if more")
+        known = None if self._if_more else n_features
+        parser = LineParser(known, column, use_labels, gate, targets is not False, at)
         super().__init__(
             opener,
             parser,
@@ -86,8 +84,10 @@ class TextLink(Link):
             **options,
         )
         self._column_name = str(label) if is_name else None
+        self._keep_columns = keep_columns
         self._has_label_column = column
-        self._columns_given = n_features is not None
+        self._columns_given = known is not None
+        self._looks = not self._columns_given and (self._if_more or keep_columns is not None)
         self._counts = {"schemas": 0, "schema_refused": 0}
         self._has_been_lines = False
         self._bytes_ok = 0  # valid ones noted
@@ -97,8 +97,8 @@ class TextLink(Link):
         port = self._live_port()
         bytes_before = self._parser.bytes_in
         try:
-            begun = self._find_column(port, deadline)
-            if self._n_features is not None:
+            begun = b"" if self._ring is not None else self._first_look(port, deadline)
+            if self._columns_given and self._n_features is not None:
                 self._settle(self._n_features)
             if begun:
                 self._feed(begun)
@@ -121,26 +121,50 @@ class TextLink(Link):
             stopped.args = (str(self._no_schema(self._parser.bytes_in - bytes_before)),)
             raise
 
-    def _find_column(self, port: Port, deadline: float) -> bytes:
-        """Read until a line names the label's column, if that is known by its name only. Returns
-        what was read."""
-        begun = b""
-        while self._column_name is not None:
-            left = deadline - self._clock()
-            if left <= 0:
-                raise NoSchema(
-                    f"{self.name}: no line names a column {self._column_name!r} within "
-                    f"{self._handshake_timeout:g} s{_quoted(begun)}; give its number from 0 "
-                    "(--label N)"
-                )
-            begun += port.read(min(WAIT, left), HANDSHAKE_BYTES)
-            for line in begun.decode("ascii", "replace").split("\n")[:-1]:
-                if (at := _place_of(self._column_name, line)) is not None:
-                    self._parser.label_at, self._column_name = at, None
-                    break
-            else:
-                begun = begun[-NOISE_BYTES:]
+    def _first_look(self, port: Port, deadline: float) -> bytes:
+        """Read the first lines, as many as tell which columns are what. Returns what was read."""
+        begun, until = b"", deadline
+        named = looked = not self._looks and self._column_name is None
+        while not (named and looked):
+            if (left := deadline - self._clock()) <= 0:
+                break
+            begun = (begun + port.read(min(WAIT, left), HANDSHAKE_BYTES))[-NOISE_BYTES:]
+            lines = re.split(r"[\r\n]+", begun.decode("utf-8", "replace"))[:-1]
+            found = columns_of(lines)
+            until = min(until, self._clock() + LOOK) if found.width else until
+            named = self._column_name is None or self._column_name in found.names
+            looked = not self._looks or len(lines) >= ENOUGH or self._clock() >= until
+        if not named:
+            raise NoSchema(
+                f"{self.name}: no line names a column {self._column_name!r} within "
+                f"{self._handshake_timeout:g} s{_quoted(begun)}; give its number from 0 (--label N)"
+            )
+        if begun and found.width:
+            self._choose(found, declared="#esvm" in begun.decode("ascii", "replace"))
         return begun
+
+    def _choose(self, found: Columns, *, declared: bool) -> None:
+        """Take the label's column and the features from these columns."""
+        keep, width, names = self._keep_columns, found.width, found.names
+        if self._column_name is not None:
+            self._parser.label_at, self._column_name = names.index(self._column_name), None
+        label_at = self._parser.label_at % width if self._has_label_column else width
+        called = [*(names or map(str, range(width)))]
+        out = {
+            j: f"{called[j]} ({why})"
+            for j, why in found.clocks.items()
+            if j != label_at and keep is not None and not {called[j], str(j)} & {*keep}
+        }
+        if out and not declared:
+            self._parser.leave_out(list(out))
+            told = ", ".join(out.values())
+            self.notes.append(f"columns left out: {told}; --keep-column takes one in")
+        left = [j for j in range(width) if j not in out and j != label_at]
+        if self._if_more and len(left) == (self._n_features or 0) + 1:
+            left.pop()
+            self._has_label_column = True
+            self._parser.announce(len(left), self._has_label_column)
+        self.feature_names = tuple(names[j] for j in left) if names else ()
 
     def _no_schema(self, n_bytes: int) -> NoSchema:
         if n_bytes == 0:

@@ -102,6 +102,7 @@ class Job:
         and one before which labels came, is empty
     model : what is saved; by default the pupil's learner
     label_of : the label to learn, by the source's; by default the word that stands for it, if any
+    word : the label of all samples from now on, in place of their own; None: their own
 
     `taken` counts the samples so far; `sequence` is the number of the last.
     """
@@ -117,7 +118,9 @@ class Job:
         answers: bool = False,
         journal: Journal | None = None,
         label_of: Callable[[Any], Any] | None = None,
+        word: str | None = None,
     ) -> None:
+        self.word = word
         self.link, self.pupil, self.stage = link, pupil, Stage() if stage is None else stage
         self.model = pupil.learner if model is None and pupil is not None else model
         self.answers, self.taken, self.sequence = answers, 0, 0
@@ -190,7 +193,9 @@ class Job:
         try:
             for x, labelled, label, sequence, weight in rows:
                 n += 1
-                if labelled and maps_labels:
+                if self.word is not None:
+                    self.handle(x, self.word, sequence, weight)
+                elif labelled and maps_labels:
                     self.handle(x, self.label_of(label), sequence, weight)
                 else:
                     self.handle(x, label if labelled else None, sequence, weight)
@@ -203,7 +208,7 @@ class Job:
     def _handle_many(self, batch: Batch) -> int:
         """`handle` the first rows together, if nobody is told of each. Returns how many."""
         told = self.answers or self._journal is not None or not self._is_straight
-        if told or len(batch.y) < MANY or not batch.has_label.all():
+        if told or self.word is not None or len(batch.y) < MANY or not batch.has_label.all():
             return 0
         if (n := int(min(len(batch.y), self.pupil.together))) == 0:
             return 0

@@ -17,7 +17,7 @@ class Journal:
 
     A reader keeps its own place, from `written`, the entries so far, or from its last `since`. One
     that is slower than the writer loses the oldest entries and learns how many. The writer never
-    waits for a reader; readers may be other threads.
+    waits for a reader; readers may be other threads. A `listener` is told each answer.
     """
 
     def __init__(
@@ -31,6 +31,7 @@ class Journal:
     ) -> None:
         self.written = 0
         self.names: Sequence[str] = ()
+        self.listener: Callable[[np.void], object] | None = None
         self._clock = clock
         self.capacity, self.targets = capacity, targets
         of_labels: Any = np.float64 if targets else np.int64
@@ -83,6 +84,8 @@ class Journal:
         columns["label"][at] = 0 if label is None else label
         columns["x"][at] = x
         self.written += 1  # last: an entry counts when it is whole
+        if self.listener is not None:
+            self.listener(self.entry(self.written - 1))
 
     @classmethod
     def of(cls, learner: Any, capacity: int) -> Journal:

@@ -356,16 +356,32 @@ class Taught(Pupil):
         return broken
 
 
+class Asked(Taught):
+    """Answers and learns nothing. Labels that come with the rows tell how good the answers are."""
+
+    @property
+    def together(self) -> float:
+        return 0
+
+    def teach(self, x: np.ndarray, label: Any, weight: float, predicted: Any) -> bool:
+        if predicted is not None:
+            self.score.add(label, predicted)
+        self.own_unlabelled += 1
+        return False
+
+
 def taught(
     link: Any,
     model: Learner | Chain,
     *,
+    kind: type[Taught] = Taught,
     answers: bool = True,
     journal: Journal | None = None,
     label_of: Callable[[Any], Any] | None = None,
+    word: str | None = None,
     **options: Any,
 ) -> Job:
-    """The job of a learner of labels or targets, or of a chain; `options` are those of `Taught`.
+    """The job of a learner of labels or targets, or of a chain; `options` are those of `kind`.
     ValueError for a chain, if labels come after their samples."""
     stage, learner = None, learner_in(model)
     if not isinstance(model, Learner):
@@ -377,13 +393,12 @@ def taught(
         from edgesvm.serve.windows import Windows
 
         stage = Windows(model, strict=options.get("strict", False))
-    pupil = Taught(link, learner, **options)
+    pupil = kind(link, learner, **options)
     if not isinstance(model, Learner):
         pupil.remarks.facts.names = model.windows_.names()
         pupil.remarks.facts.samples_a_window = model.windows_.window
-    return Job(
-        link, pupil, stage=stage, model=model, answers=answers, journal=journal, label_of=label_of
-    )
+    more: dict[str, Any] = {"answers": answers, "journal": journal, "label_of": label_of}
+    return Job(link, pupil, stage=stage, model=model, word=word, **more)
 
 
 def predict_then_learn(

@@ -11,6 +11,7 @@ import pytest
 from each import each
 
 from edgesvm.data import CsvRows, NpzRows, RowsError
+from edgesvm.data.rows import NO_LABEL
 from edgesvm.link import open_rows
 
 
@@ -370,8 +371,9 @@ def test_targets_are_numbers_and_a_missing_cell_is_nan(tmp_path):
     np.testing.assert_array_equal(y, [0.1, -1e300, nan])
     assert (rows.n_missing, rows.first_missing) == (3, 2)
     assert np.isnan(all_rows(open_rows(path, targets=True))[0]).sum() == 2  # so by default
-    with pytest.raises(ValueError, match="'keep' is for targets"):
-        CsvRows(path, missing="keep")
+    path = csv_file(tmp_path, "a,flow\n1,on\n?,off\n3,\n")
+    X, y = all_rows(CsvRows(path, missing="keep"))
+    assert np.isnan(X).sum() == 1 and y.tolist() == [0, 1, NO_LABEL]
 
 
 def test_targets_of_an_npz_file_are_read_as_they_are(tmp_path):

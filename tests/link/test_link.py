@@ -695,7 +695,7 @@ def test_auto_detects_lines(clock):
     port = FakePort(clock)
     port.inbox += b"4\n1,2,1\n3,4,0\n"
     link = open_link("fake", mode="auto", n_features=2, opener=lambda: port, clock=clock)
-    while port.inbox:
+    for _ in range(4):
         link.poll(0.0)
     assert rows(link) == [0, 1]
     assert (sound(link)["discarded_bytes"], link.counters["bytes_in"]) == (1, 14)
@@ -703,7 +703,7 @@ def test_auto_detects_lines(clock):
 
 def test_auto_gives_up_if_no_byte_arrives(clock):
     port = FakePort(clock)
-    with pytest.raises(NoSchema, match="no byte arrived within 3 s"):
+    with pytest.raises(NoSchema, match="within 3 s: no byte arrived"):
         open_link("fake", mode="auto", opener=lambda: port, clock=clock, handshake_timeout=3.0)
     assert port.closed
     hellos = [frame for frame in FrameDecoder().feed(bytes(port.written))]
