@@ -83,7 +83,7 @@ lint: $(VENV)/.built $(VENV)/.extra-lint  ## run ruff, cython-lint, mypy and stu
 	$(BIN)/mypy
 	$(BIN)/stubtest --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-positional-only --concise $(STUBS)
 
-conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-fleet $(VENV)/.extra-plot  ## the long checks; each when what it checks has changed
+conformance: $(VENV)/.built $(VENV)/.extra-test $(VENV)/.extra-plot  ## the long checks; each when what it checks has changed
 	$(BIN)/python tools/conformance.py $(CONFORMANCE_ARGS)
 
 mcu: $(VENV)/.built $(VENV)/.extra-test  ## exported models here and on emulated boards; needs Debian's compilers and QEMU

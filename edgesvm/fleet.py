@@ -1,5 +1,4 @@
-"""One model of many: learners that learned apart are merged, and data in partitions are learned
-where they lie.
+"""One model of many: learners that learned apart are merged.
 
 >>> import numpy as np
 >>> from edgesvm import StreamSVM
@@ -8,47 +7,31 @@ where they lie.
 >>> parts = [StreamSVM().partial_fit(X[i::4], X[i::4, 0] > 0) for i in range(4)]
 >>> merged(parts).n_seen_
 200
-
-`merged` needs no other package. `fit` needs Dask (the extra ``fleet``), imported when it is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgesvm.data.rows import Rows
-from edgesvm.data.sources import CHUNK_ROWS, Source
 from edgesvm.learner import Learner
 from edgesvm.learners.fourier._fourier import BLOCK, WIDTHS
 from edgesvm.learners.fourier.constants import FADED, FIRST_TILT
 from edgesvm.learners.fourier.fourier import AdaGradSVM, FourierSVM
 from edgesvm.learners.stream.stream import StreamSVM
-from edgesvm.link.files import open_rows
 from edgesvm.preprocessing.standardized import FAR_OUT, Standardized
 
-__all__ = ["MergeError", "PartitionError", "fit", "merged"]
+__all__ = ["MergeError", "merged"]
 
 MERGED = "StreamSVM, FourierSVM, AdaGradSVM"
-KINDS = (".npz", ".csv", ".parquet", ".rec")
-RETRIES = 3  # of a task whose worker was lost, or whose file could not be read for a moment
-
-Fitted = TypeVar("Fitted", bound=Learner)
 
 
 class MergeError(ValueError):
     """Learners cannot be merged; the message says which differs in what, or what cannot be
     merged."""
-
-
-class PartitionError(ValueError):
-    """A partition cannot be learned; the message names it."""
 
 
 # -- merging ---------------------------------------------------------------------------------------
@@ -367,170 +350,3 @@ def _in_slots(pair: Pair, rows: np.ndarray) -> np.ndarray:
     placed = np.zeros(rows.shape)
     placed[pair.slots] = rows[: len(pair.slots)]
     return placed
-
-
-# -- partitions on Dask ----------------------------------------------------------------------------
-
-
-def fit(
-    learner: Fitted,
-    X: Any,
-    y: Any = None,
-    client: Any = None,
-    *,
-    label_column: str | None = None,
-    progress: Callable[[int, int], Any] | None = None,
-) -> Fitted:
-    """Fit a learner to data in partitions, on the workers of a Dask cluster.
-
-    Parameters
-    ----------
-    learner : StreamSVM, FourierSVM, AdaGradSVM, or AdaGradSVM behind Standardized
-    X : Dask array or data frame, or list of paths that all workers can read
-        Each partition of a collection, each file, is one task. Files end in .npz (with X and y),
-        .csv, .parquet or .rec.
-    y : Dask array or series in the partitions of X; None for files
-    client : distributed.Client, default the current one
-    label_column : str, optional
-        Of .csv files (by default as `edgesvm.data.CsvRows` chooses) and .parquet files (by default
-        the last).
-    progress : callable, optional
-        Called as ``progress(n_partitions, n_in_all)`` after each partition.
-
-    Returns
-    -------
-    learner
-
-    Raises
-    ------
-    PartitionError
-        A partition has a NaN, cannot be read, or its worker was lost again and again; the message
-        names it.
-    MergeError
-        A partition has another width or a label too many, or this kind of learner does not merge.
-    RuntimeError
-        Dask is not installed.
-    ValueError, TypeError
-        The data are none of these, the partitions of X and y do not match, or there is no client.
-
-    Notes
-    -----
-    Each partition is learned where it lies, in the order of its rows, and what was learned is
-    `merged` in the order of the partitions. The same bytes for any number of workers, but not for
-    other partitions; after a `fit` in one place the model would be another.
-
-    When it raises, and after Ctrl-C, the tasks are cancelled and the learner is as it was. It is
-    fitted in new memory: while it runs, there is room for two.
-    """
-    check_kind(learner, type(learner).__name__)
-    inner = _inner_of(learner)
-    is_scaled = isinstance(learner, Standardized)
-    if is_scaled and not isinstance(inner, AdaGradSVM):
-        raise MergeError(
-            f"{type(inner).__name__}: each partition would scale its features otherwise; give"
-            " AdaGradSVM behind Standardized, or FourierSVM or StreamSVM without it"
-        )
-    learner._check_params()
-    if client is None:
-        try:
-            from distributed import default_client
-        except ImportError as error:
-            needs = "edgesvm.fleet.fit needs Dask: pip install 'edgesvm[fleet]'"
-            raise RuntimeError(needs) from error
-        client = default_client()
-    names, parts = _partitions(X, y, label_column)
-    new: Any = merged(_learned(client, learner.like_new(), names, parts, progress), names)
-    with learner._guard:
-        learner._state, learner._own_guard, learner._columns = new._state, new._guard, None
-    return learner
-
-
-def _learned(
-    client: Any,
-    learner: Learner,
-    names: Sequence[str],
-    parts: Sequence[tuple[Any, Any]],
-    progress: Callable[[int, int], Any] | None,
-) -> list[Learner]:
-    """A learner of each partition. Raises PartitionError for the first, in their order, that
-    failed."""
-    from distributed import as_completed
-
-    if hasattr(parts[0][0], "dask"):  # stay on the workers that compute them
-        futures = client.compute([half for part in parts for half in part])
-        parts = list(zip(futures[::2], futures[1::2], strict=True))
-    tasks = [
-        client.submit(learned_of, learner, *part, pure=False, retries=RETRIES) for part in parts
-    ]
-    try:
-        for n_done, _ in enumerate(as_completed(tasks), 1):
-            if progress is not None:
-                progress(n_done, len(tasks))
-        for task, name in zip(tasks, names, strict=True):
-            if task.status == "error":
-                raise PartitionError(f"{name}: {task.exception()}") from task.exception()
-        return list(client.gather(tasks))
-    finally:
-        client.cancel(tasks)
-
-
-def learned_of(learner: Learner, part: Any, y: Any) -> Learner:
-    """A learner of one partition: rows and labels, or a file and its label column."""
-    one = learner.like_new()
-    for rows in _chunks(part, y, type(learner).__name__):
-        one.partial_fit(rows.X, rows.y, sample_weight=rows.weight)
-    if not one.is_fitted:
-        raise PartitionError("there is nothing to learn in it")
-    return one
-
-
-def _chunks(part: Any, y: Any, owner: str) -> Iterator[Rows]:
-    """The rows of a partition. Words as labels stay words: each file would number them in its own
-    order."""
-    if isinstance(part, str) and _suffix(part) == ".parquet":
-        from pyarrow import parquet
-
-        table = parquet.read_table(part)
-        label = y or table.column_names[-1]
-        part = np.column_stack([table[name] for name in table.column_names if name != label])
-        y = table[label].to_numpy(zero_copy_only=False)
-    if not isinstance(part, str):
-        yield from Source(np.asarray(part), np.asarray(y), owner=owner).chunks(CHUNK_ROWS)
-        return
-    with closing(open_rows(part, label_column=y if _suffix(part) == ".csv" else None)) as opened:
-        for rows in opened.chunks(CHUNK_ROWS):
-            words = getattr(opened, "class_names", [])
-            yield replace(rows, y=np.array(words)[rows.y]) if words else rows
-
-
-def _suffix(path: str) -> str:
-    return Path(path).suffix.lower()
-
-
-def _partitions(X: Any, y: Any, label_column: str | None) -> tuple[list[str], list[Any]]:
-    """Names, and for each a path and a label column, or delayed rows and labels."""
-    if isinstance(X, (list, tuple)):
-        if y is not None:
-            raise ValueError("y: leave it out; files have their own labels")
-        names = list(map(str, X))
-        for path in names:
-            if _suffix(path) not in KINDS:
-                raise ValueError(f"{path}: give files that end in {', '.join(KINDS)}")
-        parts: list[Any] = [(path, label_column) for path in names]
-    elif hasattr(X, "to_delayed"):
-        if not hasattr(y, "to_delayed"):
-            raise ValueError("y: give the labels, a Dask array or series in the partitions of X")
-        rows, labels = (np.ravel(one.to_delayed()) for one in (X, y))
-        if len(rows) != len(labels):
-            raise ValueError(
-                f"X has {len(rows)} partitions, y has {len(labels)}: give y those of X"
-            )
-        parts = list(zip(rows, labels, strict=True))
-        names = [f"partition {k}" for k in range(len(parts))]
-    else:
-        raise TypeError(
-            f"X is a {type(X).__name__}: give a Dask array or data frame, or a list of files"
-        )
-    if not parts:
-        raise ValueError("X: there are no partitions")
-    return names, parts
