@@ -218,7 +218,8 @@ class LinkSettings:
                 sleep=sleep,
             )
         except LinkDown as error:
-            advice = ports.advice(self.url)
+            is_file = self.url.lower().endswith(SUFFIXES)
+            advice = "" if is_file else ports.advice(self.url)
             raise LinkDown(f"{error}{'; ' if advice else ''}{advice}") from error
         except NoSchema as error:
             hint = "" if "could not be read" in str(error) else "; see --baud, --text, --binary"

@@ -95,7 +95,7 @@ def act(settings: Settings) -> int:
 def read(settings: Settings, path: str) -> Samples:
     """The samples of a file that have a label. Raises ValueError if none has."""
     columns = settings.columns
-    if settings.by_file:
+    if settings.by_file and path.lower().endswith(".csv"):
         columns = replace(columns, label_column="none")
     opened: Any = columns.open(path)
     try:
@@ -122,10 +122,10 @@ def counted(labels: Sequence[Any]) -> dict[str, int]:
 
 def new_model(settings: Settings, files: Sequence[Samples]) -> Any:
     """The learner, behind windows if these are asked for, for the classes of all files."""
-    widths = {one.path: one.X.shape[1] for one in files}
-    if len(set(widths.values())) > 1:
-        told = ", ".join(f"{n} in {path}" for path, n in widths.items())
-        raise ValueError(f"the files must have as many features, not {told}")
+    features = {one.names or one.X.shape[1]: one.path for one in files}
+    if len(features) > 1:
+        told = "; ".join(f"{path} has {found}" for found, path in features.items())
+        raise ValueError(f"all files must have the same features: {told}")
     classes = {label for one in files for label in one.labels}
     if len(classes) < 2:
         raise ValueError(f"all rows are {classes.pop()!r}: give files of two classes or more")
