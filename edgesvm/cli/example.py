@@ -21,7 +21,7 @@ Write an example into a folder, DIR, which is made if it is not there. No file i
 NEXT = {
     "arduino": """\
 Open {folder}/vibration_features/vibration_features.ino in the Arduino IDE and upload it. Then:
-  edgesvm run /dev/ttyACM0 --text --answers --save pump.esvm""",
+  edgesvm run /dev/ttyACM0 --answers --save pump.esvm""",
     "pi": "{folder}/README.md says what goes where.",
 }
 

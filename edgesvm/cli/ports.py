@@ -62,7 +62,7 @@ def act(settings: Settings) -> int:
         print("\nNone of these is a USB device: is the board plugged in?")
     else:
         next_port = (likely or ports[0]).device
-        print(f"\nNext: edgesvm run {next_port}    (--text for a sketch that prints lines)")
+        print(f"\nNext: edgesvm run {next_port}")
     return 0
 
 

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 HELP = """\
 Learn from the sensor on PORT: predict each sample, learn it, send the answer.
 
-  edgesvm run /dev/ttyUSB0                         frames (docs/FORMATS.md)
-  edgesvm run /dev/ttyACM0 --text --save m.esvm    lines of numbers, label last
+  edgesvm run /dev/ttyACM0 --save m.esvm           frames, or lines of numbers, the label last
+  edgesvm run /dev/ttyACM0 --save m.esvm --label wave    all that comes is "wave", until Ctrl-C
   edgesvm run socket://10.0.0.7:4000 --memory 64KiB --learner kernel-stream
-  edgesvm run /dev/ttyACM0 --text --window 256 --rate 1000 --bands 10-50,50-200
+  edgesvm run /dev/ttyACM0 --window 256 --rate 1000 --bands 10-50,50-200
   edgesvm run /dev/ttyUSB0 /dev/ttyUSB1 --save '{port}.esvm'      a learner each
 
 The model is saved at the end, on Ctrl-C, SIGTERM and SIGHUP. A port that fails

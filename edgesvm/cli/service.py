@@ -22,9 +22,9 @@ HELP = """\
 Write a systemd unit that runs from boot on, and start it. It restarts after a failure and keeps
 its model in /var/lib/edgesvm-PORT. The options are those of `run`, or of `watch` after that word.
 
-  sudo edgesvm service install /dev/ttyUSB0 --text
+  sudo edgesvm service install /dev/ttyUSB0
   sudo edgesvm service install watch /dev/ttyUSB0 --learn 5m --http 8080
-  edgesvm service install /dev/ttyUSB0 --text --dry-run     prints the unit
+  edgesvm service install /dev/ttyUSB0 --dry-run     prints the unit
 
   journalctl -fu edgesvm-ttyUSB0                   what it says
   sudo systemctl disable --now edgesvm-ttyUSB0     ends it for good

@@ -39,7 +39,7 @@ Learn what is normal from the sensor on PORT, without labels. Then watch it: a l
 says when, how strange, and which features stand out.
 
   edgesvm watch /dev/ttyUSB0 --learn 5m --alarm-rate 1/day
-  edgesvm watch /dev/ttyACM0 --text --window 256 --rate 1000 --bands 10-50,50-200   raw signals
+  edgesvm watch /dev/ttyACM0 --window 256 --rate 1000 --bands 10-50,50-200   raw signals
   edgesvm watch /dev/ttyUSB0 --checkpoint pump.ckpt     goes on after a restart, without learning
   edgesvm watch /dev/ttyUSB0 --json >alarms.jsonl       a JSON line for each alarm
   edgesvm watch /dev/ttyUSB0 --residual 3               channel 3 against what the others say of it

@@ -295,7 +295,7 @@ class TextLink(Link):
         return (
             f"the label column looks like a signal: {len(set(labels))} values in {len(labels)} "
             f"lines, such as {self._parser.last_line.rstrip()!r}; without labels: edgesvm watch "
-            f"{self.name} --text, or --label none; another column: --label N"
+            f"{self.name}, or --label none; another column: --label N"
         )
 
     def _tick(self, now: float) -> None:

@@ -4,6 +4,7 @@ import zlib
 
 import numpy as np
 import pytest
+from each import each
 from fake_port import Clock, FakePort, Node, connect, rows, sound, text_link
 
 from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
@@ -699,6 +700,28 @@ def test_auto_detects_lines(clock):
         link.poll(0.0)
     assert rows(link) == [0, 1]
     assert (sound(link)["discarded_bytes"], link.counters["bytes_in"]) == (1, 14)
+
+
+@each(
+    "before, line",
+    [
+        (b"", b"1.5,2\n"),
+        (b"", b"x:1 y:-2.5\r\n"),
+        (b"", b"5\n"),
+        (b"ets Jun  8 2016\nready\n", b"1 2\n"),
+        (bytes(range(256)), b"1.5,2\n"),
+        ("Temp\u00e9rature\n".encode(), b"20,5;3,1\n"),
+    ],
+)
+def test_auto_loses_no_line_and_writes_nothing_to_a_sketch(before, line, clock):
+    port = FakePort(clock)
+    port.inbox += before + line * 9
+    link = open_link("fake", mode="auto", label="none", opener=lambda: port, clock=clock)
+    for _ in range(9):
+        link.poll(0.0)
+    counters = sound(link)
+    assert counters["samples"] + counters["discovery"] >= 8
+    assert not port.written or b"\0" in before  # what comes may be frames
 
 
 def test_auto_gives_up_if_no_byte_arrives(clock):
