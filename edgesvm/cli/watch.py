@@ -68,7 +68,7 @@ class WatchLink(UnlabelledLink):
     columns: ColumnSettings = section(ColumnSettings, hidden=True)
     label: str | int = option(
         "none",
-        "of a file: the column that tells faults, for a back-test; it is not learned",
+        "a column that is not learned; that of a file tells the faults, for a back-test",
         unit="COLUMN",
         check=column,
     )
@@ -131,11 +131,7 @@ class WatchSession(server.Session):
         super().__init__(links, settings.show, savings=[settings.saving], out=settings.out)
         self._told: Episode | None = None
         self._back_test: BackTest | None = None
-        if settings.link.label != "none":
-            if not links[0].is_file:
-                raise ValueError(
-                    f"--label is for the back-test of a file, and {settings.port} is none"
-                )
+        if settings.link.label != "none" and links[0].is_file:
             late = 5 * settings.windows.rows_apart + (settings.windows.window or 0)
             rows: Any = replace(links[0], quiet=True).open()
             with rows:
