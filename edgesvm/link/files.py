@@ -204,8 +204,10 @@ class RowsLink:
             n, y = chunk.X.shape[0], chunk.y
             used = self._used and y is not None
             has_label = np.full(n, used)
-            if used:
-                has_label = ~np.isnan(y) if self.schema.targets else np.not_equal(y, NO_LABEL)
+            if used and self.schema.targets:
+                has_label = ~np.isnan(y)
+            elif used and isinstance(self.rows, CsvRows):
+                has_label = np.not_equal(y, NO_LABEL)
             yield Batch(
                 chunk.X,
                 y if used else np.zeros(n, np.int32),

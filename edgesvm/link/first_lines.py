@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -31,7 +30,8 @@ def columns_of(lines: Sequence[str]) -> Columns:
     """What these lines, as they came, hold."""
     rows = [_cells(tidied(line)) for line in lines if line.strip() and line[0] not in "#="]
     rows = [cells for cells in rows if any(_number(cell) is not None for cell in cells)]
-    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+    widths = [len(cells) for cells in rows]
+    width = max(widths, key=widths.count, default=0)
     names = next((one for line in lines if len(one := _names(line)) == width), ())
     columns = list(zip(*(cells for cells in rows if len(cells) == width), strict=True))
     found = {j: _clock(cells, names[j] if names else "") for j, cells in enumerate(columns)}
