@@ -1,6 +1,10 @@
 """Support vector machines that learn on the device, from a stream seen once, in a fixed number of
 bytes."""
 
+import os
+
+if os.name != "posix":
+    raise ImportError("edgesvm runs on Linux and macOS, not on Windows")
 try:
     import edgesvm.core.arena  # noqa: F401
 except ModuleNotFoundError as error:

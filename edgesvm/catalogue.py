@@ -40,7 +40,9 @@ class Entry(NamedTuple):
     command : str
         Its name on the command line; empty if it has none.
     help : str
-        One line for the command line; empty: it is for comparisons.
+        What it is for, in one line for the command line; empty: it is for comparisons.
+    measured : str
+        How accurate those to begin with were, and in which table of ``benchmarks/results``.
     takes : str
         Which of the parameters ``kernel``, ``n_classes`` and ``class_weight`` it has.
     weights : {"steps", "repeats", ""}
@@ -53,22 +55,27 @@ class Entry(NamedTuple):
     family: str
     command: str = ""
     help: str = ""
+    measured: str = ""
     takes: str = ""
     weights: str = ""
 
 
 # fmt: off
 CATALOGUE = (
+    Entry("ByteSVM", "learners.byte.byte_svm", "kernel",
+          "byte", "the default: curved boundaries, any number of classes as they come",
+          "91.0 % right, 19 data sets in 16 KiB (rivals_table); ijcnn1 96.9 (rivals_marks)",
+          takes="n_classes class_weight", weights="steps"),
     Entry("StreamSVM", "learners.stream.stream", "plane",
-          "stream", "linear, one ball", takes="class_weight", weights="steps"),
+          "stream", "classes that a plane nearly separates; the fewest bytes, the least time",
+          "91.47 % right of IJCNN, 85.60 of Waveform (stream_table)",
+          takes="class_weight", weights="steps"),
     Entry("AdaGradSVM", "learners.fourier.fourier", "plane",
           "adagrad", "linear, gradient steps that scale themselves",
           takes="n_classes class_weight", weights="steps"),
-    Entry("ByteSVM", "learners.byte.byte_svm", "kernel",
-          "byte", "random features that learn, in integers; it scales its samples itself",
-          takes="n_classes class_weight", weights="steps"),
     Entry("FourierSVM", "learners.fourier.fourier", "kernel",
-          "fourier", "a kernel machine on random features, no sample stored",
+          "fourier", "models of several gateways that are to be merged",
+          "87.9 % right, 17 data sets in 16 KiB (rivals_table)",
           takes="n_classes class_weight", weights="steps"),
     Entry("KernelStreamSVM", "learners.stream.stream", "kernel",
           "kernel-stream", "the ball with a kernel", takes="kernel class_weight", weights="steps"),
@@ -89,7 +96,9 @@ CATALOGUE = (
     Entry("OneClassBallVectorMachine", "learners.papers.enclosing.enclosing", "novelty",
           takes="kernel"),
     Entry("TwinVectorMachine", "learners.twin.twins", "kernel",
-          "twin", "exact SVM on weighted twin vectors", takes="kernel", weights="repeats"),
+          "twin", "a kernel SVM at its exact optimum after every sample; two classes",
+          "96.91 % right of IJCNN, 88.36 of Waveform, with 100 vectors (twin_table)",
+          takes="kernel", weights="repeats"),
     Entry("SharedTwinSVM", "learners.twin.twins", "kernel",
           "shared-twin", "one dictionary of vectors for all classes",
           takes="kernel n_classes", weights="repeats"),
@@ -128,8 +137,7 @@ CATALOGUE = (
           takes="kernel", weights="repeats"),
     Entry("BatchSVR", "learners.batch.batch", "regressor",
           "batch", "solves the last samples again", takes="kernel", weights="repeats"),
-    Entry("Standardized", "preprocessing.standardized", "scaler",
-          "deviation", "by mean and deviation", weights="steps"),
+    Entry("Standardized", "preprocessing.standardized", "scaler", weights="steps"),
     Entry("Calibrated", "learners.calibrated", "threshold", weights="steps"),
     Entry("KernelNovelty", "learners.novelty.novelty", "novelty",
           "kernel", "distances to stored samples"),
@@ -173,14 +181,6 @@ def names_of(package: str, modules: Mapping[str, str]) -> dict[str, str]:
 def commands(*families: str) -> dict[str, str]:
     """Class by its name on the command line, of these families."""
     return {e.command: e.name for e in CATALOGUE if e.family in families and e.command}
-
-
-def help_of(*families: str) -> str:
-    """What each name on the command line stands for, in one text."""
-    named = [e for e in CATALOGUE if e.family in families and e.command]
-    text = "; ".join(f"{entry.command}: {entry.help}" for entry in named if entry.help)
-    compared = ", ".join(entry.command for entry in named if not entry.help)
-    return f"{text}; to compare with: {compared}" if compared else text
 
 
 def on_first_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:

@@ -142,10 +142,10 @@ def _features(learner: Learner, chosen: tuple[int, int] | None) -> tuple[int, in
         raise ValueError("the model has one feature; a picture needs two")
     if chosen is None:
         if n > 2:
-            raise ValueError(f"the model has {n} features: choose two with --features I,J")
+            raise ValueError(f"the model has {n} features: choose two, features=I,J")
         return 0, 1
     if max(chosen) >= n:
-        raise ValueError(f"--features {chosen[0]},{chosen[1]}: the model has features 0 to {n - 1}")
+        raise ValueError(f"features={chosen[0]},{chosen[1]}: the model has features 0 to {n - 1}")
     return chosen
 
 
@@ -173,15 +173,12 @@ def _fixed(
     n = learner.n_features_in_
     for feature in given:
         if feature >= n:
-            raise ValueError(f"--at {feature}=...: the model has features 0 to {n - 1}")
+            raise ValueError(f"at={feature}: the model has features 0 to {n - 1}")
         if feature in drawn:
-            raise ValueError(f"--at {feature}=...: this feature is one of the two drawn")
+            raise ValueError(f"at={feature}: this feature is one of the two drawn")
     others = [j for j in range(n) if j not in drawn and j not in given]
     if others and known is None:
-        raise ValueError(
-            f"the model has no points to set feature {others[0]} from: give --at "
-            f"{others[0]}=VALUE for each feature that is not drawn, or --data FILE"
-        )
+        raise ValueError(f"the model has no points to set feature {others[0]} from: give rows=DATA")
     values = np.zeros(n)
     if known is not None:
         values[others] = np.median(known[:, others], axis=0)
@@ -192,9 +189,7 @@ def _fixed(
 
 def _box(known: NDArray[np.float64] | None, drawn: tuple[int, int]) -> Box:
     if known is None:
-        raise ValueError(
-            "the model has no points to choose a range from: give --range or --data FILE"
-        )
+        raise ValueError("the model has no points to choose a range from: give rows=DATA")
     low, high = known[:, drawn].min(axis=0), known[:, drawn].max(axis=0)
     width = np.where(high > low, high - low, 2.0 * np.maximum(np.abs(high), 0.5))
     low, high = low - MARGIN * width, high + MARGIN * width

@@ -16,10 +16,6 @@ from edgesvm.serve.process import stop_signals
 from firmware_sim.harness import Pump
 from firmware_sim.harness.pump import Drain
 from firmware_sim.harness.report import report
-from firmware_sim.limits.profiles import PROFILES
-from firmware_sim.line import MIXES
-from firmware_sim.line.faults import FAULTS
-from firmware_sim.node import RAW_SIGNALS, SIGNALS
 from firmware_sim.options import RAW, LineSettings, NodeSettings, NodeStatus, closing_source
 
 EXAMPLES = """\
@@ -34,8 +30,6 @@ scores the predictions that come back.
       what the machine's accelerometer measures: normal for ten minutes, then a bearing fault grows
   python -m firmware_sim serve --link tcp --baud 115200 --rate 200 --faults field --json
       over TCP at UART speed, about 1 % of the frames damaged; ends with one JSON line
-  python -m firmware_sim list
-      lists the signals, faults, fault mixes and device profiles
 """
 
 QUIET_S = 5.0
@@ -47,13 +41,9 @@ def _parser() -> argparse.ArgumentParser:
         description=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="serve | list")
+    commands = parser.add_subparsers(dest="command", required=True)
     serve = commands.add_parser("serve", help="a node that waits for a host to open its port")
-    listing = commands.add_parser(
-        "list", help="list signals, faults, fault mixes and device profiles"
-    )
     serve.set_defaults(act=_serve)
-    listing.set_defaults(act=_list)
     add(serve, _Settings)
     return parser
 
@@ -90,25 +80,6 @@ def _serve(options: argparse.Namespace) -> int:
         ended = "stopped" if signals.stopping else "drained"
         told = report(node, line, ended=ended, wall_s=time.monotonic() - started)
         print(told.json() if as_json else told.text(), flush=True)
-    return 0
-
-
-def _list(_: argparse.Namespace) -> int:
-    print("signals")
-    for name, kind in SIGNALS.items():
-        print(f"  {name:12} {(kind.__doc__ or '').splitlines()[0]}")
-    print("raw signals (--raw)")
-    for name, kind in RAW_SIGNALS.items():
-        print(f"  {name:12} {(kind.__doc__ or '').splitlines()[0]}")
-    print("faults on the line (probability per frame)")
-    for name, fault in FAULTS.items():
-        print(f"  {name:12} {fault.summary}")
-    print("fault mixes")
-    for name, rates in MIXES.items():
-        print(f"  {name:12} {', '.join(f'{k}={r:g}' for k, r in rates.items()) or '-'}")
-    print("profiles")
-    for name, p in PROFILES.items():
-        print(f"  {name:12} {p.summary}; {p.baud} baud; {p.text()}")
     return 0
 
 

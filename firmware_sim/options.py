@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 import secrets
 import sys
 import time
@@ -32,24 +31,16 @@ from firmware_sim.node import RAW_SIGNALS, SIGNALS, FrameNode, Node, TextNode
 from firmware_sim.node.node import LABEL_MODES
 from firmware_sim.node.raw_signals import DEFECTS
 
+PROFILE = "device whose baud and buffers apply: " + "; ".join(
+    f"{one.name}: {one.summary}" for one in PROFILES.values()
+)
 RAW = (
     "the samples that the sensor measures, instead of features of its windows "
     f"({', '.join(RAW_SIGNALS)}): a housing's acceleration on two axes, a person's on three"
 )
 
 
-def parse_seconds(text: str) -> float:
-    """``"90"``, ``"90s"``, ``"10m"``, ``"2h"`` in seconds."""
-    match = re.fullmatch(r"(\d+\.?\d*)([smh]?)", text)
-    if match is None:
-        raise ValueError(f"{text}: give a time such as 90s, 10m or 2h")
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
-
-
-def number(text: str) -> float:
-    if math.isnan(value := arguments.number(text)):
-        raise ValueError(f"{text}: give a number")
-    return value
+number = arguments.numeric(float, lambda value: not math.isnan(value), "a number")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +79,13 @@ class NodeSettings:
         "the raw rotating machine is normal until then, such as 10m, and then its fault grows; "
         "default: it comes and goes",
         unit="TIME",
-        check=parse_seconds,
+        check=arguments.duration,
     )
     growth: float | None = option(
         None,
         "how long a fault grows after --onset; default 5m",
         unit="TIME",
-        check=parse_seconds,
+        check=arguments.duration,
     )
     defect: str | None = option(
         None,
@@ -184,11 +175,12 @@ class LineSettings:
     flow_control: bool = option(
         False, "RTS and CTS are wired: the line waits for a busy host, and loses nothing"
     )
-    profile: str | None = option(None, "device whose baud and buffers apply", choices=PROFILES)
+    profile: str | None = option(None, PROFILE, choices=PROFILES)
     faults: str = option("none", f"fault mix: {', '.join(MIXES)}", unit="MIX", choices=MIXES)
     fault: tuple[str, ...] = option(
         (),
-        f"probability per frame, overrides the mix: {', '.join(FAULTS)}",
+        "probability per frame, overrides the mix: "
+        + "; ".join(f"{name}: {kind.summary}" for name, kind in FAULTS.items()),
         unit="KIND=RATE",
         repeat=True,
     )

@@ -10,7 +10,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from edgesvm.cli import options
@@ -97,8 +97,10 @@ def _plain(error: Any) -> tuple[str, int]:
 
 
 def _run(argv: Sequence[str]) -> int:
+    told: Callable[[str], str] = str
     try:
         given = _parse(argv)
+        told = functools.partial(options.spoken, given.settings)
         code = given.act(given)
         return code if _flushed() else 1
     except SystemExit:  # --help or a usage error was printed
@@ -115,11 +117,11 @@ def _run(argv: Sequence[str]) -> int:
         OSError,
         RuntimeError,
     ) as error:
-        return _fail(str(error), 1)
+        return _fail(told(str(error)), 1)
     except MemoryError:
         return _fail("not enough memory on this machine, or within this process's limit", 1)
     except (ValueError, TypeError) as error:
-        return _fail(str(error), 2)
+        return _fail(told(str(error)), 2)
     except KeyboardInterrupt as stopped:
         why = f"; {stopped}" if str(stopped) else ""
         return _fail(f"interrupted{why}", 130)
@@ -151,13 +153,16 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     if argv and argv[0] in COMMANDS:
         _add(commands, argv[0])
     elif argv and not argv[0].startswith("-"):
-        parser.error(f"there is no command {argv[0]!r}{_meant(argv[0])}")
+        near = options.meant(argv[0], COMMANDS)
+        told = f"; did you mean {near}?" if near else ""
+        parser.error(f"there is no command {argv[0]!r}{told}")
     given, unknown = parser.parse_known_args(argv)
     if given.command is None:
         parser.error("give a COMMAND, such as `edgesvm demo`")
     if unknown:
         parser.prog += f" {given.command}"
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        known = commands.choices[given.command]._option_string_actions
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{_instead(unknown, known)}")
     return given
 
 
@@ -167,7 +172,9 @@ def _add(commands: argparse._SubParsersAction, name: str) -> None:
     usage = f"edgesvm {name} {options.usage(module.Settings)}"
     command = commands.add_parser(name, usage=usage, description=module.HELP)
     options.add(command, module.Settings)
-    command.set_defaults(act=lambda given: module.act(options.read(module.Settings, given)))
+    command.set_defaults(
+        act=lambda given: module.act(options.read(module.Settings, given)), settings=module.Settings
+    )
 
 
 def _columns() -> int:
@@ -200,11 +207,20 @@ def _version() -> str:
     return f"{edgesvm.__version__} (Python {platform.python_version()}, NumPy {numpy.__version__})"
 
 
-def _meant(word: str) -> str:
-    import difflib
+def _instead(unknown: Sequence[str], known: Collection[str]) -> str:
+    """What to give instead of an option that a command does not have."""
+    from edgesvm import catalogue
+    from edgesvm.cli import parameters
 
-    near = difflib.get_close_matches(word, COMMANDS, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    word, value, *_ = [*" ".join(unknown).replace("=", " ").split(), "VALUE"]
+    name = word.lstrip("-").replace("-", "_")
+    families = catalogue.LEARNERS if "--classes" in known else ("novelty",)
+    kinds = catalogue.commands(*families) if "--set" in known else {}
+    taken = parameters.having(kinds, lambda kind: name in parameters.types_of(kind))
+    if taken:
+        return f"; {taken} {parameters.spelled(name, value)}"
+    near = options.meant(word.lstrip("-"), [one.lstrip("-") for one in known])
+    return f"; did you mean --{near}?" if near else ""
 
 
 def _flushed() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
@@ -14,17 +15,31 @@ Number = TypeVar("Number", int, float)
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
-def _checked(
-    kind: Callable[[str], Number], text: str, fits: Callable[[Number], bool], say: str
-) -> Number:
-    """`text` as a number, or an error that says what to give instead."""
-    try:
-        number = kind(text)
-    except ValueError:
-        raise ValueError(f"{text}: give {say}") from None
-    if not fits(number):
-        raise ValueError(f"{text}: give {say}")
-    return number
+def numeric(
+    kind: Callable[[str], Number], fits: Callable[[Number], bool], told: str
+) -> Callable[[str], Number]:
+    """A check: a number that fits; the error says what to give instead."""
+
+    def check(text: str) -> Number:
+        with contextlib.suppress(ValueError):
+            if fits(value := kind(text)):
+                return value
+        raise ValueError(f"{text}: give {told}")
+
+    return check
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """A check: an integer >= `least`."""
+    return numeric(int, lambda value: value >= least, f"an integer >= {least}")
+
+
+count = whole(1)
+seed = whole(0)
+share = numeric(float, lambda value: 0 < value < 1, "a share between 0 and 1, as 0.9")
+part = numeric(float, lambda value: 0 <= value < 1, "a share from 0 to less than 1")
+seconds = numeric(float, lambda value: 0 < value < 1e9, "a number of seconds > 0")
+rate = numeric(float, lambda value: 0 < value <= 1e6, "a rate per second, > 0 and at most 1e6")
 
 
 def number(text: str) -> float:
@@ -35,34 +50,6 @@ def number(text: str) -> float:
         return math.nan
 
 
-def whole(least: int) -> Callable[[str], int]:
-    """A check: an integer >= `least`."""
-
-    def check(text: str) -> int:
-        return _checked(int, text, lambda value: value >= least, f"an integer >= {least}")
-
-    return check
-
-
-count = whole(1)
-seed = whole(0)
-
-
-def share(text: str) -> float:
-    """A number between 0 and 1."""
-    return _checked(float, text, lambda value: 0 < value < 1, "a share between 0 and 1, as 0.9")
-
-
-def part(text: str) -> float:
-    """A share that may be 0."""
-    return _checked(float, text, lambda value: 0 <= value < 1, "a share from 0 to less than 1")
-
-
-def seconds(text: str) -> float:
-    """A time in seconds, > 0."""
-    return _checked(float, text, lambda value: 0 < value < 1e9, "a number of seconds > 0")
-
-
 def duration(text: str) -> float:
     """``90s``, ``5m``, ``2h`` or ``1d``, in seconds, > 0."""
     found = re.fullmatch(r"(\d+\.?\d*)([smhd])", text)
@@ -70,12 +57,6 @@ def duration(text: str) -> float:
     if not 0 < found_s < 1e9:
         raise ValueError(f"{text}: give a time, such as 90s or 5m (s, m, h or d)")
     return found_s
-
-
-def rate(text: str) -> float:
-    """A rate per second, > 0."""
-    wanted = "a rate per second, > 0 and at most 1e6"
-    return _checked(float, text, lambda value: 0 < value <= 1e6, wanted)
 
 
 def value_range(text: str) -> tuple[float, float]:

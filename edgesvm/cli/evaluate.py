@@ -68,9 +68,7 @@ class Settings:
         None, RANGE, unit="LO,HI", check=arguments.value_range
     )
     positive: str | None = option(
-        None,
-        "make two classes: this label, a number or a word, and all others",
-        unit="LABEL",
+        None, "make two classes: this label, a number or a word, and all others", unit="LABEL"
     )
     shuffle: int | None = option(
         None,
@@ -204,7 +202,7 @@ class EvalSession(RunSession):
 
     def __init__(self, settings: Settings) -> None:
         self.asked, learner = settings, settings.learner
-        if learner.regress and settings.label_delay and "label_delay" not in learner.parameters:
+        if learner.regress and settings.label_delay and "label_delay" not in dict(learner.set):
             delay = "label_delay", str(settings.label_delay)
             learner = replace(learner, set=(*learner.set, delay))
         super().__init__(

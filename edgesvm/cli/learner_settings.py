@@ -7,16 +7,15 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from edgesvm import catalogue, learners
 from edgesvm.cli import arguments, parameters
-from edgesvm.cli.options import option, option_name
+from edgesvm.cli.options import chosen, option, option_name, plain, spellings
 from edgesvm.contract.registry import is_a, kind_of
 from edgesvm.kernels import RBF, Linear, Polynomial
 from edgesvm.learner import Learner
-from edgesvm.learners.fourier.fourier import GradientLearner
 from edgesvm.learners.wrapper import innermost
 from edgesvm.preprocessing.standardized import Standardized
 
@@ -29,7 +28,6 @@ REGRESS = "labels are numbers to predict, not classes"
 KINDS = catalogue.commands(*catalogue.LEARNERS)
 REGRESSORS = catalogue.commands("regressor")
 OF_MANY = catalogue.commands("multiclass")
-SCALERS = catalogue.commands("scaler")
 DEFAULT_KIND = "byte"
 DEFAULT_REGRESSOR = "fourier"
 DEFAULT_MEMORY = "16KiB"
@@ -41,16 +39,6 @@ KERNELS: dict[str, type[object]] = {"rbf": RBF, "poly": Polynomial, "linear": Li
 
 # Where a command's default is not the class's: a stream has no end, so a store must not refuse.
 DEFAULTS: dict[str, dict[str, object]] = {"batch": {"when_full": "oldest"}}
-CAPACITIES = {
-    "lookahead",
-    "n_balls",
-    "n_bytes",
-    "n_directions",
-    "max_core",
-    "max_samples",
-    "max_twins",
-    "max_vectors",
-}
 
 ByLabel = dict[int | str, float]
 
@@ -60,21 +48,12 @@ def by_label(text: str) -> ByLabel:
     numbers: ByLabel = {}
     for part in text.split(","):
         name, equals, number = part.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = math.nan
+        value = arguments.number(number)
         if not equals or not name.strip() or math.isnan(value):
             raise ValueError(f"{text}: give LABEL=NUMBER, or several with commas between them")
-        numbers[_label(name.strip())] = value
+        label = name.strip()
+        numbers[int(label) if label.removeprefix("-").isdecimal() else label] = value
     return numbers
-
-
-def _label(name: str) -> int | str:
-    try:
-        return int(name)
-    except ValueError:
-        return name
 
 
 def as_text(numbers: ByLabel) -> str:
@@ -86,34 +65,26 @@ def as_text(numbers: ByLabel) -> str:
 class LearnerSettings:
     """The learner that is asked for; what its parameters mean is for its class to say."""
 
-    TITLE: ClassVar[str] = "learner (`edgesvm plan` lists them, and the parameters of each)"
+    TITLE: ClassVar[str] = "learner (its own options: `edgesvm plan --learner NAME`)"
 
     memory: str | int = option(DEFAULT_MEMORY, "such as 65536 or 64KiB", unit="BYTES")
     learner: str | None = option(
         None,
-        f"{DEFAULT_KIND} (default), stream, twin, fourier, ...",
+        f"{DEFAULT_KIND} (default), stream, twin, ...: `edgesvm plan`",
         unit="NAME",
-        choices={**KINDS, **REGRESSORS},
     )
-    C: str | None = option(None, "penalty of margin violations", unit="C")
-    gamma: str | None = option(None, "width of the kernel; larger is narrower", unit="GAMMA")
-    set: tuple[tuple[str, str], ...] = option(
-        (),
-        "a parameter, such as max_vectors=64; repeatable",
-        unit="NAME=VALUE",
-        check=parameters.named,
-        text="=".join,
-        repeat=True,
-    )
+    set: tuple[tuple[str, str], ...] = option((), **parameters.SET)
     classes: int | None = option(
         None, "number of classes, if more than 2", unit="K", check=arguments.whole(2)
     )
     multiclass: str | None = option(
-        None, "one-vs-one (default) or one-vs-rest", unit="HOW", choices=OF_MANY
+        None,
+        "how a learner of two classes learns more: one-vs-one (default) or one-vs-rest",
+        unit="HOW",
+        choices=OF_MANY,
+        hidden=True,
     )
-    scale: str | None = option(None, "standardize by mean and deviation", choices=SCALERS)
-    raw: bool = option(False, "do not standardize the features")
-    fourier: bool = option(False, "a kernel machine on random features: --learner fourier")
+    raw: bool = option(False, "do not standardize the features", hidden=True)
     probabilities: bool = option(False, "fit probabilities and report their log loss")
     sets: float | None = option(
         None,
@@ -138,27 +109,21 @@ class LearnerSettings:
     regress: bool = False
 
     def __post_init__(self) -> None:
-        if self.raw and self.scale is not None:
-            raise ValueError(f"--scale {self.scale} contradicts --raw: give one of them")
         if self.cost is not None and self.min_recall is not None:
             raise ValueError("--cost and --min-recall both move the decision: give one of them")
-        if self.fourier and self.learner not in (None, "fourier"):
-            raise ValueError(f"--fourier does not apply to --learner {self.learner}")
-        if self.regress:
-            self._check_regressor()
-        elif self.chosen not in KINDS:
-            raise ValueError(f"--learner {self.chosen} predicts numbers: give --regress")
-
-    def _check_regressor(self) -> None:
-        """Raise ValueError for what means nothing where numbers are predicted."""
-        if self.chosen not in REGRESSORS:
-            *names, last = REGRESSORS
-            raise ValueError(
-                f"--learner {self.chosen} tells classes apart: with --regress give "
-                f"--learner {', '.join(names)} or {last}"
-            )
+        if self.learner is not None:
+            object.__setattr__(self, "learner", self._named(self.learner))
         others = ("classes", "multiclass", "probabilities", "sets", "cost", "min_recall")
         self.check_alone(**{name: getattr(self, name) or None for name in others})
+
+    def _named(self, learner: str) -> str:
+        """The name of a learner here. Raises ValueError if it is none, or one of the others."""
+        others = KINDS if self.regress else REGRESSORS
+        if plain(learner) in spellings(others).keys() - spellings(self.kinds):
+            instead = f"tells classes apart: with --regress give --learner {', '.join(self.kinds)}"
+            instead = instead if self.regress else "predicts numbers: give --regress"
+            raise ValueError(f"--learner {learner} {instead}")
+        return chosen(learner, self.kinds, "--learner ")
 
     def check_alone(self, **given: object) -> None:
         """Raise ValueError for an option that does not go with ``--regress``."""
@@ -169,39 +134,39 @@ class LearnerSettings:
     @property
     def chosen(self) -> str:
         """The kind of the learner."""
-        default = DEFAULT_REGRESSOR if self.regress else DEFAULT_KIND
-        return self.learner or ("fourier" if self.fourier else default)
+        return self.learner or (DEFAULT_REGRESSOR if self.regress else DEFAULT_KIND)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Those to choose from."""
+        return REGRESSORS if self.regress else KINDS
 
     @property
     def kind(self) -> type[Learner]:
         """The class of the learner."""
         return class_of(self.chosen, regress=self.regress)
 
-    @property
-    def parameters(self) -> dict[str, str]:
-        """Those given, as text, by name."""
-        own = {name: getattr(self, name) for name in parameters.OPTIONS}
-        return dict(self.set) | {name: text for name, text in own.items() if text is not None}
-
-    def with_parameters(self, given: Mapping[str, str]) -> LearnerSettings:
-        """The same with these parameters only."""
-        none = dict.fromkeys(parameters.OPTIONS)
-        return replace(self, **none, set=tuple(given.items()))  # type: ignore[arg-type]
-
     def of_two(self) -> Learner:
         """The learner of two classes, or of targets, alone, not allocated. Raises ValueError for a
         parameter that it does not have, or that is out of range."""
-        kind, texts = self.kind, self.parameters
-        given = {name: parameters.parsed(kind, name, text) for name, text in texts.items()}
+        kind = self.kind
+        if self.raw and kind.scales_itself:
+            having = parameters.having(self.kinds, lambda other: not other.scales_itself)
+            raise ValueError(f"--raw: {self.chosen} scales its samples itself; {having} --raw")
+        given = {name: parameters.parsed(kind, name, text, self.kinds) for name, text in self.set}
         learner = kind(**given) if self.regress else of_kind(self.chosen, given)
-        learner.plan(1)  # checks the parameters
+        try:
+            learner.plan(1)  # checks the parameters
+        except ValueError as error:
+            raise ValueError(parameters.as_set(str(error))) from None
         return learner
 
     def requested(self, n_classes: int = 0) -> tuple[Learner, bool]:
         """The learner, not allocated, and whether its capacity was given; `n_classes` is the number
         of classes that the source reports, 0 if unknown. Raises as `of_two` does."""
         inner = self.of_many(self.of_two(), n_classes)
-        fixed = not CAPACITIES.isdisjoint(self.parameters)
+        capacities = {self.kind._capacity, "n_balls"}  # StreamSVM has these or a lookahead
+        fixed = not capacities.isdisjoint(dict(self.set))
         return self._decided(self.scaled(inner)), fixed
 
     def build(self, n_features: int, n_classes: int = 0) -> Learner:
@@ -215,11 +180,11 @@ class LearnerSettings:
         asked = self.classes
         if self.regress:
             return inner
-        of_any = isinstance(inner, GradientLearner) or is_a(inner, "SharedTwinSVM")
-        if self.multiclass is None and of_any:
-            return inner.set_params(n_classes=asked or max(n_classes, 2))
-        if self.multiclass is None and is_a(inner, "ByteSVM"):
-            return inner.set_params(n_classes=asked)  # takes them as they come
+        if self.multiclass is None and "n_classes" in parameters.types_of(type(inner)):
+            of: Any = inner
+            if asked or "n_classes" not in dict(self.set):  # None: as they come
+                of.set_params(n_classes=asked or (of.n_classes and max(n_classes, 2)))
+            return inner
         if self.multiclass is None and asked in {None, 2}:
             return inner
         if asked is None and n_classes < 2:
@@ -232,10 +197,7 @@ class LearnerSettings:
     def scaled(self, inner: Learner) -> Learner:
         """`inner` behind the requested scaler, or itself with ``--raw`` and where it scales its
         samples itself."""
-        scales_itself = innermost(inner).scales_itself
-        if self.raw and scales_itself:
-            raise ValueError(f"--raw: {self.chosen} scales its samples; name another --learner")
-        if self.raw or (self.scale is None and scales_itself):
+        if self.raw or innermost(inner).scales_itself:
             return inner
         return Standardized(learner=inner, missing="mean" if self.regress else "refuse")
 
@@ -253,18 +215,17 @@ class LearnerSettings:
         inner = innermost(learner)
         if learner.regresses != self.regress:
             return [("--regress", "classes") if learner.regresses else ("classes", "--regress")]
-        named = {of: name for name, of in (REGRESSORS if self.regress else KINDS).items()}
+        named = {of: name for name, of in self.kinds.items()}
         kind = named.get(type(inner).__name__, type(inner).__name__)
-        chosen = "fourier" if self.fourier else self.learner
-        if chosen not in (None, kind):
-            return [(f"--learner {kind}", f"--learner {chosen}")]
+        if self.learner not in (None, kind):
+            return [(f"--learner {kind}", f"--learner {self.learner}")]
         decided = learner.get_params(deep=False) if is_a(learner, "Calibrated") else {}
         outer: Any = learner
         scaled = outer.inner if decided else learner
         found = [("no --probabilities", "--probabilities")] * (self.probabilities and not decided)
         if self.raw and (isinstance(scaled, Standardized) or inner.scales_itself):
             found.append(("standardized features", "--raw"))
-        for name, text in sorted(self.parameters.items()):
+        for name, text in sorted(dict(self.set).items()):
             found += _differing(name, text, inner)
         has = {
             "sets": decided.get("coverage"),
@@ -272,7 +233,6 @@ class LearnerSettings:
             "min_recall": decided.get("min_recall"),
             "classes": learner.n_classes_planned,
             "multiclass": _many_kind(scaled),
-            "scale": next((name for name, of in SCALERS.items() if is_a(scaled, of)), None),
         }
         for name, held in has.items():
             asked = getattr(self, name)
@@ -330,16 +290,15 @@ def _differing(name: str, text: str, owner: Learner) -> list[tuple[str, str]]:
     """What this learner has for a parameter, if that is not `text`."""
     given = parameters.spelled(name, text)
     if name not in parameters.types_of(type(owner)):
-        return [(f"no {parameters.spelled(name)}", given)]
+        return [(f"no {name}", given)]
     held = owner.get_params(deep=False)[name]
     if name in {"kernel", "gamma"} and hasattr(owner, "kernel"):
         kernel = owner.kernel_for(owner.n_features_in_)  # type: ignore[attr-defined]
         names = [of for of, kind in KERNELS.items() if isinstance(kernel, kind)]
         held = names[0] if name == "kernel" else getattr(kernel, "gamma", None)
-    if held == parameters.parsed(type(owner), name, text):
+    if held == parameters.parsed(type(owner), name, text, KINDS):
         return []
-    has = f"no {parameters.spelled(name)}" if held is None else parameters.spelled(name, held)
-    return [(has, given)]
+    return [(f"no {name}" if held is None else parameters.spelled(name, held), given)]
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from edgesvm.cli import arguments, ports
-from edgesvm.cli.options import option, section
+from edgesvm.cli.options import option, section, spoken
 from edgesvm.errors import LinkDown, NoSchema
 from edgesvm.link.keyed import read_key
 from edgesvm.link.link import SILENT_AFTER, Link
@@ -101,7 +101,7 @@ class FileSettings(ColumnSettings):
 def say_notes(path: str, notes: Iterable[str]) -> None:
     """Say on stderr what was found out about a file."""
     for note in notes:
-        print(f"edgesvm: {path}: {note}", file=sys.stderr)
+        print(f"edgesvm: {path}: {spoken(ColumnSettings, note)}", file=sys.stderr)
 
 
 PORT = "such as /dev/ttyUSB0 or socket://HOST:PORT, or a file of rows"

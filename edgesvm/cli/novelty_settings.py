@@ -86,7 +86,10 @@ class NoveltySettings:
     )
     memory: str = option("64KiB", "such as 16384 or 16KiB, windows included", unit="BYTES")
     learner: str | None = option(
-        None, f"default {DEFAULT_KIND}; {catalogue.help_of('novelty')}", choices=KINDS
+        None,
+        "gaussian (default): mean and covariance, for the smallest boards; kernel: distances to "
+        "stored samples",
+        choices=KINDS,
     )
     residual: int | None = option(
         None,
@@ -102,14 +105,7 @@ class NoveltySettings:
         choices=("host", "sample"),
         without="host",
     )
-    set: tuple[tuple[str, str], ...] = option(
-        (),
-        "a parameter of the learner, such as max_vectors=64; repeatable",
-        unit="NAME=VALUE",
-        check=parameters.named,
-        text="=".join,
-        repeat=True,
-    )
+    set: tuple[tuple[str, str], ...] = option((), **parameters.SET)
 
     @property
     def needs_rate(self) -> bool:
@@ -130,5 +126,5 @@ class NoveltySettings:
         for name, text in self.set:
             if name in own:
                 raise ValueError(f"--set {name}: give --learn, --alarm-rate, --alarm or --then")
-            own[name] = parameters.parsed(kind, name, text)
+            own[name] = parameters.parsed(kind, name, text, KINDS)
         return kind(**own)

@@ -16,11 +16,16 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable, Collection, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 AS_JSON = "print one JSON line instead of text"
+# What the library calls an option, where that is another name, or a name with this value.
+LIBRARY = {"data": "rows", "drop_column": "drop_columns", "keep_column": "keep_columns"}
+LIBRARY |= {"range": "value_range", "regress": "targets=True"}
+LIBRARY |= {"text": "mode='text'", "binary": "mode='binary'"}
 T = TypeVar("T")
 Settings = TypeVar("Settings")
 
@@ -33,7 +38,7 @@ class Option:
     unit: str = ""  # what stands for the value in help
     check: Callable[[str], Any] | None = None  # makes the value of a text; the user sees its error
     text: Callable[[Any], str] = str  # makes the text of a value again
-    choices: Collection[str] = ()
+    choices: Collection[str] = ()  # see `chosen`
     repeat: bool = False  # it may be given several times; the values are a tuple
     rest: bool = False  # it is an argument that takes all words that are left
     without: object = None  # the value of the option without one, if it may be given so
@@ -113,8 +118,40 @@ def _add_one(group: argparse._ActionsContainer, of: dataclasses.Field[Any], foun
 
 
 def _kind(found: Option) -> dict[str, Any]:
-    kind: dict[str, Any] = {"choices": found.choices} if found.choices else {}
-    return kind if found.check is None else kind | {"type": checked(found.check)}
+    if found.choices:
+        return {"choices": found.choices, "type": checked(lambda text: chosen(text, found.choices))}
+    return {} if found.check is None else {"type": checked(found.check)}
+
+
+def chosen(text: str, choices: Collection[str], option: str = "") -> str:
+    """The choice that `text` names. Raises ValueError, with the one that was meant, if none is."""
+    names = spellings(choices)
+    if plain(text) in names:
+        return names[plain(text)]
+    near = meant(plain(text), names)
+    instead = f"did you mean {names[near]}?" if near else f"give {', '.join(choices)}"
+    raise ValueError(f"{option}{text}: {instead}")
+
+
+def spellings(choices: Collection[str]) -> dict[str, str]:
+    """The choice that a name stands for, as `plain` writes it; where choices stand for classes, a
+    class's name does too."""
+    names = {plain(choice): choice for choice in choices}
+    if isinstance(choices, Mapping):
+        names |= {plain(of): name for name, of in choices.items() if isinstance(of, str)}
+    return names
+
+
+def plain(name: str) -> str:
+    """A name in any case, with hyphens or without."""
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def meant(word: str, names: Iterable[str]) -> str:
+    """The name that is most like a word; empty if none is."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, list(names), n=1)), "")
 
 
 def checked(check: Callable[[str], T]) -> Callable[[str], T]:
@@ -139,6 +176,20 @@ def described(of: dataclasses.Field[Any], found: Option) -> str:
 def option_name(name: str) -> str:
     """How the option of a field is given."""
     return f"--{name.replace('_', '-')}"
+
+
+def spoken(settings: type, text: str) -> str:
+    """A text of the library, with its parameters as the options of a command: ``label='none'`` is
+    ``--label none``. Those within a call, as in ``Standardized(missing="mean")``, stay."""
+    for _, of, _ in options_of(settings):
+        option, name = option_name(of.name), LIBRARY.get(of.name, of.name)
+        if "=" in name:
+            text = text.replace(name, option)
+        else:
+            given = rf"(?<!--set )(?<![\w(.-]){name}=('[^']*'|[\w.,+-]*\w)(?![\w(\[])"
+            for found in re.finditer(given, text):
+                text = text.replace(found[0], f"{option} {found[1].strip(chr(39))}", 1)
+    return text
 
 
 def usage(settings: type) -> str:

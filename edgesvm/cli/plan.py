@@ -1,33 +1,26 @@
-"""``edgesvm plan``: the learners that fit in a number of bytes."""
+"""``edgesvm plan``: the learners by purpose, and what fits in a number of bytes."""
 
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import dataclass, replace
 
 from edgesvm.budget import PARTS, MemoryBudgetError, MemoryPlan, format_bytes, parse_bytes
+from edgesvm.catalogue import CATALOGUE
 from edgesvm.cli import arguments, learner_settings, parameters
 from edgesvm.cli.learner_settings import DEFAULT_MEMORY, LearnerSettings
-from edgesvm.cli.options import AS_JSON, argument, option, section
-from edgesvm.learner import DTYPES
-from edgesvm.learners.multiclass import Multiclass
+from edgesvm.cli.options import AS_JSON, argument, option, option_name, options_of, section
+from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import innermost
 
 HELP = """\
-List, for every learner, the capacity that fits in BYTES, the bytes it takes and the bytes left.
-Nothing is allocated. With --learner, list that learner's arrays.
+List the learners to begin with, what each is for, how accurate it was in our tables (of
+benchmarks/results), the capacity that fits in BYTES, and the bytes it takes. Nothing is allocated.
 
-  edgesvm plan 64KiB --features 16
-  edgesvm plan 4KiB --features 3 --learner kernel-stream
-  edgesvm plan 64KiB --features 16 --classes 10 --learner stream
-  edgesvm plan --learner twin --help-parameters     what --set can set of it
+  edgesvm plan                                   16 KiB, 8 features
+  edgesvm plan 64KiB --features 16 --all         those of the papers too
+  edgesvm plan 4KiB --features 3 --learner twin  its arrays, and the parameters --set gives it
 """
-TOO_SMALL = (
-    "*: little better than chance; take --multiclass one-vs-rest, --learner shared-twin or more"
-    " memory"
-)
-OF_ALL = ("C", "bound", "dtype")  # the others need a choice of a learner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,45 +32,42 @@ class Asked(LearnerSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    memory: str | None = argument("memory budget: 65536, 64KiB, 1MiB", unit="BYTES", default=None)
-    features: int | None = option(None, "features per sample", unit="D", check=arguments.count)
-    help_parameters: bool = option(
-        False, "say what --set can set of this --learner, and what it is without"
-    )
+    memory: str = argument("such as 65536, 64KiB, 1MiB", unit="BYTES", default=DEFAULT_MEMORY)
+    features: int = option(8, "features per sample", unit="D", check=arguments.count)
+    all: bool = option(False, "all learners")
     json: bool = option(False, AS_JSON)
     asked: Asked = section(Asked)
 
 
 def act(settings: Settings) -> int:
-    asked = settings.asked
-    if settings.help_parameters:
-        print(parameters.described(asked.kind))
-        return 0
-    if settings.memory is None or settings.features is None:
-        raise ValueError("give BYTES and --features D (see edgesvm plan --help)")
-    asked = replace(asked, memory=settings.memory)
-    if asked.learner is not None or asked.fourier:
+    asked = replace(settings.asked, memory=settings.memory)
+    if asked.learner is not None or asked.set:
         return _one(asked, settings.features, as_json=settings.json)
-    return table(asked, settings.features, as_json=settings.json)
+    return table(asked, settings.features, whole=settings.all, as_json=settings.json)
 
 
-def table(asked: LearnerSettings, n_features: int, *, as_json: bool = False) -> int:
-    """Print what fits of every kind of learner, with those parameters that it has."""
-    if given := [name for name in asked.parameters if name not in OF_ALL]:
-        raise ValueError(f"{parameters.spelled(given[0])} needs a choice of --learner")
+def table(
+    asked: LearnerSettings, n_features: int, *, whole: bool = False, as_json: bool = False
+) -> int:
+    """Print what fits of the learners to begin with, or of all."""
     budget = parse_bytes(asked.memory)
-    rows = [_row(asked, n_features, name) for name in learner_settings.KINDS]
+    named = [e for e in CATALOGUE if learner_settings.KINDS.get(e.command) == e.name]
+    rows = [(e, _row(asked, n_features, e.command)) for e in named if whole or e.measured]
     if as_json:
-        print(json.dumps({"budget": budget, "features": n_features, "learners": rows}))
+        learners = [row for _, row in rows]
+        print(json.dumps({"budget": budget, "features": n_features, "learners": learners}))
         return 0
-    dtype = asked.parameters.get("dtype", DTYPES[0])
-    print(f"{format_bytes(budget)}, {n_features} features per sample, {dtype}{_parts(asked)}\n")
-    told = [(row["learner"], _cell(row["raw"]), _cell(row["standardized"])) for row in rows]
-    for name, raw, scaled in [("learner", "as it is", "standardized"), *told]:
-        print(f"  {name:<20} {raw:<34}  {scaled}")
-    if any("*" in cell for row in told for cell in row):
-        print(f"\n  {TOO_SMALL}")
-    print("\n  To list a learner's arrays: edgesvm plan BYTES --features D --learner NAME")
+    print(f"{format_bytes(budget)}, {n_features} features per sample\n")
+    cells = [_cell(row) for _, row in rows]
+    for (entry, _), cell in zip(rows, cells, strict=True):
+        if entry.measured:
+            print(f"  {entry.command:<8} {entry.help}\n{'':11}{entry.measured}\n{'':11}{cell}")
+    for (entry, _), cell in zip(rows, cells, strict=True):
+        if not entry.measured:
+            print(f"  {entry.command:<23} {cell:<28} {entry.help or 'to compare with'}")
+    more = "" if whole else "The others: edgesvm plan --all. "
+    print(f"\n  {more}Without labels: edgesvm watch.")
+    print("  A learner's arrays and parameters: edgesvm plan --learner NAME")
     return 0
 
 
@@ -85,8 +75,7 @@ def _cell(cell: dict) -> str:
     """Capacity and bytes of a learner."""
     if "needs" in cell:
         return f"does not fit: needs {cell['needs']:,} B"
-    mark = " *" if cell["caution"] else ""
-    capacity = "".join(f"{name}={n}{mark}, " for name, n in cell["capacity"].items())
+    capacity = "".join(f"{name}={n}, " for name, n in cell["capacity"].items())
     return f"{capacity}{cell['bytes']:,} B"
 
 
@@ -103,8 +92,19 @@ def _one(asked: LearnerSettings, n_features: int, *, as_json: bool) -> int:
         inside = {"part" if n == PARTS else n: _arrays(p) for n, p in plan.inside.items()}
         print(json.dumps({**report, "arrays": _arrays(plan), **inside, "bytes": plan.total}))
     else:
-        print(f"{learner!r}, {n_features} features\n\n{plan}")
+        print(f"{learner!r}, {n_features} features\n\n{plan}\n\n{_options(asked.kind)}")
     return 0
+
+
+def _options(kind: type[Learner]) -> str:
+    """What a learner can be told: its parameters, and the options that not all take."""
+    without = {"raw": kind.scales_itself, "multiclass": "n_classes" in parameters.types_of(kind)}
+    more = [
+        f"  {option_name(one.name)}\n      {found.help}"
+        for _, one, found in options_of(LearnerSettings)
+        if found.hidden and not without[one.name]
+    ]
+    return "\n".join([parameters.described(kind), *more])
 
 
 def _arrays(plan: MemoryPlan) -> list[dict]:
@@ -115,35 +115,16 @@ def _arrays(plan: MemoryPlan) -> list[dict]:
 
 
 def _row(asked: LearnerSettings, n_features: int, name: str) -> dict:
-    """Capacity and bytes of one learner, raw and standardized."""
+    """Capacity and bytes of one learner, as `run` makes it."""
     kind = learner_settings.class_of(name)
-    own = parameters.types_of(kind)
-    given = {name: text for name, text in asked.parameters.items() if name in own}
-    if kind.scales_itself:
-        given.pop("dtype", None)  # it has one only
-    one = replace(asked, learner=name).with_parameters(given)
-    row: dict = {"learner": name}
-    for how in ("raw", "standardized"):
-        try:
-            raw = (asked.raw or how == "raw") and not kind.scales_itself
-            learner, fixed = replace(one, raw=raw).requested()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the table has a mark for it
-                fitting = learner.fitted_into(asked.memory, n_features, fixed=fixed)
-            inner = innermost(fitting)
-            capacity = kind._capacity
-            row[how] = {
-                "capacity": {own: getattr(inner, own) for own in (capacity,) if own},
-                "bytes": fitting.plan(n_features).total,
-                "caution": fitting._caution,
-            }
-        except MemoryBudgetError as error:
-            row[how] = {"needs": error.required}
-    return row
-
-
-def _parts(asked: LearnerSettings) -> str:
-    whole = asked.of_many(learner_settings.of_kind("stream", {}))
-    if not isinstance(whole, Multiclass):
-        return ""
-    return f", {whole._n_parts} parts for {whole.n_classes} classes, capacity per part"
+    one = replace(asked, learner=name, raw=asked.raw and not kind.scales_itself)
+    try:
+        fitting = one.build(n_features)
+    except MemoryBudgetError as error:
+        return {"learner": name, "needs": error.required}
+    own = kind._capacity
+    return {
+        "learner": name,
+        "capacity": {own: getattr(innermost(fitting), own)} if own else {},
+        "bytes": fitting.plan(n_features).total,
+    }

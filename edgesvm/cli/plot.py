@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from edgesvm.contract.names import word_of
 from edgesvm.contract.sparse import SparseRows
 from edgesvm.learner import Learner
 from edgesvm.link.files import open_rows
-from edgesvm.plot import Box, Panel, Rows, draw_panel, panel_of
+from edgesvm.plot import Panel, Rows, draw_panel, panel_of
 
 HELP = """\
 Draw a saved model over two of its features: the boundary, the margins if it has any, and its twins
@@ -23,28 +22,14 @@ or vectors. A point's size shows its weight, its colour its majority class. Seve
 side by side. Needs matplotlib (the extra `plot`).
 
   edgesvm plot model.esvm -o model.png
-  edgesvm plot model.ckpt -o model.png --data room.npz --range 18,24,0,600
-  edgesvm plot gas.esvm -o gas.png --features 0,3 --at 7=0.5
+  edgesvm plot model.ckpt -o model.png --data room.npz
+  edgesvm plot gas.esvm -o gas.png --features 0,3
   edgesvm plot room.esvm -o room.png --features Light,CO2
 
 With more than two features, choose two with --features. The others are set to the median of the
-model's points, or of the data, unless --at sets them.
+model's points, or of the data. `edgesvm.plot` of Python takes other values, and a range.
 """
 MAX_ROWS = 100_000  # read from the data
-
-
-def box(text: str) -> Box:
-    """LO,HI for both features, or LO,HI,LO,HI."""
-    numbers = [arguments.number(part) for part in text.split(",")]
-    if len(numbers) == 2:
-        numbers *= 2
-    if len(numbers) != 4 or not (
-        all(map(math.isfinite, numbers)) and numbers[0] < numbers[1] and numbers[2] < numbers[3]
-    ):
-        raise ValueError(
-            f"{text}: give two finite numbers LO,HI, the lower one first, or two for each feature"
-        )
-    return numbers[0], numbers[1], numbers[2], numbers[3]
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -53,15 +38,6 @@ def pair(text: str) -> tuple[str, str]:
     if not first or not second or first == second:
         raise ValueError(f"{text}: give two different features, such as 0,1")
     return first, second
-
-
-def setting(text: str) -> tuple[str, float]:
-    """A feature and its value, I=VALUE."""
-    feature, _, number = text.rpartition("=")
-    value = arguments.number(number)
-    if not feature or not math.isfinite(value):
-        raise ValueError(f"{text}: give a feature and a finite number, such as 3=0.5")
-    return feature.strip(), value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,25 +51,11 @@ class Settings:
         "rows to draw as dots: an .npz, a .csv with the label last, or a .rec",
         unit="FILE",
     )
-    range: Box | None = option(
-        None,
-        "range of both features, or of each; default: around the points (write --range=-1,1 for "
-        "negative numbers)",
-        unit="LO,HI[,LO,HI]",
-        check=box,
-    )
     features: tuple[str, str] | None = option(
         None,
         "the two features to draw, by their names or counted from 0",
         unit="I,J",
         check=pair,
-    )
-    at: tuple[tuple[str, float], ...] = option(
-        (),
-        "value of feature I, which is not drawn; may be repeated",
-        unit="I=VALUE",
-        check=setting,
-        repeat=True,
     )
 
 
@@ -107,15 +69,8 @@ def act(settings: Settings) -> int:
             raise ValueError(f"{path} has not learned a sample yet: nothing to draw")
         rows = None if settings.data is None else _rows(settings.data, learner)
         try:
-            panels.append(
-                panel_of(
-                    learner,
-                    features=_drawn(settings.features, learner),
-                    at={numbered(j, learner): value for j, value in settings.at},
-                    box=settings.range,
-                    rows=rows,
-                )
-            )
+            drawn = _drawn(settings.features, learner)
+            panels.append(panel_of(learner, features=drawn, rows=rows))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
     draw(panels, settings.out)

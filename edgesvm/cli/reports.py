@@ -141,7 +141,7 @@ def words(s: dict[str, Any]) -> list[str]:
     if refused := c["unknown_label"] + c.get("labels_refused", 0):
         lines.append(
             f"{refused:,} labels refused: more labels than there is room for; "
-            "give a larger --memory, or with --learner or --scale --classes K"
+            "give a larger --memory, or --classes K"
         )
     return lines
 

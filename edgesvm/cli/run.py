@@ -20,7 +20,7 @@ from edgesvm.cli.learner_settings import (
     season_of_day,
 )
 from edgesvm.cli.link_settings import PORT, LearningLink
-from edgesvm.cli.options import argument, option, section
+from edgesvm.cli.options import argument, option, section, spoken
 from edgesvm.cli.out_settings import OutSettings
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.server import Served
@@ -241,7 +241,7 @@ class RunSession(server.Session):
             checked = checked or (pupil.learned > 0 and check_labels(pupil.learner))
             if not doubted and (doubt := job.link.doubt()):
                 doubted = True
-                say(f"note: {doubt}")
+                say(f"note: {spoken(RunLink, doubt)}")
             for line in pupil.remarks.news():
                 say(f"{where}note: {line}")
 

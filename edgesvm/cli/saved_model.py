@@ -56,10 +56,7 @@ class SavingSettings:
         check=arguments.file_in_folder,
     )
     checkpoint_second: str | None = option(
-        None,
-        "a copy of each save on another medium",
-        unit="FILE",
-        check=arguments.file_in_folder,
+        None, "a copy of each save on another medium", unit="FILE", check=arguments.file_in_folder
     )
     every: Interval | None = option(
         None,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from edgesvm.cli import saved_model
 from edgesvm.cli.link_settings import LinkSettings
+from edgesvm.cli.options import spoken
 from edgesvm.cli.out_settings import OutSettings
 from edgesvm.cli.saved_model import SavingSettings
 from edgesvm.cli.show_settings import ReportSettings
@@ -384,7 +385,8 @@ class Session(ABC):
                     self.report(told)
                     for port in ports:
                         for line in [] if port.error else getattr(port.link, "told", []):
-                            status.warn(f"edgesvm: {port.link.name}: {line}")
+                            told_here = spoken(type(port.settings), line)
+                            status.warn(f"edgesvm: {port.link.name}: {told_here}")
         del room
         if len(ports) == 1 and ports[0].error is not None:
             raise ports[0].error

@@ -84,10 +84,7 @@ class PageSettings(ReportSettings):
     """And the page."""
 
     http: tuple[str, int] | None = option(
-        None,
-        "a page, /metrics and /status.json at this port",
-        unit="[HOST:]PORT",
-        check=address,
+        None, "a page, /metrics and /status.json at this port", unit="[HOST:]PORT", check=address
     )
 
 

@@ -277,8 +277,8 @@ class CsvRows(Stream):
         if fraction and not self.targets and self._label_at is not None:
             raise RowsError(
                 f"{self._path}: labels are integers or words, but {self._name(self._label_at)} has "
-                f"{fraction}; without labels: --label-column none, or edgesvm watch; numbers "
-                "to predict: --regress"
+                f"{fraction}; without labels: label_column='none', or edgesvm watch; numbers "
+                "to predict: targets=True"
             )
         self._labels = _Labels(found.numeric)
         self._n_rows = found.n_rows
@@ -298,10 +298,10 @@ class CsvRows(Stream):
         words = [j for j in features if j not in out and columns[j].is_words]
         if wide := [j for j in words if len(columns[j].values) > encode]:
             told = ", ".join(f"{self._name(j)} ({_many(columns[j].values)} values)" for j in wide)
-            options = " ".join(f"--drop-column {self._column(j)}" for j in wide)
+            options = " ".join(f"drop_columns='{self._column(j)}'" for j in wide)
             raise RowsError(
                 f"{self._path}: not numbers, and too many values to encode: {told}; leave them out "
-                f"(drop_columns: {options}), or give encode (--encode N)"
+                f"by {options}, or give encode=N"
             )
         self._codes = {j: sorted(columns[j].values) for j in words}
         self._features = [j for j in features if j not in out]
@@ -313,7 +313,7 @@ class CsvRows(Stream):
             self.notes.append(f"separated by {name}; numbers may have a decimal comma")
         if out:
             told = ", ".join(f"{self._column(j)} ({why})" for j, why in out.items())
-            self.notes.append(f"columns left out: {told}; --keep-column takes one in")
+            self.notes.append(f"columns left out: {told}; keep_columns=NAME takes one in")
         for j, values in self._codes.items():
             told = ", ".join(printable(value) for value in values)
             self.notes.append(f"column {self._column(j)} is {len(values)} features: {told}")
@@ -437,7 +437,7 @@ class CsvRows(Stream):
         if self.n_bad > max(FEW * (self._bad_lines > 0), self._bad_lines * self._lines.number):
             raise RowsError(
                 f"{self._path}: {self.told[0]}; of {self._lines.number:,} lines at most "
-                f"{self._bad_lines:.0%} may be so: bad_lines (--bad-lines SHARE)"
+                f"{self._bad_lines:.0%} may be so: bad_lines=SHARE"
             )
 
     def _tell(self, kind: str, what: str) -> None:
@@ -458,7 +458,7 @@ class CsvRows(Stream):
         if self._missing_cells == "error":
             raise RowsError(
                 f"{self._path}, line {self._lines.number}: no value in {self._name(column)}; to "
-                "pass over such rows: missing='skip' (--missing skip)"
+                "pass over such rows: missing='skip'"
             )
         self.n_missing += 1
         self.first_missing = self.first_missing or self._lines.number

@@ -147,8 +147,8 @@ class NpzRows:
             self.class_names = [printable(str(name)) for name in found]
         else:
             raise RowsError(
-                f"{what} must be integers or strings, not {y.dtype}; numbers to predict are targets"
-                " (--regress)"
+                f"{what} must be integers or strings, not {y.dtype}; numbers to predict:"
+                " targets=True"
             )
         return len(found)
 

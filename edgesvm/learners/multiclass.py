@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -42,7 +42,7 @@ class Multiclass(Wrapper):
 
     n_left_out_ = Counter("Times that a part refused a sample that others had learned; see Notes.")
 
-    learner: Learner | None = None
+    learner: Learner | None = field(default=None, kw_only=False)
     n_classes: int = size(10, within(2, MOST_CLASSES))
 
     # -- memory ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -177,7 +177,7 @@ class Shell(Forecasting, Wrapper):
     """Base of wrappers whose arrays lie in front of the wrapped learner's: one plan, one set of
     counters, one core around the other."""
 
-    learner: Learner | None = None
+    learner: Learner | None = field(default=None, kw_only=False)
 
     @staticmethod
     def _default() -> Learner:

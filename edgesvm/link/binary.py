@@ -350,7 +350,7 @@ class BinaryLink(Link):
             )
         if schema.targets != self._targets and not self._takes_either and self._label != "none":
             sends = "targets; give" if schema.targets else "classes; leave out"
-            return ValueError(f"{self.name}: the node sends {sends} targets=True (--regress)")
+            return ValueError(f"{self.name}: the node sends {sends} targets=True")
         if needed > max_raw:
             return ValueError(
                 f"{self.name}: {schema.n_features} features need frames of {needed} bytes, more "

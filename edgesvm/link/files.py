@@ -89,9 +89,9 @@ def open_rows(
     if recording.targets != targets:
         recording.close()
         raise RowsError(
-            f"{path} holds targets: give targets=True (--regress)"
+            f"{path} holds targets: give targets=True"
             if recording.targets
-            else f"{path} holds classes, not targets: leave out targets=True (--regress)"
+            else f"{path} holds classes, not targets: leave out targets=True"
         )
     return recording
 

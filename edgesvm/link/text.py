@@ -27,10 +27,10 @@ TEXT = 0.75  # share of bytes that are ASCII, at least
 FEW_REFUSED = 0.01  # of the lines
 CR_ALONE = re.compile(rb"[^\r\n]\r[^\r\n]")
 EXPECTED = {
-    "bad_columns": "expected {columns} (n_features, label: --n-features, --label)",
+    "bad_columns": "expected {columns}, else give n_features=D, or label=N",
     "bad_char": "expected numbers with comma, semicolon, tab, | or blank between, and no times",
     "bad_label": "its {where} must be a label, an integer or a word; without labels: "
-    "label='none' (--label none), or edgesvm watch; numbers to predict: targets=True (--regress)",
+    "label='none', or edgesvm watch; numbers to predict: targets=True",
     "bad_checksum": "its checksum is wrong: check the cable and the baud rate",
     "no_checksum": "the lines before it had a checksum",
     "bad_sequence": "expected a number behind its first sign, as in @12",
@@ -137,7 +137,7 @@ class TextLink(Link):
         if not named:
             raise NoSchema(
                 f"{self.name}: no line names a column {self._column_name!r} within "
-                f"{self._handshake_timeout:g} s{_quoted(begun)}; give its number from 0 (--label N)"
+                f"{self._handshake_timeout:g} s{_quoted(begun)}; give its number from 0, label=N"
             )
         if begun and found.width:
             self._choose(found, declared="#esvm" in begun.decode("ascii", "replace"))
@@ -158,7 +158,7 @@ class TextLink(Link):
         if out and not declared:
             self._parser.leave_out(list(out))
             told = ", ".join(out.values())
-            self.notes.append(f"columns left out: {told}; --keep-column takes one in")
+            self.notes.append(f"columns left out: {told}; keep_columns=NAME takes one in")
         left = [j for j in range(width) if j not in out and j != label_at]
         if self._if_more and len(left) == (self._n_features or 0) + 1:
             left.pop()
@@ -185,7 +185,7 @@ class TextLink(Link):
         if parser.refused_line is None:
             return (
                 f"{parser.lines} lines arrived, but no three in a row with as many columns; the "
-                f"last one is {parser.last_line!r}; give n_features (--n-features)"
+                f"last one is {parser.last_line!r}; give n_features=D"
             )
         line, why = parser.refused_line
         line, of_lines = line.rstrip(), f"in {parser.lines} lines the last that could not be read"
@@ -295,7 +295,7 @@ class TextLink(Link):
         return (
             f"the label column looks like a signal: {len(set(labels))} values in {len(labels)} "
             f"lines, such as {self._parser.last_line.rstrip()!r}; without labels: edgesvm watch "
-            f"{self.name}, or --label none; another column: --label N"
+            f"{self.name}, or label='none'; another column: label=N"
         )
 
     def _tick(self, now: float) -> None:

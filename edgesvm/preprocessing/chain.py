@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -60,8 +60,8 @@ class Chain(Composed):
     (155, True)
     """
 
-    windows: RawFeatures | None = None
-    learner: Learner | None = None
+    windows: RawFeatures | None = field(default=None, kw_only=False)
+    learner: Learner | None = field(default=None, kw_only=False)
     label: str = "majority"
 
     def __post_init__(self) -> None:

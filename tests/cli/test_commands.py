@@ -14,7 +14,6 @@ from edgesvm import (
     FourierSVM,
     KernelStreamSVM,
     OneVsOne,
-    SharedTwinSVM,
     Standardized,
     StreamSVM,
     WindowFeatures,
@@ -87,53 +86,44 @@ def test_a_command_does_not_import_what_it_does_not_need(argv):
 
 
 @each("budget", ["1400", "4KiB", "1MiB"])
-@each("dtype", ["float32", "float64"])
-def test_the_table_is_what_the_learners_plan(budget, dtype, capsys):
-    argv = [
-        "plan",
-        budget,
-        "--features",
-        7,
-        "--set",
-        f"dtype={dtype}",
-        "--set",
-        "bound=upper",
-        "--C",
-        2,
-    ]
+@each("raw", [(), ("--raw",)])
+def test_the_table_is_what_the_learners_plan(budget, raw, capsys):
+    argv = ["plan", budget, "--features", 7, "--all", *raw]
     told = said_json(capsys, *argv)
     assert [row["learner"] for row in told["learners"]] == list(learner_settings.KINDS)
     text = said(capsys, *argv)
     for row in told["learners"]:
         kind = learner_settings.class_of(row["learner"])
-        asked = {"C": 2.0, "bound": "upper", "dtype": "float32" if kind.scales_itself else dtype}
-        own = parameters.types_of(kind)
-        given = learner_settings.DEFAULTS.get(row["learner"], {}) | {
-            name: value for name, value in asked.items() if name in own
-        }
-        for how in ("raw", "standardized"):
-            if "needs" in row[how]:  # the smallest of some learners is larger than of others
-                assert row[how]["needs"] > told["budget"] and budget == "1400"
-                continue
-            inner = kind(**given, **row[how]["capacity"])
-            alone = how == "raw" or kind.scales_itself
-            total = (inner if alone else Standardized(learner=inner)).plan(7).total
-            assert row[how]["bytes"] == total <= told["budget"] and f"{total:,}" in text
+        given = learner_settings.DEFAULTS.get(row["learner"], {})
+        if "needs" in row:  # the smallest of some learners is larger than of others
+            assert row["needs"] > told["budget"] and budget == "1400"
+            continue
+        inner = kind(**given, **row["capacity"])
+        total = (inner if raw or kind.scales_itself else Standardized(inner)).plan(7).total
+        assert row["bytes"] == total <= told["budget"] and f"{total:,}" in text
 
 
 def test_a_table_of_what_does_not_fit_says_what_would_do(capsys):
     told = said_json(capsys, "plan", "10", "--features", 7)
-    for row in told["learners"]:
-        for how in ("raw", "standardized"):
-            assert row[how]["needs"] > 10
-    needs = told["learners"][0]["raw"]["needs"]
+    assert all(row["needs"] > 10 for row in told["learners"])
+    needs = told["learners"][0]["needs"]
     assert f"needs {needs:,}" in said(capsys, "plan", "10", "--features", 7)
-    fits = said_json(capsys, "plan", needs, "--features", 7)["learners"][0]["raw"]
+    fits = said_json(capsys, "plan", needs, "--features", 7)["learners"][0]
     assert fits["bytes"] == needs
 
 
 def test_plan_of_one_learner_lists_its_arrays(capsys):
-    argv = ["plan", "4KiB", "--features", 3, "--learner", "kernel-stream", "--raw", "--gamma", 0.5]
+    argv = [
+        "plan",
+        "4KiB",
+        "--features",
+        3,
+        "--learner",
+        "kernel-stream",
+        "--raw",
+        "--set",
+        "gamma=0.5",
+    ]
     told = said_json(capsys, *argv)
     plan = KernelStreamSVM(gamma=0.5, bound="lower").fitted_into("4KiB", 3).plan(3)
     assert told["bytes"] == plan.total and told["budget"] == 4096 and told["features"] == 3
@@ -143,18 +133,9 @@ def test_plan_of_one_learner_lists_its_arrays(capsys):
     assert str(plan) in said(capsys, *argv)
 
 
-def test_parts_too_small_to_be_of_use_are_marked(capsys):
-    argv = ["plan", "64KiB", "--features", 64, "--classes", 10]
-    text = said(capsys, *argv)
-    assert "max_twins=1 *, " in text
-    assert text.count("*: little better than chance; take --multiclass one-vs-rest") == 1
-    rows = {row["learner"]: row for row in said_json(capsys, *argv)["learners"]}
-    assert "little better than chance" in rows["twin"]["raw"]["caution"]
-    assert rows["fourier"]["raw"]["caution"] is None
-    shared = SharedTwinSVM.within("64KiB", n_features=64, n_classes=10).max_twins
-    assert f"max_twins={shared}, " in text  # not in parts
-    assert "*" not in said(capsys, "plan", "64KiB", "--features", 64)
-    assert main([*map(str, argv), "--learner", "twin"]) == 0
+@each("options", [(), ("--learner", "twin")])
+def test_parts_too_small_to_be_of_use_are_told(options, capsys):
+    assert main(["plan", "64KiB", "--features", "64", "--classes", "10", *options]) == 0
     errors = capsys.readouterr().err.splitlines()
     assert errors == [
         "edgesvm: OneVsOne with max_twins=1 in each of its 45 parts answers little better than"
@@ -167,11 +148,12 @@ def test_parts_too_small_to_be_of_use_are_marked(capsys):
 
 def test_every_parameter_is_explained(capsys):
     for kind in learner_settings.KINDS:
-        text = said(capsys, "plan", "--learner", kind, "--help-parameters")
+        text = said(capsys, "plan", "--learner", kind)
         for name in parameters.types_of(learner_settings.class_of(kind)):
             assert f"\n  {name}=" in text, (kind, name)
+        assert ("\n  --raw\n" in text) == (not learner_settings.class_of(kind).scales_itself)
     assert "max_vectors=100\n      int, default 100\n" in said(
-        capsys, "plan", "--learner", "kernel-stream", "--help-parameters"
+        capsys, "plan", "--learner", "KernelStreamSVM"
     )
 
 
@@ -190,7 +172,7 @@ def test_every_parameter_is_explained(capsys):
 )
 def test_a_parameter_has_the_type_of_its_field(text, value):
     name, _, text_of_value = text.partition("=")
-    got = parameters.parsed(learner_settings.class_of("twin"), name, text_of_value)
+    got = parameters.parsed(learner_settings.class_of("twin"), name, text_of_value, {})
     assert got == value and type(got) is type(value)
 
 
@@ -273,9 +255,9 @@ def test_all_labels_at_once(options, kind, digits, tmp_path, capsys):
     "words",
     [
         [],
-        ["--classes", "3", "--multiclass", "one-vs-rest", "--fourier"],
+        ["--classes", "3", "--multiclass", "one-vs-rest", "--learner", "fourier"],
         ["--cost", "1=20.0,0=0.5", "--probabilities"],
-        ["--min-recall", "1=0.9", "--C", "2", "--learner", "stream"],
+        ["--min-recall", "1=0.9", "--set", "C=2", "--learner", "stream"],
         ["--learner", "stream", "--set", "n_balls=3", "--set", "bound=lower"],
         ["--checkpoint", "m.ckpt", "--every", "500", "--raw", "--memory", "3KiB"],
     ],
@@ -299,7 +281,7 @@ def test_a_plan_for_many_classes(capsys):
 
 def test_support_vectors_that_found_no_room_are_told(digits, capsys):
     argv = ["eval", digits, "--positive", 2, "--learner", "incremental", "--set", "max_vectors=5"]
-    argv += ["--C", 0.1, "--memory", "64KiB"]
+    argv += ["--set", "C=0.1", "--memory", "64KiB"]
     given_up = said_json(capsys, *argv)["n_given_up"]
     assert given_up > 0
     full = f"note: no room for more: {given_up:,} support vectors were given up"

@@ -73,10 +73,9 @@ def drawn(tmp_path, *argv):
         ["one_class.esvm"],
         ["scaled.esvm"],
         ["scaled_linear.esvm"],
-        ["linear.esvm", "--range=-3,3"],
         ["linear.esvm", "--data", "rows.npz"],
-        ["kernel.esvm", "linear.esvm", "--data", "rows.npz", "--range=-3,5,-4,4"],
-        ["wide.esvm", "--features", "3,0", "--at", "7=-0.5"],
+        ["kernel.esvm", "linear.esvm", "--data", "rows.npz"],
+        ["wide.esvm", "--features", "3,0"],
     ],
 )
 def test_a_picture(argv, models, tmp_path, capsys):
@@ -160,19 +159,14 @@ def test_the_picture_is_of_the_decision_function(models):
 @pytest.mark.parametrize(
     ("argv", "word"),
     [
-        (["linear.esvm"], "--range or --data"),
-        (["wide.esvm"], "20 features: choose two with --features"),
+        (["linear.esvm"], "give --data DATA"),
+        (["wide.esvm"], "20 features: choose two, --features I,J"),
         (["wide.esvm", "--features", "0,20"], "0 to 19"),
         (["wide.esvm", "--features", "0,0"], "two different features"),
         (["wide.esvm", "--features", "0"], "two different features"),
-        (["wide.esvm", "--features", "0,1", "--at", "1=3"], "one of the two drawn"),
-        (["wide.esvm", "--features", "0,1", "--at", "20=3"], "0 to 19"),
-        (["wide.esvm", "--features", "0,1", "--at", "2=nan"], "finite number"),
-        (["wide_linear.esvm", "--features", "0,1", "--range=-1,1"], "--at 2=VALUE"),
+        (["wide_linear.esvm", "--features", "0,1"], "set feature 2 from: give --data DATA"),
         (["narrow.esvm"], "one feature"),
         (["empty.esvm"], "not learned a sample yet"),
-        (["kernel.esvm", "--range", "1,0"], "the lower one first"),
-        (["kernel.esvm", "--range", "0,1,2"], "two for each feature"),
         (["kernel.esvm", "--data", "wide.npz"], "20 features, the model has 2"),
     ],
 )
@@ -217,9 +211,9 @@ def test_a_picture_has_the_names_of_classes_and_features(models):
 def test_features_are_chosen_by_name_or_number(models, tmp_path, capsys):
     wide = models["wide"]
     wide.name_features([f"ch{j}" for j in range(wide.n_features_in_)]).save("named.esvm")
-    by_name = drawn(tmp_path, "named.esvm", "--features", "ch3,ch1", "--at", "ch2=0.5")
-    assert by_name == drawn(tmp_path, "named.esvm", "--features", "3,1", "--at", "2=0.5")
-    assert by_name != drawn(tmp_path, "named.esvm", "--features", "3,1", "--at", "2=9")
+    by_name = drawn(tmp_path, "named.esvm", "--features", "ch3,ch1")
+    assert by_name == drawn(tmp_path, "named.esvm", "--features", "3,1")
+    assert by_name != drawn(tmp_path, "named.esvm", "--features", "1,3")
     capsys.readouterr()
     told = complaint(capsys, 2, "plot", "named.esvm", "-o", "x.png", "--features", "ch3,light")
     assert "no feature 'light': the model has ch0, ch1" in told

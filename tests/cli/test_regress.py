@@ -154,7 +154,7 @@ def test_targets_without_regress_are_refused_with_what_to_give(tmp_path, capsys)
     path = tmp_path / "rows.npz"
     np.savez(path, X=np.eye(4), y=np.arange(4) / 2)
     assert main(["eval", str(path)]) == 1
-    assert "numbers to predict are targets (--regress)" in capsys.readouterr().err
+    assert "numbers to predict: --regress" in capsys.readouterr().err
     np.savez(path, X=np.eye(4), y=np.arange(4) % 2)
     assert main(["eval", str(path), "--season", "3"]) == 2
     assert "give --regress" in capsys.readouterr().err

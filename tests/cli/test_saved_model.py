@@ -163,10 +163,9 @@ FEATURES = Standardized(
 @each(
     "learner, words, told",
     [
-        (STREAM, ["--C", "5"], [("--C 1.0", "--C 5")]),
+        (STREAM, ["--set", "C=5"], [("--set C=1.0", "--set C=5")]),
         (STREAM, ["--learner", "twin"], [("--learner stream", "--learner twin")]),
         (STREAM, ["--raw"], [("standardized features", "--raw")]),
-        (KERNEL, ["--scale", "deviation"], [("no --scale", "--scale deviation")]),
         (STREAM, ["--set", "dtype=float64"], [("--set dtype=float32", "--set dtype=float64")]),
         (STREAM, ["--set", "lookahead=4"], [("--set lookahead=3", "--set lookahead=4")]),
         (STREAM, ["--set", "max_twins=4"], [("no max_twins", "--set max_twins=4")]),
@@ -180,7 +179,7 @@ FEATURES = Standardized(
             ],
         ),
         (KERNEL, ["--set", "kernel=poly"], [("--set kernel=rbf", "--set kernel=poly")]),
-        (KERNEL, ["--gamma", "0.5"], [("--gamma 0.25", "--gamma 0.5")]),
+        (KERNEL, ["--set", "gamma=0.5"], [("--set gamma=0.25", "--set gamma=0.5")]),
         (MANY, ["--classes", "4"], [("--classes 3", "--classes 4")]),
         (
             FEATURES,
@@ -190,7 +189,7 @@ FEATURES = Standardized(
                 ("--set n_directions=7", "--set n_directions=9"),
             ],
         ),
-        (STREAM, ["--fourier"], [("--learner stream", "--learner fourier")]),
+        (STREAM, ["--learner", "FourierSVM"], [("--learner stream", "--learner fourier")]),
         (STREAM, ["--cost", "1=2"], [("no --cost", "--cost 1=2.0")]),
         (STREAM, ["--probabilities"], [("no --probabilities", "--probabilities")]),
         (PRICED, ["--cost", "1=3,0=1"], [("--cost 1=2.0", "--cost 1=3.0,0=1.0")]),
@@ -205,19 +204,18 @@ def test_options_that_a_model_contradicts(learner, words, told):
 @each(
     "learner, words",
     [
-        (STREAM, ["--scale", "deviation"]),
         (STREAM, []),
         (
             STREAM,
-            ["--C", "1", "--learner", "stream", "--set", "bound=lower", "--set", "lookahead=3"],
+            ["--set", "C=1", "--learner", "Stream", "--set", "bound=lower", "--set", "lookahead=3"],
         ),
         (STREAM, ["--classes", "2", "--set", "dtype=float32", "--memory", "1MiB"]),
-        (KERNEL, ["--raw", "--set", "kernel=rbf", "--gamma", "0.25", "--set", "max_vectors=5"]),
-        (KernelStreamSVM(max_vectors=5), ["--gamma", "0.25"]),  # the default, of 4 features
-        (PRICED, ["--cost", "1=2", "--C", "1", "--scale", "deviation", "--classes", "2"]),
+        (KERNEL, ["--raw", "--set", "kernel=rbf", "--set", "gamma=0.25", "--set", "max_vectors=5"]),
+        (KernelStreamSVM(max_vectors=5), ["--set", "gamma=0.25"]),  # the default, of 4 features
+        (PRICED, ["--cost", "1=2", "--set", "C=1", "--classes", "2"]),
         (MANY, ["--classes", "3", "--multiclass", "one-vs-one"]),
         (TwinVectorMachine(max_twins=4), ["--learner", "twin"]),
-        (FEATURES, ["--fourier", "--set", "n_directions=7"]),
+        (FEATURES, ["--learner", "fourier", "--set", "n_directions=7"]),
         (FEATURES, ["--multiclass", "one-vs-rest", "--classes", "3"]),
     ],
 )
@@ -228,7 +226,7 @@ def test_options_that_a_model_has(learner, words):
 
 @each("kind", learner_settings.KINDS)
 def test_a_model_has_the_options_it_was_built_with(kind):
-    values = [("C", "3", "4"), ("epsilon", "0.01", "4"), ("dtype", "float64", "float32")]
+    values = [("C", "3", "4"), ("epsilon", "0.01", "0.5"), ("dtype", "float64", "float32")]
     own = parameters.types_of(learner_settings.class_of(kind))
     if learner_settings.class_of(kind).scales_itself:  # float32 only
         values.pop()

@@ -1,9 +1,13 @@
 """What a new user types first, and what the command line says to it."""
 
+import argparse
+import ast
 import json
 import platform
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +16,12 @@ from command import said
 from each import each
 
 import edgesvm
+from edgesvm.catalogue import CATALOGUE
 from edgesvm.cli import COMMANDS, GROUPS, ports
+from edgesvm.cli.options import add, spoken
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.mark.parametrize("module", ["edgesvm", "edgesvm.cli"])
@@ -24,6 +31,13 @@ def test_the_version_of_either_module(module):
     )
     versions = f"Python {platform.python_version()}, NumPy {np.__version__}"
     assert done.stdout == f"edgesvm {edgesvm.__version__} ({versions})\n"
+
+
+def test_on_windows_the_import_says_that_it_is_not_for_it(monkeypatch):
+    source = Path(edgesvm.__file__).read_text(encoding="utf-8")
+    monkeypatch.setattr("os.name", "nt")
+    with pytest.raises(ImportError, match=r"^edgesvm runs on Linux and macOS, not on Windows$"):
+        exec(source, {"__name__": "edgesvm"})
 
 
 def test_help_has_every_command_in_one_group(capsys):
@@ -55,7 +69,66 @@ def test_wrong_use_is_one_line_that_says_where_to_look(argv, line, capsys):
     assert said(capsys, *argv, code=2) == ("", f"edgesvm: {line}\n")
 
 
-# inspect
+# What texts name.
+
+
+def options_of(command):
+    parser = argparse.ArgumentParser()
+    add(parser, import_module(f"edgesvm.cli.{COMMANDS[command].module}").Settings)
+    return set(parser._option_string_actions)
+
+
+def texts():
+    """The strings of the package but for what describes the code, in pieces of one line."""
+    for path in sorted(Path(edgesvm.__file__).parent.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        told = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            if node not in told and isinstance(node, (ast.JoinedStr, ast.Constant)):
+                words = [str(getattr(part, "value", "X")) for part in parts]
+                text = "".join("X" if word.startswith("<ast") else word for word in words)
+                yield from ((path, piece) for piece in re.split("[\n`;]", text))
+
+
+def test_commands_and_options_that_a_text_names_exist():
+    has = {command: options_of(command) for command in COMMANDS}
+    has["service"] |= has["run"] | has["watch"]
+    every = set().union(*has.values(), {"--no-build-isolation", "--now", "--version", "--X"})
+    found = 0
+    for path, piece in texts():
+        command = re.search(r"(?:^|[:(] |or |  )edgesvm (?!is |runs )([a-z]+)", piece)
+        known = has[command[1]] if command else every
+        named = set(re.findall(r"(?<![\w-])--[A-Za-z][\w-]*", piece))
+        assert named <= known, (path, piece)
+        found += len(named)
+    assert found > 200
+
+
+@each(
+    "text, told",
+    [
+        (
+            "give label='none'; targets=True, or mode='text'",
+            "give --label none; --regress, or --text",
+        ),
+        ("n_features=3 is none", "--n-features 3 is none"),
+        ("value_range=LO,HI, but --set range=2", "--range LO,HI, but --set range=2"),
+        ("Standardized(label='x')", "Standardized(label='x')"),
+    ],
+)
+def test_a_text_of_the_library_speaks_of_options(text, told):
+    assert spoken(import_module("edgesvm.cli.run").Settings, text) == told
+
+
+@each("entry", [entry for entry in CATALOGUE if entry.measured])
+def test_what_a_learner_is_said_to_reach_is_in_the_table_named(entry):
+    for figures, table in re.findall(r"([^()]+)\((\w+)\)", entry.measured):
+        text = (ROOT / "benchmarks" / "results" / f"{table}.md").read_text(encoding="utf-8")
+        for figure in re.findall(r"\d+\.\d+", figures):
+            rows = [row for row in text.splitlines() if re.search(rf"\b{figure}\b", row)]
+            names = [entry.name, *re.findall(r"ijcnn1|IJCNN|Waveform", figures)]
+            assert any(row.startswith(f"| {name} ") for row in rows for name in names), figure
 
 
 # Missing cells.

@@ -416,7 +416,7 @@ def test_a_spreadsheet_with_words_and_columns_of_no_use(tmp_path):
     unlabelled = CsvRows(tmp_path / "rows.csv", label_column="none")
     assert "room" in unlabelled.feature_names  # what is constant may tell a fault later
     unlabelled.close()
-    with pytest.raises(RowsError, match=r"column 'kind' \(3 values\).*--drop-column kind"):
+    with pytest.raises(RowsError, match=r"column 'kind' \(3 values\).*drop_columns='kind'"):
         CsvRows(tmp_path / "rows.csv", encode=2)
     few = CsvRows(csv_file(tmp_path, spreadsheet(40)))  # too few to judge
     assert few.feature_names[0] == "ms" and "room" in few.feature_names

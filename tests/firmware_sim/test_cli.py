@@ -17,16 +17,9 @@ from each import each
 from edgesvm.serve.process import CLEAR
 from firmware_sim.__main__ import main
 from firmware_sim.node import RawRotatingMachine
-from firmware_sim.options import NodeStatus, parse_seconds
+from firmware_sim.options import NodeStatus
 
 needs_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
-
-
-def test_list(capsys):
-    assert main(["list"]) == 0
-    text = capsys.readouterr().out
-    for word in ("rotating", "raw signals", "truncate", "field", "pi-zero"):
-        assert word in text
 
 
 @each(
@@ -101,11 +94,6 @@ def test_serve_sends_raw_samples_of_the_machine_with_its_onset():
     expected = np.column_stack(list(machine.read(500)))
     np.testing.assert_array_equal(np.array(got, np.float64).astype(np.float32), expected)
     assert expected[:, 2].tolist() == [0] * 300 + [1] * 200
-
-
-@each("text, seconds", [("90", 90), ("1.5s", 1.5), ("10m", 600), ("2h", 7200)])
-def test_a_time_is_seconds_minutes_or_hours(text, seconds):
-    assert parse_seconds(text) == seconds
 
 
 @needs_pty

@@ -229,7 +229,7 @@ def _words(
 def _learner(rng: random.Random, n_features: int, n_classes: int) -> tuple[str, ...]:
     """The options of a learner, of two classes if it cannot have more, and of the memory for it."""
     kind = ("--learner", rng.choice(tuple(KINDS)))
-    scale = rng.choice(((), (), (), ("--scale", "deviation"), ("--raw",)))
+    scale = rng.choice(((), (), (), (), ("--raw",)))
     dtype = ("--set", "dtype=float64") if rng.random() < 0.25 else ()
     classes = ("--classes", "3") if n_classes > 2 and rng.random() < 0.7 else ()
     many = ("--multiclass", rng.choice(tuple(OF_MANY))) if classes and rng.random() < 0.5 else ()
