@@ -41,7 +41,7 @@ from edgesvm.contract.inputs import Matrix, as_floats, as_labels, as_rows, as_ta
 from edgesvm.contract.labels import CANDIDATES, Labels, check_labels
 from edgesvm.contract.names import Names, check_names, names_of
 from edgesvm.contract.order import is_sorted_by_class, shuffled
-from edgesvm.contract.params import checked, flag, one_of, whole
+from edgesvm.contract.params import checked, flag, one_of, rounded, whole
 from edgesvm.contract.registry import registered_name
 from edgesvm.contract.team import Team, n_threads
 from edgesvm.core.arena import Arena
@@ -273,7 +273,7 @@ class Learner(Estimator, Saved):
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
         changed = [
-            f"{name}={value!r}"
+            f"{name}={rounded(repr(value))}"
             for name, value in self.get_params(deep=False).items()
             if repr(value) != repr(defaults[name].default)
         ]

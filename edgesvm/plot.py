@@ -52,6 +52,7 @@ ROWS_DRAWN = 2000
 SMALLEST, LARGEST = 14.0, 220.0  # area of a point, in square points
 POINTS_PER_CHARACTER = 4.9  # of the title's font
 STYLES = ("tab:blue", "-"), ("dimgray", "--"), ("darkgray", ":")  # of what learns, and baselines
+SMOOTH = 60  # points of a line that is read at a glance
 LABELS = "predicted before learned", "always the larger class", "always the label before"
 
 
@@ -123,6 +124,7 @@ def panel_of(
     if learner.regresses:
         raise ValueError("cannot draw a model that predicts numbers")
     found = stored_points(learner)
+    kind = type(innermost(learner)).__name__
     holds = "" if found is None else f"{len(found.points):,} {found.name}, "
     drawn = _features(learner, features)
     known = _points(learner, found, rows)
@@ -131,9 +133,17 @@ def panel_of(
         drawn,
         _fixed(learner, drawn, dict(at or {}), known),
         box or _box(known, drawn),
-        title or f"{type(innermost(learner)).__name__}: {holds}{learner.n_seen_:,} samples",
+        title or f"{kind}: {holds}{learner.n_seen_:,} samples{_slice(learner, at or {})}",
         rows,
     )
+
+
+def _slice(learner: Learner, at: Mapping[int, float]) -> str:
+    """Where the features that are not drawn lie; empty if all are."""
+    others = learner.n_features_in_ - 2 - len(at)
+    where = [f"feature {j} = {value:g}" for j, value in at.items()]
+    where += [f"the median of the other {others} features"] if others else []
+    return f"; a slice at {', '.join(where)}" if where else ""
 
 
 def _features(learner: Learner, chosen: tuple[int, int] | None) -> tuple[int, int]:
@@ -401,10 +411,11 @@ def axes_or_new(ax: Any, size: tuple[float, float] = (8, 4)) -> Any:
 
 
 def titled(ax: Any, title: str | None) -> None:
-    """Set a title, in as many lines as it needs to be seen whole."""
+    """Set a title above the legend, if any, in as many lines as it needs to be seen whole."""
     if title:
         width = ax.get_window_extent().width * 72 / ax.figure.dpi
-        ax.set_title(fill(title, max(int(width / POINTS_PER_CHARACTER), 20)), fontsize=9)
+        text = fill(title, max(int(width / POINTS_PER_CHARACTER), 20))
+        ax.set_title(text, fontsize=9, pad=22 if ax.get_legend() else None)
 
 
 def accuracy(
@@ -415,7 +426,7 @@ def accuracy(
     ax = axes_or_new(ax)
     n, lines = _drawn(ax, curve, LABELS, 100.0)
     _within(ax, n, lines, most=100.0)
-    return _finished(ax, title, "samples", "accuracy, %")
+    return _finished(ax, title, "samples", "rolling accuracy, %")
 
 
 def errors(
@@ -424,10 +435,10 @@ def errors(
     """Mean absolute error over samples; (n, error) or (n, error, that of the mean so far, that of
     the target before) each, as `regression.RegressionScore` has them. Returns matplotlib axes."""
     ax = axes_or_new(ax)
-    names = "rolling mean error", "the mean so far", "the target before"
+    names = LABELS[0], "the mean so far", "the target before"
     n, lines = _drawn(ax, curve, names, 1.0)
     _within(ax, n, lines, least=0.0)
-    return _finished(ax, title, "samples", "mean error")
+    return _finished(ax, title, "samples", "rolling mean error")
 
 
 def targets(last: Iterable[tuple[float, ...]], *, title: str | None = None, ax: Any = None) -> Any:
@@ -450,11 +461,16 @@ def features(
     title: str | None = None,
     ax: Any = None,
 ) -> Any:
-    """Features over the samples `at`, a line with its name each. Returns matplotlib axes."""
-    ax = axes_or_new(ax)
+    """Features over the samples `at`, a line with its name each; of many, their running mean over
+    faint ones. Returns matplotlib axes."""
+    ax, at = axes_or_new(ax), np.asarray(at, float)
+    n = max(len(at) // SMOOTH, 1)
     for name, values in lines:
-        ax.plot(at, values, linewidth=1, label=name)
-    _within(ax, np.asarray(at, float), np.array([values for _, values in lines], float))
+        (faint,) = ax.plot(at, values, linewidth=0.6, alpha=0.35 if n > 1 else 1.0)
+        mean = np.convolve(np.asarray(values, float), np.full(n, 1 / n), "valid")
+        ax.plot(at[n // 2 :][: len(mean)], mean, linewidth=1.2, color=faint.get_color(), label=name)
+    ax.locator_params(axis="x", nbins=5)
+    _within(ax, at, np.array([values for _, values in lines], float))
     titled(ax, title)
     return ax
 
@@ -474,7 +490,7 @@ def _finished(ax: Any, title: str | None, x: str, y: str = "") -> Any:
     """The axes with what they say."""
     ax.set_xlabel(x)
     ax.set_ylabel(y)
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, ncols=3, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 0.98))
     titled(ax, title)
     return ax
 

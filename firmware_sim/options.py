@@ -219,7 +219,7 @@ class NodeStatus(StatusLine):
         self.show(lambda: self._text(node, line))
 
     def _text(self, node: Node, line: Line) -> str:
-        last, figure = node.scorer.figure, "MAE" if node.targets else "accuracy"
+        last, figure = node.scorer.score.rolling, "MAE" if node.targets else "accuracy"
         return (
             f"{node.samples_sent:,} sent  {node.samples_dropped:,} dropped  "
             f"{node.scorer.received:,} predicted  "

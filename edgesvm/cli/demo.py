@@ -64,7 +64,7 @@ def act(settings: Settings) -> int:
     if failed:
         return failed
     print(_report(report, settings, machine))
-    print(_picture(watch, report.edge, settings))
+    print(_picture(watch, settings))
     return 0
 
 
@@ -92,12 +92,13 @@ class _Watch(NodeStatus):
 
     def __init__(self) -> None:
         super().__init__()
-        self.accuracy: list[tuple[int, float]] = []
+        self.accuracy: list[tuple[float | None, ...]] = []
 
     def __call__(self, node: Node, line: Line) -> None:
         super().__call__(node, line)
-        if node.scorer.figure is not None:
-            self.accuracy.append((node.scorer.received, node.scorer.figure))
+        score = node.scorer.score
+        if score.n:
+            self.accuracy.append((node.scorer.received, score.rolling, *score.rolling_baselines))
 
 
 def _without_labels(settings: Settings, machine: RotatingMachine) -> dict[str, Any]:
@@ -127,7 +128,7 @@ def _report(report: Report, settings: Settings, machine: RotatingMachine) -> str
     )
 
 
-def _picture(watch: _Watch, edge: dict[str, Any], settings: Settings) -> str:
+def _picture(watch: _Watch, settings: Settings) -> str:
     try:
         from edgesvm.cli import figures
     except RuntimeError as why:
@@ -135,6 +136,5 @@ def _picture(watch: _Watch, edge: dict[str, Any], settings: Settings) -> str:
     path = str(settings.folder / "demo.png")
     n_samples = watch.accuracy[-1][0] if watch.accuracy else 0
     title = f"Rotating machine, {settings.learner.memory} learner, {n_samples:,} samples"
-    curve = [(*point, edge["majority"], edge["label_before"]) for point in watch.accuracy]
-    figures.accuracy(curve, path, title=title)
+    figures.accuracy(watch.accuracy, path, title=title)
     return f"picture   {path}"

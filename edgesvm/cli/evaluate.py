@@ -328,12 +328,7 @@ class _Picture:
         """A row was learned and scored. A curve that is too long loses every second point."""
         s = self._pupil.score
         if s.n and s.n % 50 == 0:
-            others = (
-                (s.mean_so_far.mae, s.value_before.mae)
-                if self._regress
-                else (s.majority, s.label_before)
-            )
-            self._curve.append((s.n, s.rolling, *others))
+            self._curve.append((s.n, s.rolling, *s.rolling_baselines))
             if len(self._curve) > CURVE_POINTS:
                 del self._curve[::2]
         if self._regress and predicted is not None:

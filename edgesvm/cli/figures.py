@@ -88,10 +88,11 @@ def features(
         for axis in axes.flat[len(panels) :]:
             axis.set_visible(False)
         if 1 < len(next(iter(panels.values()))) <= MOST_NAMED:
-            axes.flat[0].legend(fontsize=8)
+            handles = axes.flat[0].get_legend_handles_labels()
+            axes.flat[0].figure.legend(*handles, loc="outside upper right", ncols=4, fontsize=8)
         for axis in list(axes.flat[: len(panels)])[-n_columns:]:  # the lowest of each column
             axis.tick_params(labelbottom=True)
-            axis.set_xlabel("last sample of the window")
+        axes.flat[0].figure.supxlabel("last sample of the window", fontsize=9)
         axes.flat[0].figure.suptitle(title, fontsize=9, wrap=True)
 
 

@@ -52,6 +52,7 @@ MOST_CLASSES = 32  # a last column of more values is no label, and neither is on
 WIDTH = 79  # of the text
 MOST_CHANNELS = 8
 CURVE_ROWS, SPECTRUM_ROWS = 3, 4
+SPECTRUM_DB = -20.0, 10.0  # at least: the spectrum of noise looks flat
 LEVELS = "▁▂▃▄▅▆▇█"
 
 
@@ -269,21 +270,21 @@ def _lines(s: dict[str, Any]) -> list[str]:
     if levels := s.get("spectrum", {}).get("levels"):
         top = s["spectrum"]["frequencies"][-1]
         unit = "Hz" if s["rate"] or s["told_rate"] else "of the rate: give --rate"
-        lines += ["", f"spectrum of all channels, 0 to {top:.3g} {unit}, decibels"]
-        lines += _curve(_highest(levels, WIDTH - 10), SPECTRUM_ROWS, "{:.0f}".format)
+        lines += ["", f"spectrum of all channels, 0 to {top:.3g} {unit}, dB above white noise"]
+        lines += _curve(_highest(levels, WIDTH - 10), SPECTRUM_ROWS, "{:.0f}".format, *SPECTRUM_DB)
     return [*lines, "", *_wrapped([*s.get("why", []), s.get("options", "")])]
 
 
-def _curve(points: Sequence[float], height: int, text: Callable[[float], str]) -> list[str]:
-    """The last points as columns of blocks, from the lowest of them to the highest; these two at
-    the left."""
+def _curve(points: Sequence[float], rows: int, text: Callable[..., str], *ends: float) -> list[str]:
+    """The last points as columns of blocks, from the lowest of them and of `ends` to the highest;
+    these two at the left."""
     points = points[-(WIDTH - 10) :]
-    low, high, n = min(points), max(points), len(LEVELS)
-    scale = (height * n - 1) / ((high - low) or 1.0)
+    low, high, n = min([*points, *ends]), max([*points, *ends]), len(LEVELS)
+    scale = (rows * n - 1) / ((high - low) or 1.0)
     filled = [1 + int((p - low) * scale) for p in points]
     lines = []
-    for row in range(height - 1, -1, -1):
-        label = text(high) if row == height - 1 else text(low) if row == 0 else ""
+    for row in range(rows - 1, -1, -1):
+        label = text(high) if row == rows - 1 else text(low) if row == 0 else ""
         blocks = (min(max(level - row * n, 0), n) for level in filled)
         lines.append(f"{label:>8}  " + "".join(f" {LEVELS}"[block] for block in blocks))
     return lines

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from edgesvm.contract.params import rounded
 from edgesvm.learner import Learner
 from edgesvm.learners.wrapper import Shell
 from edgesvm.serve.job import Job
@@ -283,4 +284,4 @@ def _as_text(value: Any) -> str:
         return ", ".join(map(_as_text, value))
     if value is None:
         return "none"
-    return f"{value:,}" if type(value) is int else str(value)
+    return f"{value:,}" if type(value) is int else rounded(str(value))

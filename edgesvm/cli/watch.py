@@ -7,8 +7,6 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from edgesvm.budget import MemoryBudgetError, format_bytes
 from edgesvm.cli import arguments, novelty_settings, out_settings, reports, server
 from edgesvm.cli.back_test import BackTest, Span, clock
@@ -55,8 +53,6 @@ Exit code: 0 without an alarm, 3 if there was one, 1 for a failure, 2 for wrong 
 ALARMED = 3
 MEASURED_S = 3.0
 BAR = 20  # characters
-NAMED = 3  # features named in a line
-LEAST_SHARE = 0.05  # a feature with less is not named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +227,8 @@ class WatchSession(server.Session):
         return [f"{self._when()}  {text}" for _, text in found]
 
     def _alarm(self, e: Episode) -> tuple[dict[str, Any], str]:
-        w, shares, quiet = self._pupil, self._standing_out(e), self._pupil.link.freshness.quiet
+        w, quiet = self._pupil, self._pupil.link.freshness.quiet
+        shares = e.standing_out(w.names)
         event: dict[str, Any] = {"event": "alarm", "alarm": w.alarms, "kind": e.kind}
         event |= {self._row: e.row, "sequence": e.sequence}
         event |= {"score": e.score, "threshold": e.threshold, "features": shares}
@@ -254,15 +251,6 @@ class WatchSession(server.Session):
         lasted = f" after {seconds:,.1f} s" if seconds else ""
         rest = "samples come again" if e.kind == "stale" else f"highest score {e.highest:.3g}"
         return event | {"highest": e.highest}, f"alarm {number} is over{lasted}, {rest}"
-
-    def _standing_out(self, e: Episode) -> dict[str, float]:
-        """The features with the largest shares of the score, first the largest."""
-        order, names = np.argsort(-e.shares, kind="stable")[:NAMED], self._pupil.names
-        return {
-            names[j]: round(float(e.shares[j]), 3)
-            for j in order
-            if e.shares[j] >= LEAST_SHARE or j == order[0]
-        }
 
     def save(self) -> None:
         super().save()
@@ -368,7 +356,7 @@ def _model(
             )
     rate = windows.rate or (1e6 / period_us if period_us else None)
     if rate is None and novelty.needs_rate:
-        rate = _measured_rate(link, signals)
+        rate = _measured_rate(link, settings.link.ring, signals)
         status.say(f"{rate:.3g} samples a second")
     rows = None if rate is None else rate / windows.rows_apart
     if novelty.residual is not None:
@@ -402,19 +390,17 @@ def time_of_week() -> float:
     return 60.0 * minutes + min(at.tm_sec, 59) + now % 1  # a leap second is none
 
 
-def _measured_rate(link: Link, signals: Signals) -> float:
-    """Samples a second, from those of a few seconds; they are not learned."""
-    first, n = time.monotonic(), 0
-    while not signals.stopping and (n < 2 or time.monotonic() - first < MEASURED_S):
-        link.poll(0.1)
-        batch = link.take()
-        if len(batch.y):
-            if n == 0:
-                first = time.monotonic()
-            n += len(batch.y)
-            last = time.monotonic()
-            link.release(len(batch.y))
-    return (n - 1) / max(last - first, 1e-3) if n > 1 else 1.0
+def _measured_rate(link: Link, ring: int, signals: Signals) -> float:
+    """Samples a second, from those of a few seconds, or that fill the ring, where they stay."""
+    began = first = last = now = time.monotonic()
+    n = waited = 0  # samples, and of these the first that were read
+    while not signals.stopping and n < ring and (n == waited or now - first < MEASURED_S):
+        came, now = link.poll(0.1), time.monotonic()
+        if n == 0:
+            first, waited = now, came
+        n, last = came, now if came > n else last
+    since, n = (first, n - waited) if n > waited else (began, n)  # they filled the ring at once
+    return n / max(last - since, 1e-3) if n else 1.0
 
 
 def _minutes(seconds: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Callable
 from dataclasses import field
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ import numpy as np
 # Of every parameter that is a number > 0: with rows of k(x, x) up to LARGEST_NORM and weights up to
 # LARGEST_WEIGHT, no product or quotient of a few overflows.
 SMALLEST, LARGEST = 1e-30, 1e30
+LONG = re.compile(r"\d+\.\d{6,}(?:e[-+]\d+)?")
 Check = Callable[[str, object], Any]
 T = TypeVar("T")
 
@@ -90,6 +92,11 @@ def not_negative(name: str, value: object) -> float:
     if not 0.0 <= number <= LARGEST:
         raise ValueError(f"{name}={value!r}: give a number >= 0, at most {LARGEST}")
     return number
+
+
+def rounded(text: str) -> str:
+    """A text with six digits of each number in it that has more."""
+    return LONG.sub(lambda found: f"{float(found[0]):.6g}", text)
 
 
 def one_of(name: str, value: object, *allowed: str) -> str:

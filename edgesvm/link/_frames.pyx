@@ -3,7 +3,7 @@ numbers and values of samples, which frames and lines of text share.
 
 Every byte fed is accounted for, whatever its value and however the stream is divided:
 
-    bytes_in = bytes_ok + bytes_rejected + delimiters + pending
+    bytes_in = bytes_ok + bytes_rejected + discarded_bytes + delimiters + pending
     frames   = ok + bad_cobs + bad_crc + bad_len + oversize
 
 One buffer of ``max_encoded_length(max_raw)`` bytes, allocated by the constructor, holds the
@@ -139,17 +139,16 @@ cdef class Splitter:
 
     def resync(self):
         """Restart in the middle of a stream: bytes before the next delimiter are discarded."""
-        self.bytes_rejected += self._held
         self.discarded_bytes += self._held
         self._held = 0
         self._skipping = self._discarding = True
 
     def broken_identities(self):
         """The counter identities that do not hold, as text; empty if all hold."""
-        found = self.bytes_ok + self.bytes_rejected + self.delimiters + self._held
-        if self.bytes_in != found:
-            return [f"bytes_in = bytes_ok + bytes_rejected + delimiters + pending: "
-                    f"{self.counters()}"]
+        taken = self.bytes_ok + self.bytes_rejected + self.discarded_bytes
+        if self.bytes_in != taken + self.delimiters + self._held:
+            return [f"bytes_in = bytes_ok + bytes_rejected + discarded_bytes + delimiters + "
+                    f"pending: {self.counters()}"]
         return []
 
     cdef Cut cut(self, const uint8_t *chunk, Py_ssize_t n, Py_ssize_t *at) noexcept nogil:
@@ -190,10 +189,11 @@ cdef class Splitter:
             self._held += n
             return False
         self._skipping = True
-        self.bytes_rejected += self._held + n
-        self._held = 0
         if self._discarding:
             self.discarded_bytes += n
+        else:
+            self.bytes_rejected += self._held + n
+        self._held = 0
         return is_new
 
 

@@ -2,7 +2,7 @@
 
 Every byte, line and sample is accounted for:
 
-    bytes_in = bytes_ok + bytes_rejected + delimiters + pending
+    bytes_in = bytes_ok + bytes_rejected + discarded_bytes + delimiters + pending
     lines    = samples + comments + blank + discovery + labels + ignored + too_long + bad_columns
                + bad_char + bad_label + bad_checksum + no_checksum + bad_sequence
     samples  = ring_in + duplicate + too_old + bad_value

@@ -184,7 +184,7 @@ def figures(X: Floats, rate: float, names: Sequence[str]) -> dict[str, Any]:
         of = max(1, math.ceil(len(hz) / SHOWN))
         starts = np.arange(0, len(hz), of)
         highest = np.maximum.reduceat(shares, starts)
-        levels = 10 * np.log10(np.maximum(highest, 1e-9))
+        levels = 10 * np.log10(np.maximum(highest * len(hz), 1e-9))  # 0: of white noise
         shown = {"frequencies": hz[starts].round(6).tolist(), "levels": levels.round(1).tolist()}
     proposal = propose(X, rate, seen)
     return {

@@ -9,6 +9,8 @@ class Tally:
     first: float | None
     confusion: dict[Any, dict[Any, int]]
     _recent: int
+    _recent_repeats: int
+    _recent_larger: int
     _total: int
     _repeats: int
     _same_answer: int

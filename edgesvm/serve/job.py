@@ -101,6 +101,7 @@ class Job:
     keep : in place of a pupil, takes each `Batch`, and the labels before it; the last of a step,
         and one before which labels came, is empty
     model : what is saved; by default the pupil's learner
+    signal : is told the samples of each batch, if it is there
     label_of : the label to learn, by the source's; by default the word that stands for it, if any
     word : the label of all samples from now on, in place of their own; None: their own
 
@@ -127,6 +128,7 @@ class Job:
         self._keep, self._epochs = keep, link.epochs
         self._is_straight = stage is None
         self._label_of = label_of
+        self.signal: Any = None
         self.journal = journal
         if pupil is not None:
             self._dtype, self._regresses = np.dtype(pupil.learner.dtype), pupil.learner.regresses
@@ -202,6 +204,8 @@ class Job:
                 if pupil.state is not state:
                     break
         finally:  # a row is handled once, even if that fails
+            if self.signal is not None:
+                self.signal.add(batch.X[:n])
             self.link.release(n)
         return n
 

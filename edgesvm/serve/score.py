@@ -45,6 +45,14 @@ class Prequential(Tally):
         return self._recent / min(self.n, self.window) if self.n else None
 
     @property
+    def rolling_baselines(self) -> tuple[float | None, float | None]:
+        """The same of always giving the larger class so far, and always the label before."""
+        if not self.n:
+            return None, None
+        n = min(self.n, self.window)
+        return self._recent_larger / n, self._recent_repeats / n
+
+    @property
     def balanced(self) -> float | None:
         """Mean of the accuracies within each class; None before the first prediction."""
         recalls = self.recalls.values()
@@ -202,13 +210,15 @@ def percent(share: float | None) -> str:
 
 
 class Errors:
-    """Sums of errors."""
+    """Sums of errors, and the last `window` of them."""
 
-    def __init__(self) -> None:
-        self.n = 0
+    def __init__(self, window: int = 1) -> None:
+        self.n, self.window = 0, window
         self._absolute = self.squared = 0.0
+        self._recent = array("d", bytes(8 * window))
 
     def add_error(self, error: float) -> None:
+        self._recent[self.n % self.window] = abs(error)
         self.n += 1
         self._absolute += abs(error)
         self.squared += error * error
@@ -217,6 +227,12 @@ class Errors:
     def mae(self) -> float | None:
         """Mean absolute error; None before the first."""
         return self._absolute / self.n if self.n else None
+
+    @property
+    def rolling(self) -> float | None:
+        """Mean absolute error over the last `window`; None before the first."""
+        n = min(self.n, self.window)
+        return sum(self._recent[:n]) / n if n else None
 
     @property
     def rmse(self) -> float | None:
@@ -229,21 +245,21 @@ class RegressionScore(Errors):
     answers that need no learner: the mean of the targets so far, the target before, and the target
     of one season before.
 
-    `window` samples are in the rolling error, and a season, such as a day, has `season`, 0: there
-    is none; each takes 8 bytes. `coverage` is the share of the targets asked to lie within the
-    intervals.
+    `window` samples are in the rolling errors, 24 bytes each, and a season, such as a day, has
+    `season`, 8 bytes each, 0: there is none. `coverage` is the share of the targets asked to lie
+    within the intervals.
     """
 
     def __init__(
         self, window: int = 1000, *, season: int = 0, coverage: float | None = None
     ) -> None:
-        super().__init__()
         if window < 1 or season < 0:
             raise ValueError(f"window={window} must be at least 1, season={season} at least 0")
-        self.window, self.season, self.coverage_asked = window, season, coverage
-        self.mean_so_far, self.value_before, self.season_before = Errors(), Errors(), Errors()
+        super().__init__(window)
+        self.season, self.coverage_asked = season, coverage
+        self.mean_so_far, self.value_before = Errors(window), Errors(window)
+        self.season_before = Errors()
         self.first: float | None = None  # mean absolute error of the first `window`
-        self._recent = array("d", bytes(8 * window))
         self._targets = array("d", bytes(8 * max(season, 1)))  # the last ones
         self._mean = self._spread = 0.0  # of the targets; sum of squared deviations from it
         self._covered = self._intervals = 0
@@ -254,7 +270,6 @@ class RegressionScore(Errors):
         value, low, high = predicted
         self._add_baselines(target)
         self.add_error(target - value)
-        self._recent[(self.n - 1) % self.window] = abs(target - value)
         if self.n == self.window:
             self.first = self.mae
         step = target - self._mean
@@ -275,10 +290,9 @@ class RegressionScore(Errors):
         self._targets[self.n % held] = target
 
     @property
-    def rolling(self) -> float | None:
-        """Mean absolute error over the last `window` predictions; None before the first."""
-        n = min(self.n, self.window)
-        return sum(self._recent[:n]) / n if n else None
+    def rolling_baselines(self) -> tuple[float | None, float | None]:
+        """The same of the mean so far and of the target before."""
+        return self.mean_so_far.rolling, self.value_before.rolling
 
     @property
     def r2(self) -> float | None:

@@ -79,6 +79,8 @@ class Teaching:
         """The work that a request asks for. Raises ValueError if it is no request."""
         if "undo" in body:
             return self.undo()
+        if "until" in body:
+            return self.label_on(None if body.get("label") is None else self._label(body))
         label = self._label(body)
         if "seconds" in body:
             seconds = _number(body, "seconds")
@@ -135,6 +137,12 @@ class Teaching:
         if self.n is None:
             raise NotTaught(next(iter(refused)))
         return {"taught": self.n, "refused": dict(refused)}
+
+    def label_on(self, label: Any) -> Work:
+        """Learn all samples from now on under this label; None: under their own again."""
+        yield from ()  # one portion
+        self._job.word = label
+        return {"from_now_on": label}
 
     def open_rows(self, seconds: float) -> np.ndarray:
         """Sequence numbers of the rows without a label that came in the last so many seconds."""

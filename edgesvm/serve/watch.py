@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from edgesvm.serve.windows import Timed, Windows
 
 # A threshold that fewer rows have set is no threshold.
 LEAST_LEARNED = 100
+NAMED, LEAST_SHARE = 3, 0.05  # features that stand out in an alarm: so many, with so much each
 COUNTS = ("learned", "not_learned", "watched", "strange", "stuck", "lost", "alarms")
 
 
@@ -44,6 +45,12 @@ class Episode:
     highest: float
     began: float  # by the job's clock
     ended: float | None = None  # None while it lasts
+
+    def standing_out(self, names: Sequence[str]) -> dict[str, float]:
+        """The features with the largest shares of the score, first the largest."""
+        order, shares = np.argsort(-self.shares, kind="stable")[:NAMED], self.shares.tolist()
+        shown = [j for j in order if shares[j] >= LEAST_SHARE or j == order[0]]
+        return {names[j]: round(shares[j], 3) for j in shown}
 
 
 class Residual(Stage):

@@ -101,12 +101,6 @@ class Scorer:
         self._latency_s[at] = seconds
         self._latencies += len(seconds)
 
-    @property
-    def figure(self) -> float | None:
-        """Accuracy of the last ``window``, or the mean absolute error; None before the first."""
-        score = self.score
-        return score.mae if isinstance(score, RegressionScore) else score.rolling
-
     def results(self) -> dict[str, Any]:
         """Accuracy of all predictions, of the first and of the last ``window``; or, of targets, the
         mean absolute error, R^2 and the share within their interval. None for the others.

@@ -91,11 +91,6 @@ def test_a_range_of_values_is_for_files_too(pump, capsys):
         assert counters["bad_range"] == 8000 - counters["taken"] > 400
 
 
-def test_a_file_that_is_not_there(pump, capsys):
-    assert main(["look", "none.csv"]) == 1
-    assert "none.csv" in capsys.readouterr().err
-
-
 RAW = ("--rate", "1000", "--raw", "--signal-rate", "1000")
 
 

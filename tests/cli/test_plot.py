@@ -133,6 +133,7 @@ def test_the_picture_is_of_the_decision_function(models):
 
     learner = models["wide"]
     panel = panel_of(learner, features=(3, 0), at={7: -0.5})
+    assert panel.title.endswith("a slice at feature 7 = -0.5, the median of the other 17 features")
     points = learner.support_vectors_.astype(float)
     expected = np.median(points, axis=0)
     expected[7] = -0.5

@@ -6,12 +6,14 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from table import Endless
 
 from edgesvm import GaussianNovelty, Standardized, load
+from edgesvm.cli import watch
 from firmware_sim.harness import EdgeProcess, Pump
 from firmware_sim.line import Line, PtyLink
 from firmware_sim.node import FrameNode, TextNode
@@ -68,6 +70,18 @@ def test_events_as_json_lines_and_exit_code_3(tmp_path):
     assert end["broken_identities"] == [] and end["counters"]["alarms"] == 1
     assert end["bytes_planned"] == end["bytes_allocated"] <= 16384
     assert load(save).n_updates_ == 600 and node.scorer.alarms > 0
+
+
+@pytest.mark.parametrize(("rate", "backlog"), [(1.0, 0), (50.0, 200), (900.0, 100), (9e4, 256)])
+def test_the_rate_is_measured_and_the_samples_stay(rate, backlog, monkeypatch):
+    def poll(timeout):
+        link.now += 0.02
+        return min(int(backlog + rate * link.now), 256)
+
+    link = SimpleNamespace(now=0.0, poll=poll)  # from which nothing may be taken
+    monkeypatch.setattr(watch.time, "monotonic", lambda: link.now)
+    measured = watch._measured_rate(link, 256, SimpleNamespace(stopping=False))
+    assert measured == pytest.approx(rate, rel=0.1) or (backlog == 256 and measured >= 256 / 0.02)
 
 
 def test_a_stuck_sensor_is_told_apart_from_a_fault():

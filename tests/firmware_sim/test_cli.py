@@ -113,7 +113,7 @@ class Terminal(io.StringIO):
 
 
 def node_and_line(accuracy):
-    scorer = SimpleNamespace(received=1234, figure=accuracy)
+    scorer = SimpleNamespace(received=1234, score=SimpleNamespace(rolling=accuracy))
     node = SimpleNamespace(samples_sent=5678, samples_dropped=9, scorer=scorer, targets=False)
     return node, SimpleNamespace(faults=None)
 

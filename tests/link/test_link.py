@@ -493,7 +493,7 @@ def test_text_with_known_features_is_open_at_once(clock):
     link.send_prediction(0, 1, 0.5, wire.TRAINED)
     link.poll(0.0)
     assert port.written == b"!0 1 2 0.5\n"
-    assert sound(link)["discarded_bytes"] == 5
+    assert sound(link)["discarded_bytes"] == 5 and link.counters["bytes_rejected"] == 0
     assert link.counters["unprotected"] == 1
 
 

@@ -143,6 +143,7 @@ def test_inspect_tells_without_learning_state(old):
     assert plan.total == len(snapshot.arena) == learned(1).nbytes
     assert learner.nbytes == 0
     assert repr(learner) == "StreamSVM()"
+    assert repr(StreamSVM(C=1 / 7)) == "StreamSVM(C=0.142857)"
 
 
 def test_permissions_are_those_of_the_old_file_or_of_any_new_one(tmp_path):

@@ -92,3 +92,5 @@ def test_there_are_figures_of_any_number_of_samples(n):
     shown = figures(signal((25, 1), n=n), RATE, ["x0"])
     assert len(shown["traces"][0]) == min(n, first_look.TRACE)
     assert len(shown["spectrum"]["levels"]) <= first_look.SHOWN
+    noise = figures(np.random.default_rng(0).standard_normal((8000, 2)), RATE, ["a", "b"])
+    assert np.abs(noise["spectrum"]["levels"]).max() < 4.0  # decibels: flat

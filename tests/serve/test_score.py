@@ -33,6 +33,15 @@ def filled(truth, predicted, window):
     return score
 
 
+def baselines(truth):
+    right = [(False, False)]  # always the larger class so far, and always the label before
+    for n in range(1, len(truth)):
+        last = {label: i for i, label in enumerate(truth[:n])}
+        larger = max(last, key=lambda label: (truth[:n].count(label), -last[label]))
+        right.append((truth[n] == larger, truth[n] == truth[n - 1]))
+    return right
+
+
 @each("window", [1, 7, 100, 1000])
 @each("n", [1, 6, 7, 8, 500])
 def test_every_figure_equals_the_plain_one(n, window):
@@ -55,6 +64,8 @@ def test_every_figure_equals_the_plain_one(n, window):
         "window": window,
     }
     assert found == pytest.approx(expected)
+    rolling = filled(truth, predicted, window).rolling_baselines
+    assert rolling == pytest.approx(np.mean(baselines(truth)[-window:], axis=0))
     pairs = list(zip(truth, predicted, strict=True))
     confusion = filled(truth, predicted, window).confusion
     assert sum(map(len, confusion.values())) == len(set(pairs))
@@ -66,7 +77,7 @@ def test_before_the_first_sample_there_is_no_figure():
     figures = score.summary()
     assert figures.pop("predicted") == 0 and figures.pop("window") == 10
     assert figures.pop("recalls") == {}
-    assert set(figures.values()) == {None}
+    assert {*figures.values(), *score.rolling_baselines} == {None}
 
 
 @pytest.mark.parametrize("window", [0, -1])
@@ -105,6 +116,8 @@ def test_every_figure_is_that_of_numpy():
         "first_mae": np.abs(error[:100]).mean(),
     }
     assert {name: s[name] for name in expected} == pytest.approx(expected, rel=1e-9)
+    rolling = np.abs(y[1:] - before)[-100:].mean(), np.abs(np.diff(y))[-100:].mean()
+    assert score.rolling_baselines == pytest.approx(rolling, rel=1e-9)
     assert (s["predicted"], s["coverage_asked"], s["season"], s["window"]) == (500, 0.9, 24, 100)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+SLOTS, SLOT_S, MOST_CHANNELS = 120, 0.5, 8  # of the last minute
 
 
 def plain(value: float | None) -> float | None:
@@ -14,6 +16,37 @@ def plain(value: float | None) -> float | None:
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.6g}")
+
+
+class Signal:
+    """The lowest and highest value of each half second of the last minute, in fixed bytes."""
+
+    def __init__(self, n_channels: int, clock: Callable[[], float]) -> None:
+        self._ends = np.full((SLOTS, 2, min(n_channels, MOST_CHANNELS)), np.nan)
+        self._slots = np.full(SLOTS, -SLOTS)  # half seconds by the clock
+        self._clock, self.nbytes = clock, self._ends.nbytes + self._slots.nbytes
+
+    def add(self, X: np.ndarray) -> None:
+        """Samples have come."""
+        slot = int(self._clock() / SLOT_S)
+        at = slot % SLOTS
+        if self._slots[at] != slot:
+            self._slots[at], self._ends[at] = slot, np.nan
+        low, high = self._ends[at]
+        X = X[:, : low.size]
+        np.fmin(low, np.fmin.reduce(X), out=low)
+        np.fmax(high, np.fmax.reduce(X), out=high)
+
+    def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """A band a channel, along its low values and back along the high ones, and its times."""
+        order = np.argsort(self._slots)
+        order = order[self._slots[order] > int(self._clock() / SLOT_S) - SLOTS]
+        low, high = self._ends[order].swapaxes(0, 1)
+        return {
+            "channels": [{"name": name} for name in names],
+            "traces": [[plain(v) for v in x] for x in np.concatenate([low, high[::-1]]).T.tolist()],
+            "trace_times": (SLOT_S * self._slots[np.concatenate([order, order[::-1]])]).tolist(),
+        }
 
 
 class History:

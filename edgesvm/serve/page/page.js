@@ -72,7 +72,7 @@ function chart(id, times, series, { low = null, high = null, text = short, ago =
   const marks = steps(bottom, top, height > 120 ? 5 : 2);
   const left = 8 + 7 * Math.max(0, ...marks.map((mark) => text(mark).length));
   const foot = ago ? 18 : 6;
-  const [first, last] = [times[0], times[times.length - 1]];
+  const [first, last] = [Math.min(...times), Math.max(...times)];
   const x = (t) => left + (width - left - 4) * (last > first ? (t - first) / (last - first) : 1);
   const y = (v) => 6 + (height - foot - 6) * (1 - Math.min(1, (v - bottom) / (top - bottom)));
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
@@ -113,7 +113,6 @@ function drawRun(s) {
     `always the larger class, ${percent(score.majority)}`,
     `the label before, ${percent(score.label_before)}`]);
   drawConfusion(s.confusion);
-  drawDrift(s.drift);
   drawClasses(s.classes);
 }
 
@@ -128,7 +127,6 @@ function drawErrors(s, seen) {
     `the mean so far, ${short(score.mae_mean_so_far)}`,
     `the target before, ${short(score.mae_value_before)}`]);
   $("what").textContent = "target";
-  drawDrift(s.drift);
 }
 
 function drawConfusion({ labels, counts }) {
@@ -152,7 +150,6 @@ function drawConfusion({ labels, counts }) {
 }
 
 function drawDrift(drift) {
-  if (!drift) { show("drift", el("p", { class: "hint" }, "Not looked for: see --drift.")); return; }
   const last = drift.last.slice(-5).reverse();
   show("drift", el("p", {}, `${whole(drift.drifts)} found` + (drift.resets ? `, the learner started over ${whole(drift.resets)} times` : "")),
     ...last.map((d) => el("p", { class: "hint" }, `at sample ${whole(d.sample)}: errors ${percent(d.before)} before, ${percent(d.now)} since`)));
@@ -179,6 +176,7 @@ function labelOf(text) {
 }
 
 function teach(label) {
+  if ($("span").value === "stopped") { post({ label, until: "stopped" }); return; }
   const seconds = Number($("span").value);
   const last = status.predictions[0];
   if (!seconds && !last) { say("There is no row yet.", true); return; }
@@ -204,6 +202,7 @@ async function post(body) {
 const rowsOf = (n) => `${whole(n)} ${n === 1 ? "row" : "rows"}`;
 
 function done(told, label) {
+  if (told.from_now_on !== undefined) return label === null ? "Stopped." : `All samples are learned as ${label} from now on.`;
   if (told.undone !== undefined) {
     return `${rowsOf(told.undone)} forgotten again` + (told.forgotten ? `, and ${rowsOf(told.forgotten)} learned since.` : ".");
   }
@@ -216,6 +215,10 @@ function drawHand(s) {
     const n = s.open_rows?.[option.value];
     if (n !== undefined) option.textContent = `${option.textContent.split(" (")[0]} (${rowsOf(n)})`;
   }
+  $("teach").hidden = s.undo === null && s.word === null && !Object.values(s.open_rows).some(Boolean);
+  $("classes").hidden = $("other").hidden = s.open_rows[$("span").value] === 0;
+  $("stop").hidden = s.word === null;
+  $("stop").textContent = `Stop: all samples are learned as ${s.word}`;
   $("undo").hidden = s.undo === null;
   if (s.undo) $("undo").textContent = `Undo: forget ${rowsOf(s.undo)} again`;
 }
@@ -261,21 +264,28 @@ function drawAlarms(s) {
     el("div", {}, "stands out: " + alarm.features.map((f) => `${f.name} ${Math.round(100 * f.share)} %`).join(", "))]))));
 }
 
-// A look at raw channels.
+// The last minute of a signal, or the last samples of a look.
+
+function drawChannels(s) {
+  const { channels = [], traces = [], trace_times: times } = s;
+  const more = channels.length > traces.length ? `; the first ${traces.length} of ${channels.length} channels` : "";
+  $("channels-about").textContent = (times ? "the last minute" : "the last samples, the newest at the right") + more;
+  $("channels").className = times ? "bands" : "";
+  if ($("channels").childElementCount !== traces.length) {
+    show("channels", ...traces.map((_, i) => el("div", {}, el("p", { id: `about-${i}` }), el("div", { class: "chart", id: `channel-${i}` }))));
+  }
+  traces.forEach((values, i) => {
+    const c = channels[i];
+    const range = times ? "" : `${short(c.low)} to ${short(c.high)}, mean ${short(c.mean)}, spread ${short(c.std)} `;
+    show(`about-${i}`, el("b", {}, c.name), ` ${range}`, el("b", {}, c.remark ?? ""));
+    chart(`channel-${i}`, times ?? values.map((_, at) => at), [values], { ago: false });
+  });
+}
 
 function drawLook(s) {
-  const channels = s.channels ?? [];
-  if ($("channels").childElementCount !== channels.length) {
-    show("channels", ...channels.map((_, i) => el("div", {}, el("p", { id: `about-${i}` }), el("div", { class: "chart", id: `channel-${i}` }))));
-  }
-  channels.forEach((c, i) => {
-    const range = `${short(c.low)} to ${short(c.high)}, mean ${short(c.mean)}, spread ${short(c.std)}`;
-    show(`about-${i}`, el("b", {}, c.name), ` ${range} `, el("b", {}, c.remark));
-    chart(`channel-${i}`, s.traces[i].map((_, at) => at), [s.traces[i]], { ago: false });
-  });
   const { frequencies, levels } = s.spectrum ?? { frequencies: [], levels: [] };
-  chart("spectrum-chart", frequencies, [levels], { ago: false });
-  $("spectrum-hint").textContent = levels.length ? `Decibels below the whole power of all channels, from 0 to ${short(frequencies.at(-1))} Hz.` : "";
+  chart("spectrum-chart", frequencies, [levels], { ago: false, low: Math.min(-20, ...levels), high: Math.max(10, ...levels) });
+  $("spectrum-hint").textContent = levels.length ? `Decibels above white noise of the same power, all channels, from 0 to ${short(frequencies.at(-1))} Hz.` : "";
   show("why", ...(s.why ?? []).map((text) => el("li", {}, text)));
   $("options").textContent = s.options ? `edgesvm watch ${s.port} ${s.options}` : "";
 }
@@ -283,7 +293,7 @@ function drawLook(s) {
 // All.
 
 function drawMemory({ model, link, page }) {
-  show("memory", bytes(model + link + page), " ", el("small", {}, `model ${bytes(model)}, link ${bytes(link)}, this page ${bytes(page)}; taken at the start, and none since`));
+  show("memory", bytes(model), " ", el("small", {}, `link ${bytes(link)}, this page ${bytes(page)}; taken at the start, and none since`));
 }
 
 function drawPredictions(s) {
@@ -310,7 +320,7 @@ function drawPredictions(s) {
 
 function draw() {
   const s = status;
-  const kinds = [s.kind, ...(s.confusion ? ["classes"] : [])];
+  const kinds = [s.kind, ...(s.confusion ? ["classes"] : []), ...(s.drift ? ["drift"] : [])];
   for (const section of document.querySelectorAll("[data-kind]")) section.hidden = !section.dataset.kind.split(" ").some((kind) => kinds.includes(kind));
   document.title = `${s.kind === "watch" && s.alarm ? "ALARM " : ""}edgesvm ${s.kind} ${s.port}`;
   $("kind").textContent = s.kind;
@@ -323,8 +333,10 @@ function draw() {
   show("lost", ...s.lost.map((one) => el("li", {}, el("b", {}, whole(one.count)), el("span", {}, one.why))));
   if (!s.lost.length) show("lost", el("li", {}, "Nothing is missing."));
   drawMemory(s.memory);
+  drawChannels(s);
   if (s.kind === "look") { $("samples").textContent = `${whole(s.samples)} samples`; drawLook(s); return; }
   if (s.kind === "run") { drawRun(s); drawHand(s); } else drawWatch(s);
+  if (s.drift) drawDrift(s.drift);
   chart("rate-chart", s.history.time, [s.history.rate], { low: 0 });
   $("samples").textContent = `${whole(s.samples)} samples, ${whole(s.counters.learned)} rows learned` + (s.counters.taught ? `, ${whole(s.counters.taught)} of them with a label given here` : "");
   drawPredictions(s);
@@ -361,6 +373,7 @@ if (location.hash.length > 1) {
   useToken(sessionStorage.getItem("token") ?? "");
 }
 $("token-form").addEventListener("submit", (event) => { event.preventDefault(); useToken($("token").value); say("Token noted."); });
+$("stop").addEventListener("click", () => post({ label: null, until: "stopped" }));
 $("undo").addEventListener("click", () => post({ undo: true }));
 $("other").addEventListener("submit", (event) => { event.preventDefault(); teach(labelOf($("label").value.trim())); });
 window.addEventListener("resize", () => { if (status) draw(); });

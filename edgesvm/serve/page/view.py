@@ -17,7 +17,7 @@ from edgesvm.persist.format import pack
 from edgesvm.serve.job import Job
 from edgesvm.serve.journal import Journal
 from edgesvm.serve.page import words
-from edgesvm.serve.page.history import History, plain
+from edgesvm.serve.page.history import History, Signal, plain
 from edgesvm.serve.teaching import Teaching
 from edgesvm.serve.watch import Episode
 
@@ -26,7 +26,6 @@ LEAST_S = 0.1  # over less a rate says nothing
 ROWS_TAUGHT, ROWS_WATCHED = 1024, 512  # in a journal
 SPANS = (1, 5, 15, 60)  # seconds that the page can label at once
 ALARMS = 10  # the last, with what stood out
-NAMED = 3
 
 
 class Shown(ABC):
@@ -68,6 +67,9 @@ class View(Shown):
         self.job, self.link, self.journal = job, job.link, job.journal
         self.model, self.pupil, self.history = job.model, job.pupil, history
         self._ends = ("low", "high") if job.journal.targets else ()
+        n_channels = job.link.schema.n_features
+        self.names = list(job.link.feature_names) or [f"x{j}" for j in range(n_channels)]
+        self.signal = job.signal = Signal(n_channels, clock)
         self.statuses = 0
         self.clock = clock
         self._started = self._looked_at = clock()
@@ -117,9 +119,10 @@ class View(Shown):
             "memory": {  # which is all planned
                 "model": self.model.nbytes,
                 "link": self.link.nbytes,
-                "page": self.journal.nbytes + self.history.nbytes + before,
+                "page": self.journal.nbytes + self.history.nbytes + self.signal.nbytes + before,
             },
             "history": self.history.as_dict(),
+            **self.signal.as_dict(self.names),
             "predictions": self._predictions(entries),
             **self.own(),
         }
@@ -162,10 +165,7 @@ class RunView(View):
 
     def figures(self) -> dict[str, float | None]:
         score = self.pupil.score
-        if self._regresses:
-            values = score.rolling, score.mean_so_far.mae, score.value_before.mae
-        else:
-            values = score.rolling, score.majority, score.label_before
+        values = score.rolling, *score.rolling_baselines
         return dict(zip(self._score_names, values, strict=True))
 
     def own(self) -> dict[str, Any]:
@@ -173,6 +173,7 @@ class RunView(View):
         has_classes = learner.is_fitted and not self._regresses
         return {
             "undo": self.teaching.n,
+            "word": self.job.word,
             "score": {
                 name: plain(value) if isinstance(value, float) else value
                 for name, value in pupil.score.summary().items()
@@ -250,8 +251,7 @@ class WatchView(View):
         }
 
     def _alarm(self, episode: Episode) -> dict[str, Any]:
-        now, wall, names = self.clock(), time.time(), self.pupil.names
-        order = np.argsort(-episode.shares, kind="stable")[:NAMED].tolist()
+        now, wall, shares = self.clock(), time.time(), episode.standing_out(self.pupil.names)
         return {
             "time": round(wall - (now - episode.began), 3),
             "seconds": plain((now if episode.ended is None else episode.ended) - episode.began),
@@ -261,7 +261,5 @@ class WatchView(View):
             "score": plain(episode.score),
             "threshold": plain(episode.threshold),
             "highest": plain(episode.highest),
-            "features": [
-                {"name": names[j], "share": plain(float(episode.shares[j]))} for j in order
-            ],
+            "features": [{"name": name, "share": share} for name, share in shares.items()],
         }

@@ -79,6 +79,7 @@ OTHERS = {
     "pushed": "samples taken into windows",
     "clipped": "samples with a value set to the end of --range",
     "bytes_in": "bytes that arrived",
+    "discarded_bytes": "bytes before the first whole frame or line",
     "samples": "samples decoded",
     "predictions_sent": "predictions sent to the node",
     "reconnects": "times that the port was opened again",

@@ -94,6 +94,18 @@ def test_a_label_for_the_last_seconds_teaches_what_has_none(served):
     assert served.view.counters()["taught"] == 50
 
 
+def test_all_samples_have_a_label_until_it_is_stopped(served):
+    served.send(X, Y)
+    assert served.post({"label": 1, "until": "stopped"}) == (200, {"from_now_on": 1})
+    served.send(X[:3], [0, 0, 0])
+    told = served.status_with(samples=8)
+    assert told["word"] == 1 and [p["label"] for p in told["predictions"]][:4] == [1, 1, 1, 1]
+    assert (max(told["traces"][0]), told["channels"][1]["name"]) == (3.0, "x1")
+    assert served.post({"label": None, "until": "stopped"}) == (200, {"from_now_on": None})
+    served.send(X[:1])
+    assert served.runner.pupil.learned == 8 and served.runner.pupil.unlabelled == 1
+
+
 def test_nothing_is_changed_without_the_token_or_from_another_page(served):
     served.send(X[:2], Y[:2])
     served.send(X[2:])
@@ -132,9 +144,10 @@ def test_nothing_is_changed_without_the_token_or_from_another_page(served):
         b"[" * BODY_BYTES,
         {},
         {**good, "label": "1"},
-        {**good, "label": True},
+        {"label": [], "until": "stopped"},
     ]
-    wrong += [{**good, "label": 40000}, {**good, "sequence": -1}, {**good, "place": None}]
+    wrong += [{**good, "label": y} for y in (True, 40000)]
+    wrong += [{**good, "sequence": -1}, {**good, "place": None}]
     wrong += [{"label": 1, "seconds": x} for x in (0, -1, "5", True, None, 1e9)]
     for body in wrong:
         assert served.post(body)[0] == 400, body
@@ -152,6 +165,7 @@ def test_a_watch_tells_its_alarm_and_takes_no_labels():
         usual, strange = rng.standard_normal((600, 2)), rng.normal([9, 0], 1, (10, 2))
         served.send(np.float32(np.vstack([usual, strange])))
         alarm = served.status_with(samples=610)["alarms"][0]
+        assert [f["name"] for f in alarm["features"]] == ["x0"]  # the other has too small a share
         assert alarm["on"] and alarm["kind"] == "strange" and alarm["score"] > alarm["threshold"]
         before = bytes(served.runner.pupil.learner.arena)
         for wrong in ({"label": 1}, {"label": 1, "seconds": 5}, {"undo": True}):
