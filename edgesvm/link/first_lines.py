@@ -12,6 +12,7 @@ from edgesvm.data.rows import CLOCKS, NAME
 
 ENOUGH = 12  # lines that show that a column only rises
 TIME = re.compile(r"\d[:/-]\d")
+WORD = re.compile(r"[^\W\d][^\s:]*( ?[(\[].*)?")  # of a header, perhaps with a unit
 
 
 class Columns(NamedTuple):
@@ -32,7 +33,9 @@ def columns_of(lines: Sequence[str]) -> Columns:
     rows = [cells for cells in rows if any(_number(cell) is not None for cell in cells)]
     widths = [len(cells) for cells in rows]
     width = max(widths, key=widths.count, default=0)
-    names = next((one for line in lines if len(one := _names(line)) == width), ())
+    named = sorted(map(_names, lines), key=len, reverse=True)
+    names = next((one for one in named if max(width - 1, 1) <= len(one) <= width), [])
+    names += ["label"] * (width - len(names)) if names else []
     columns = list(zip(*(cells for cells in rows if len(cells) == width), strict=True))
     found = {j: _clock(cells, names[j] if names else "") for j, cells in enumerate(columns)}
     clocks = {j: why for j, why in found.items() if why}
@@ -50,8 +53,7 @@ def _names(line: str) -> list[str]:
     if found := NAME.findall(line):
         return found
     cells = [cell.strip('"') for cell in _cells(line.lstrip("# "))]
-    is_header = all(cell and _number(cell) is None and not TIME.search(cell) for cell in cells)
-    return cells if is_header else []
+    return cells if all(map(WORD.fullmatch, cells)) and not any(map(_number, cells)) else []
 
 
 def _number(cell: str) -> float | None:
