@@ -1,4 +1,4 @@
-"""What the first lines of a sketch tell: the names of its columns, and which of them are clocks."""
+"""What the first lines of a sketch tell: the names of its columns, and which are no features."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from edgesvm.data.rows import CLOCKS, NAME
 
 ENOUGH = 12  # lines that show that a column only rises
 TIME = re.compile(r"\d[:/-]\d")
-WORD = re.compile(r"[^\W\d][^\s:]*( ?[(\[].*)?")  # of a header, perhaps with a unit
+MISSING = {"na", "null", "none", "err", "error", "ovf", "fail", "n/a"}
+WORD = re.compile(r"\$?[^\W\d][^\s:]*( ?[(\[].*)?")  # of a header, perhaps with a unit
 
 
 class Columns(NamedTuple):
     """The columns of lines, by their numbers from 0.
 
-    width : how many; 0 if no line is of numbers. names : empty if no line has them. clocks : why
-    each column that tells when, and not what, is of no use.
+    width : how many; 0 if no line is of numbers. names : empty if no line has them. out : why
+    each column is no feature: clocks, words and labels.
     """
 
     width: int
     names: tuple[str, ...]
-    clocks: dict[int, str]
+    out: dict[int, str]
 
 
 def columns_of(lines: Sequence[str]) -> Columns:
@@ -37,9 +38,9 @@ def columns_of(lines: Sequence[str]) -> Columns:
     names = next((one for one in named if max(width - 1, 1) <= len(one) <= width), [])
     names += ["label"] * (width - len(names)) if names else []
     columns = list(zip(*(cells for cells in rows if len(cells) == width), strict=True))
-    found = {j: _clock(cells, names[j] if names else "") for j, cells in enumerate(columns)}
-    clocks = {j: why for j, why in found.items() if why}
-    return Columns(width, tuple(names), clocks if len(clocks) < width else {})
+    found = {j: _why_out(cells, names[j] if names else "") for j, cells in enumerate(columns)}
+    out = {j: why for j, why in found.items() if why}
+    return Columns(width, tuple(names), out if len(out) < width else {})
 
 
 def _cells(line: str) -> list[str]:
@@ -63,11 +64,14 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _clock(cells: Sequence[str], name: str) -> str:
-    """Why a column tells the time, or counts the lines; empty if it does not."""
+def _why_out(cells: Sequence[str], name: str) -> str:
+    """Why a column is no feature; empty if it is one."""
     values = [value for cell in cells if (value := _number(cell)) is not None]
     if not values:
-        return "times" if all(map(TIME.search, cells)) else ""
+        are_words = all(WORD.fullmatch(cell) and cell.lower() not in MISSING for cell in cells)
+        return "times" if all(map(TIME.search, cells)) else "words" if are_words else ""
+    if name == "label":
+        return "a label"
     steps = [b - a for a, b in pairwise(values)]
     if name.lower() in CLOCKS and steps and min(steps) >= 0 < max(steps):
         return "a time that never falls"

@@ -148,11 +148,14 @@ class TextLink(Link):
         keep, width, names = self._keep_columns, found.width, found.names
         if self._column_name is not None:
             self._parser.label_at, self._column_name = names.index(self._column_name), None
+        if self._if_more:
+            n_features = width - len(found.out.keys() - {width - 1})
+            self._has_label_column = n_features == (self._n_features or 0) + 1
         label_at = self._parser.label_at % width if self._has_label_column else width
         called = [*(names or map(str, range(width)))]
         out = {
             j: f"{called[j]} ({why})"
-            for j, why in found.clocks.items()
+            for j, why in found.out.items()
             if j != label_at and keep is not None and not {called[j], str(j)} & {*keep}
         }
         if out and not declared:
@@ -160,9 +163,7 @@ class TextLink(Link):
             told = ", ".join(out.values())
             self.notes.append(f"columns left out: {told}; keep_columns=NAME takes one in")
         left = [j for j in range(width) if j not in out and j != label_at]
-        if self._if_more and len(left) == (self._n_features or 0) + 1:
-            left.pop()
-            self._has_label_column = True
+        if self._if_more:
             self._parser.announce(len(left), self._has_label_column)
         self.feature_names = tuple(names[j] for j in left) if names else ()
 
