@@ -1,7 +1,8 @@
 // A node for edgesvm: four analogue inputs, read 50 times a second and labelled by a button. The LED shows the prediction.
 //
-//   edgesvm run /dev/ttyUSB0                  with ESVM_TEXT 0: binary frames; predictions come back
-//   edgesvm run /dev/ttyUSB0 --text           with ESVM_TEXT 1: lines of text, for the eye and the plotter too
+//   edgesvm run /dev/ttyUSB0
+//
+// With ESVM_TEXT 0 it sends binary frames, and predictions come back; with 1 lines of text, for the eye and the plotter too.
 //
 // Hold the button (pin 2 to ground) while the machine is in the state to recognise: label 1. Otherwise the label is 0.
 // Connect pin 3 to ground when the button should not count: samples then have no label and are only predicted.

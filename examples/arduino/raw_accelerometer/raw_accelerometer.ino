@@ -1,6 +1,6 @@
 // Raw signals of an analogue accelerometer (ADXL335 and the like on A0 to A2), 250 samples a second, as lines of text.
 //
-//   edgesvm run /dev/ttyUSB0 --text --window 250 --rate 250 --bands 2-20,20-60 --answers --save pump.esvm
+//   edgesvm run /dev/ttyUSB0 --window 250 --rate 250 --bands 2-20,20-60 --answers --save pump.esvm
 //
 // The host cuts the samples into windows and learns their features. Hold the button (pin 2 to ground) while the machine
 // is in the state to recognise: label 1. The answer, once per window, is a line "!SEQUENCE LABEL FLAGS SCORE"; the LED

@@ -1,8 +1,8 @@
 // Features of a vibration: what an analogue accelerometer (ADXL335 and the like), a piezo disc or a microphone on A0
 // does in a quarter of a second, as a line of text. Start with this sketch: most machines can be told by it.
 //
-//   edgesvm run /dev/ttyACM0 --text --answers --save pump.esvm      learns from the button
-//   edgesvm watch /dev/ttyACM0 --text --label last --learn 5m       learns what is normal, without one
+//   edgesvm run /dev/ttyACM0 --answers --save pump.esvm      learns from the button
+//   edgesvm watch /dev/ttyACM0 --label last --learn 5m       learns what is normal, without one
 //
 // Hold the button (pin 2 to ground) while the machine is in the state to recognise: label 1. Connect pin 3 to ground
 // when the button should not count: the line then ends without a label and is only predicted. The answer to each line
