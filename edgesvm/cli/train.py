@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +48,12 @@ class Settings:
     holdout: float = option(
         0.25, "share of each class that tells how good it is", unit="SHARE", check=arguments.share
     )
+    plot: str | None = option(
+        None,
+        "draw what the rows held out were taken for (needs matplotlib)",
+        unit="PNG",
+        check=arguments.new_file,
+    )
     json: bool = option(False, AS_JSON)
     columns: FileSettings = section(FileSettings)
     windows: WindowSettings = section(WindowSettings)
@@ -76,6 +83,9 @@ def act(settings: Settings) -> int:
         status.end()
         model.name_features(files[0].names)  # `fit` had none
         model.save(settings.save)
+    if settings.plot and scores:
+        title = f"{percent(scores['accuracy'])} of {scores['rows']:,} rows held out are right"
+        draw(settings.plot, title, scores["confusion"])
     report = {
         "learner": repr(model),
         "bytes": model.nbytes,
@@ -207,7 +217,8 @@ def scored(
     deviation = X[trained].std(axis=0) + 1e-30
     means = np.array([X[trained & (y == label)].mean(axis=0) for label in classes]) / deviation
     apart = ((X[told][:, None] / deviation - means) ** 2).sum(axis=2)
-    recalls = {str(k): float((said[truth == k] == k).mean()) for k in classes if k in truth}
+    confusion = {str(k): Counter(map(str, said[truth == k])) for k in classes if k in truth}
+    recalls = {k: row[k] / row.total() for k, row in confusion.items()}
     return {
         "rows": len(truth),
         "accuracy": float((said == truth).mean()),
@@ -215,14 +226,25 @@ def scored(
         "nearest_mean": float((classes[apart.argmin(axis=1)] == truth).mean()),
         "balanced_accuracy": float(np.mean(list(recalls.values()))),
         "recalls": recalls,
-        "taken_for": {str(k): _most(said[(truth == k) & (said != k)]) for k in classes},
+        "confusion": confusion,
     }
 
 
-def _most(labels: np.ndarray) -> str | None:
-    """The label that is most of these."""
-    found, counts = np.unique(labels, return_counts=True)
-    return str(found[counts.argmax()]) if len(found) else None
+def draw(path: str, title: str, confusion: dict[str, Counter[str]]) -> None:
+    """A picture: for each class, the shares of its rows that were taken for each."""
+    from edgesvm.cli.figures import saved
+
+    names = [*confusion]
+    n = len(names)
+    with saved(path, 1, 1, (2.5 + 0.6 * n, 2 + 0.5 * n)) as [[axis]]:
+        shares = np.array([[row[k] / row.total() for k in names] for row in confusion.values()])
+        axis.imshow(shares, cmap="Blues", vmin=0, vmax=1.3)
+        axis.set_xticks(range(n), names, rotation=45, ha="right")
+        axis.set_yticks(range(n), names)
+        axis.set(xlabel="taken for", ylabel="class")
+        axis.set_title(title, fontsize=9)
+        for i, j in np.argwhere(shares > 0):
+            axis.text(j, i, percent(shares[i, j]), ha="center", va="center", fontsize=8)
 
 
 def words(report: dict[str, Any]) -> Iterator[str]:
@@ -236,8 +258,9 @@ def words(report: dict[str, Any]) -> Iterator[str]:
             f"balanced {percent(s['balanced_accuracy'])}"
         )
         for label, recall in s["recalls"].items():
-            taken = s["taken_for"][label]
-            yield f"  {label:<16}{percent(recall)}" + (f", else mostly {taken}" if taken else "")
+            others = (s["confusion"][label] - Counter({label: s["rows"]})).most_common(1)
+            mostly = f", else mostly {others[0][0]}" if others else ""
+            yield f"  {label:<16}{percent(recall)}{mostly}"
     passes = f" in {report['passes']} passes" if report["passes"] > 1 else ""
     yield f"{report['learner']}, {report['bytes']:,} B, learned {report['rows']:,} rows{passes}"
     yield f"saved to {report['saved']}; next: edgesvm predict {report['saved']} PORT"

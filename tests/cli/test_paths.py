@@ -1,4 +1,6 @@
-"""What people come to do, each as they type it: commands, pseudo-terminals and files."""
+"""What people come to do, each as they type it: commands, pseudo-terminals and files. With -s the
+commands, what they say, and their seconds are shown.
+"""
 
 import contextlib
 import csv
@@ -63,9 +65,11 @@ def sketch(gesture, line=PLOTTER, head="", rate=1000):
 
 def typed(*words):
     """What a command says, on both streams."""
-    out, errors = io.StringIO(), io.StringIO()
+    out, errors, begin = io.StringIO(), io.StringIO(), time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         code = main([str(word) for word in words])
+    seconds = time.monotonic() - begin
+    print(f"$ edgesvm {' '.join(map(str, words))}  # {seconds:.1f} s\n{out.getvalue()[-1500:]}")
     assert code in (0, 3), errors.getvalue()
     return out.getvalue(), errors.getvalue()
 
