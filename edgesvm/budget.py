@@ -16,7 +16,7 @@ from edgesvm.errors import CorruptModelError, MemoryBudgetError
 __all__ = ["MemoryBudgetError", "MemoryPlan", "PlannedArray", "format_bytes", "parse_bytes"]
 
 ALIGNMENT = 8  # of every array: the widest scalar; vector loads need no alignment
-LATER = ("mean_weight", "candidates")  # at the end of arenas since their first build
+LATER = ("mean_weight", "candidates", "copy")  # at the end of arenas since their first build
 PARTS = "parts"  # the array that holds a learner's parts
 PIECE = 1 << 15  # numbers
 MOST_COUNTED = (1 << 62) - 512  # more samples than any stream has; twice it never overflows

@@ -159,8 +159,10 @@ class SGD:
         self.model.partial_fit(x[None], [y])
 
 
-def one_by_one(make: Callable[[int], OneByOne], stream: Stream, setting: Setting) -> Found:
+def one_by_one(make: Any, stream: Stream, setting: Setting, lags: bool = False) -> Found:
     X = filled(stream.X)
+    if lags:  # the change of each feature, and the last target known
+        X = np.column_stack([X, np.diff(X, axis=0, prepend=X[:1]), value_before(stream.y, setting)])
     model = make(X.shape[1])
     predicted, seconds = in_turn(model.predict, model.learn, list(X), stream.y, setting)
     return Found(predicted, len(pickle.dumps(model)), seconds)
@@ -258,14 +260,17 @@ BASELINES: dict[str, Run] = {
 }
 
 
+def forgetting(n_features: int) -> OneByOne:
+    return Scaled(RecursiveLeastSquares(n_features, 0.999))
+
+
 def rivals() -> dict[str, Run]:
     """By name; river's where it is installed."""
     runs: dict[str, Run] = {
         "SGDRegressor": partial(one_by_one, lambda _: Scaled(SGD())),
         "linear RLS": partial(one_by_one, lambda D: Scaled(RecursiveLeastSquares(D, 1.0))),
-        "linear RLS, forgetting": partial(
-            one_by_one, lambda D: Scaled(RecursiveLeastSquares(D, 0.999))
-        ),
+        "linear RLS, forgetting": partial(one_by_one, forgetting),
+        "linear RLS, lags": partial(one_by_one, forgetting, lags=True),
     }
     try:
         trees = trees_of_river()

@@ -213,7 +213,7 @@ def three(value: float) -> str:
 
 NOTES = {
     NOW.name: (
-        "Ours: `forecast_one`, which is stacked on the target before; alone: `predict_one`. The"
+        "Ours: `forecast_one`, stacked on what came before; alone: `predict_one`. The"
         " others alone, and with the same stack."
     ),
     LATE.name: "Value before: that of 101 rows back. Same hour: that of five days back.",

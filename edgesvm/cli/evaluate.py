@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 HELP = """\
 Read a CSV, npz or recorded file once and predict each row before learning it. The accuracy of these
 predictions is reported (prequential evaluation, test-then-train), and beside it that of a copy that
-learns no more before the last 30 % of the rows: what to expect once labels stop.
+learns no more before the last 30 % of the rows: what to expect once labels stop. With --regress it
+comes first.
 
   edgesvm eval room.csv --label-column Occupancy --drop-column date
   edgesvm eval digits.npz --positive 8 --learner kernel-stream --memory 64KiB --plot accuracy.png
@@ -287,8 +288,9 @@ class EvalSession(RunSession):
     def words(self, summary: dict[str, Any]) -> list[str]:
         s, lines = summary, reports.words(summary)
         if frozen := s["frozen"]:
-            lines += [
-                f"a copy that learned no more, on the last {frozen['predicted']:,} of them: "
+            at = 1 if self.asked.learner.regress else len(lines)  # what a virtual sensor gives
+            lines[at:at] = [
+                f"a copy that learned no more, on the last {frozen['predicted']:,} rows: "
                 f"{reports.scored(frozen)}",
                 *reports.remarks(frozen),
             ]

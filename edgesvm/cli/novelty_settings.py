@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -91,12 +92,11 @@ class NoveltySettings:
         "stored samples",
         choices=KINDS,
     )
-    residual: int | None = option(
+    residual: str | None = option(
         None,
-        "watch channel N against what the other channels say of it, counted from 0, -1 the last: "
-        "finds a fault that moves it within its usual range",
-        unit="N",
-        check=arguments.whole(-(1 << 16)),
+        "watch a channel, by its name or its number from 0, -1 the last, against what the other "
+        "channels say of it: finds a fault that moves it within its usual range",
+        unit="NAME|N",
     )
     clock: str | None = option(
         None,
@@ -111,6 +111,16 @@ class NoveltySettings:
     def needs_rate(self) -> bool:
         """Whether ``--alarm-rate`` is alarms in a time."""
         return read_rate(self.alarm_rate)[1] is not None
+
+    def channel(self, names: Sequence[str], n_channels: int) -> int:
+        """The number of the channel of ``--residual``. ValueError if there is none."""
+        asked, numbers = str(self.residual), [*range(n_channels), *range(-n_channels, 0)]
+        if asked in names:
+            return names.index(asked)
+        if asked in map(str, numbers):
+            return int(asked) % n_channels
+        there = ", ".join(names or map(str, range(n_channels)))
+        raise ValueError(f"--residual {asked}: no such channel; there are {there}")
 
     def new_learner(
         self, samples_per_second: float | None, usual: str = DEFAULT_KIND

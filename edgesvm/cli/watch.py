@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ says when, how strange, and which features stand out.
   edgesvm watch /dev/ttyACM0 --window 256 --rate 1000 --bands 10-50,50-200   raw signals
   edgesvm watch /dev/ttyUSB0 --checkpoint pump.ckpt     goes on after a restart, without learning
   edgesvm watch /dev/ttyUSB0 --json >alarms.jsonl       a JSON line for each alarm
-  edgesvm watch /dev/ttyUSB0 --residual 3               channel 3 against what the others say of it
+  edgesvm watch pump.csv --residual flow                a channel against what the others say of it
   edgesvm watch /dev/ttyUSB0 --clock --learn 21d        what is usual at this hour of the week
   edgesvm watch pump.csv --label anomaly --plot a.png   a back-test: faults found, false alarms
 
@@ -94,7 +95,7 @@ class Settings:
         if self.novelty.clock is not None and others:
             raise ValueError("--clock is of samples: leave out --window and --residual")
 
-    def contradicted(self, model: Any) -> list[tuple[str, str]]:
+    def contradicted(self, model: Any, names: Sequence[str]) -> list[tuple[str, str]]:
         """What a loaded model has that these options contradict, and the options."""
         found = self.windows.contradicted(model)
         by_clock = isinstance(model, Chain) and isinstance(model.windows_, ClockFeatures)
@@ -106,7 +107,7 @@ class Settings:
         if not has:
             return [*found, ("no --residual", f"--residual {asked}")]
         n = model.n_features_in_
-        same = model.target % n == asked % n
+        same = model.target % n == self.novelty.channel(names, n)
         return found if same else [*found, (f"--residual {model.target}", f"--residual {asked}")]
 
 
@@ -341,7 +342,7 @@ def _model(
         checkpoint,
         novelty.memory,
         n_inputs,
-        lambda model, learner: settings.contradicted(model),
+        lambda model, learner: settings.contradicted(model, link.feature_names),
         labels=False,
     )
     if model is not None:
@@ -360,7 +361,8 @@ def _model(
         status.say(f"{rate:.3g} samples a second")
     rows = None if rate is None else rate / windows.rows_apart
     if novelty.residual is not None:
-        sensor = VirtualSensor(target=novelty.residual, learner=novelty.new_learner(rows))
+        target = novelty.channel(link.feature_names, n_inputs)
+        sensor = VirtualSensor(target=target, learner=novelty.new_learner(rows))
         return sensor.fitted_into(novelty.memory, n_inputs).allocate(n_inputs), None
 
     def chain(kind: str) -> Any:

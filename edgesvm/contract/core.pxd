@@ -54,6 +54,8 @@ cdef class LearnerCore:
     # the arena. `decide` writes one decision value, in a multiclass learner a score per class.
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil
     cdef Status decide(self, const void *x, double *value) noexcept nogil
+    # Of a regressor: a sample whose x is not to be trusted has come, the target y is.
+    cdef Status pass_over(self, const void *x, double y) noexcept nogil
     # Shares of the labels, sorted, (labels.n,); only of a learner that has probabilities. Of a
     # regressor the ends of an interval, (2,).
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil

@@ -91,6 +91,9 @@ cdef class LearnerCore:
         value[0] = 0.0
         return UNCHANGED
 
+    cdef Status pass_over(self, const void *x, double y) noexcept nogil:
+        return UNCHANGED
+
     cdef Status probabilities(self, const void *x, double *out) noexcept nogil:
         return UNCHANGED
 

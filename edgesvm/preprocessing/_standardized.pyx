@@ -120,6 +120,8 @@ cdef class StandardizedCore(LearnerCore):
                 far = self.far_after(&seen)
             if status == UNCHANGED and not (notes and self.is_dropout(&far, &seen, y)):
                 status = self.inner.weighed_step(self.mapped, y, weight)
+            elif status == UNCHANGED and self.regresses:
+                status = self.inner.pass_over(self.mapped, y)
             if status <= CHANGED:
                 self.note_missing(x)
                 self.keep(filled, n, &seen)

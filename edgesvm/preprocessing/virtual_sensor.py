@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from edgesvm.budget import MemoryPlan, parse_bytes
+from edgesvm.budget import Line, MemoryPlan, check_numbers, parse_bytes
 from edgesvm.contract.guard import Guard
 from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.params import whole
@@ -18,6 +18,7 @@ from edgesvm.core.arena import Arena
 from edgesvm.core.status import Status
 from edgesvm.errors import refusal
 from edgesvm.learner import Learner
+from edgesvm.learners.ahead import ERRORS, Ahead
 from edgesvm.learners.fourier.regression import FourierRLS
 from edgesvm.learners.kinds import tracked_in
 from edgesvm.learners.novelty.novelty import GaussianNovelty, NoveltyLearner
@@ -28,6 +29,7 @@ from edgesvm.preprocessing.standardized import Standardized
 __all__ = ["VirtualSensor"]
 
 LARGEST = 1e6  # of a residual, in mean absolute ones
+Parts = Mapping[str, tuple[Any, int]]
 NO_LABELS: tuple[tuple[Any, ...], bool] = (), False
 
 
@@ -38,13 +40,14 @@ class VirtualSensor(Composed):
 
     A fault that moves one channel within its usual range is no strange value by itself; what the
     other channels say of it is. The residual, in units of the usual one, goes to a learner of what
-    is normal. Both learners are in one block of memory: one plan, one snapshot.
+    is normal. Both learners are in one block of memory: one plan, one snapshot. A copy of the
+    regressor beside it (`Ahead`) tells how far off it is when the channel is no longer learned.
 
     Parameters
     ----------
     target : int, default -1
         Number of the channel that is predicted; negative counts from the last.
-    regressor : Learner, default Standardized(learner=FourierRLS(), missing="mean")
+    regressor : Learner, default Standardized(learner=FourierRLS(changes=False), missing="mean")
         Only its parameters are used.
     learner : NoveltyLearner, default GaussianNovelty()
         Of one feature, the residual. Only its parameters are used.
@@ -84,7 +87,7 @@ class VirtualSensor(Composed):
         whole("target", self.target, -n_inputs, n_inputs - 1)
         regressor: Any = self.regressor
         if regressor is None:
-            regressor = Standardized(learner=FourierRLS(), missing="mean")
+            regressor = Standardized(learner=FourierRLS(changes=False), missing="mean")
         learner: Any = GaussianNovelty() if self.learner is None else self.learner
         if not isinstance(regressor, Learner) or not regressor.forecasts:
             raise ValueError(f"regressor={regressor!r}: give one of a stream, such as FourierRLS()")
@@ -93,22 +96,24 @@ class VirtualSensor(Composed):
         return {
             "regressor": (regressor.like_new(), n_inputs - 1),
             "learner": (learner.like_new(), 1),
+            "copy": (regressor.like_new(), n_inputs - 1),
         }
 
     def plan(self, n_inputs: int) -> MemoryPlan:
         """The arrays needed, and their total in bytes. Nothing is allocated."""
         plans = {name: part.plan(width) for name, (part, width) in self._parts(n_inputs).items()}
-        return MemoryPlan.of([(name, "u1", (plan.total,)) for name, plan in plans.items()], plans)
+        arenas: list[Line] = [(name, "u1", (plan.total,)) for name, plan in plans.items()]
+        return MemoryPlan.of([*arenas, ERRORS, ("learned_at", "i8", ())], plans)
 
     def fitted_into(self, budget: int | str, n_inputs: int) -> VirtualSensor:
         """The same with the largest regressor that fits into `budget` bytes, all else included;
         MemoryBudgetError if none fits."""
         n_bytes = parse_bytes(budget)
         part, width = self._parts(n_inputs)["regressor"]
-        beside = self.plan(n_inputs).total - part.plan(width).total
-        told = f"of {n_inputs} inputs"
+        room = (n_bytes - self.plan(n_inputs).total) // 16 * 8 + part.plan(width).total
+        told, others = f"of {n_inputs} inputs", "learner and the regressor's copy"
         fitted = self._part_fitted_into(
-            n_bytes, part, width, told=told, before=beside, others="learner"
+            n_bytes, part, width, told=told, before=n_bytes - room, others=others
         )
         return type(self)(**{**self._given, "regressor": fitted})
 
@@ -120,12 +125,16 @@ class VirtualSensor(Composed):
         views, parts = plan.cut(arena.memory), self._parts(n_inputs)
         for name, (part, width) in parts.items():
             part.allocate(width, buffer=views[name])
-        self._adopt(n_inputs, arena, parts)
+        self._adopt(plan, arena, n_inputs, parts)
         return self
 
-    def _adopt(self, n_inputs: int, arena: Arena, parts: Mapping[str, tuple[Any, int]]) -> None:
+    def _adopt(self, plan: MemoryPlan, arena: Arena, n_inputs: int, parts: Parts) -> None:
         self.n_features_in_, self._arena = n_inputs, arena
-        self.regressor_, self.learner_ = (part for part, _ in parts.values())
+        self.regressor_, self.learner_, copy = (part for part, _ in parts.values())
+        views = plan.cut(arena.memory)
+        check_numbers(plan.arrays, views)
+        self.drift_ = Ahead(self.regressor_, copy, views["errors"])
+        self._learned_at = views["learned_at"]
 
     # -- save and load -----------------------------------------------------------------------------
 
@@ -154,7 +163,7 @@ class VirtualSensor(Composed):
             inside = plan.inside[name]
             place = arena.part(plan.offsets[name], inside.total)
             part._load(inside, place, width, *known)
-        self._adopt(n_features, arena, parts)
+        self._adopt(plan, arena, n_features, parts)
 
     # -- samples -----------------------------------------------------------------------------------
 
@@ -167,11 +176,17 @@ class VirtualSensor(Composed):
         return np.delete(row, self.target), float(row[self.target])
 
     def expected(self, x: ArrayLike) -> tuple[float, float, float]:
-        """The target as the other channels lead one to expect it, and the ends of its interval.
+        """The target as the other channels lead one to expect it, and the ends of its interval: the
+        wider the longer the channel was not learned, and infinite where nothing is known.
         Raises NotFittedError, and SampleRefused where a channel is infinite, or the target NaN."""
         others, _ = self._apart(x)
-        regressor = self.regressor_
-        return (regressor.predict_one(others), *regressor.predict_interval_one(others))
+        value = self.regressor_.predict_one(others)
+        return (value, *self.drift_.interval(self.ahead_, value))
+
+    @property
+    def ahead_(self) -> int:
+        """How many samples the next one is after the last whose channel was learned."""
+        return max(self.n_seen_ - int(self._learned_at), 1)
 
     def residual(self, x: ArrayLike) -> np.ndarray:
         """What the other channels do not explain, in mean absolute residuals: the row of
@@ -199,6 +214,8 @@ class VirtualSensor(Composed):
         """Learn the channel from the others, and nothing of the residual."""
         others, y = self._apart(x)
         self.regressor_.learn_one(others, y)
+        self.drift_.learned(others, y)
+        self._learned_at[...] = self.n_seen_
 
     @property
     def n_seen_(self) -> int:

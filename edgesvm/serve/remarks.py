@@ -23,6 +23,7 @@ RUNS = 0.9  # share of labels equal to the one before, from which on they come i
 BY_CHANCE, ERRORS = 0.2, 3.0  # how far above a random order, of what is left; and standard errors
 AWAITED = 25.0  # samples of a class that should have come
 FEW = 10  # windows' worth of samples
+DRIFTED = 0.05  # by how much fewer targets than asked lie within intervals that are not kept
 LEAST_OFTEN = 0.25  # share of the samples in an alarm
 NAMED = 3  # features in a remark
 FIRST_BIT = 8  # of an answer's flags, which tells of the first remark; those below are the wire's
@@ -91,6 +92,7 @@ class Facts:
     names: list[str] | None = None
     labels_stop: bool = False  # no labels come with these samples
     samples_a_window: int = 0
+    sensor: Any = None  # the virtual one, if the learner is behind one
 
     def found(self, name: str) -> Any:
         return found_within(self.learner, name)
@@ -308,6 +310,24 @@ def worse_than_value_before(f: Facts) -> str | None:
     )
 
 
+def intervals(f: Facts) -> str | None:
+    if f.sensor is not None and f.sensor.ahead_ > f.sensor.drift_.measured > 0:
+        return (
+            f"the channel was last learned {f.sensor.ahead_:,} samples ago, and its errors were"
+            f" measured up to {f.sensor.drift_.measured:,} ahead: alarms may be its drift;"
+            " let it learn for longer, or go on with --then normal"
+        )
+    if (s := f.errors) is None or not f.labels_stop or (asked := s.coverage_asked) is None:
+        return None
+    none = s.n - s._intervals
+    if not none and (s.coverage or 0.0) >= asked - DRIFTED:
+        return None
+    return (
+        f"intervals are not kept once targets stop: {percent(s.coverage)} of the targets lay within"
+        f" ({percent(asked)} asked), {none:,} rows too long after had none; let targets come often"
+    )
+
+
 def full(f: Facts) -> str | None:
     n = f.found("n_given_up_")
     return f"no room for more: {n:,} support vectors were given up; give more memory" if n else None
@@ -353,6 +373,7 @@ TABLE: dict[str, Callable[[Facts], str | None]] = {
     "worse_than_value_before": worse_than_value_before,
     "one_label": one_label,
     "rare_label": rare_label,
+    "intervals": intervals,
     "refused_lines": lambda f: getattr(f.link, "refused_lines", lambda: None)(),
 }
 KEYS = tuple(TABLE)

@@ -17,6 +17,7 @@ from edgesvm.core.status import Status
 from edgesvm.data.rows import RowSource
 from edgesvm.errors import LinkDown, SampleRefused
 from edgesvm.learner import Learner, learner_in
+from edgesvm.learners.ahead import ERRORS, Ahead
 from edgesvm.link.wire import ABSTAIN, REJECTED, TRAINED
 from edgesvm.serve.job import Job, Pupil, Stage
 from edgesvm.serve.journal import Journal
@@ -96,19 +97,31 @@ class HeldOut:
         self._learner = self._held = learner
         self.left = 0 if after is None else after  # rows until the copy is made
         self._answer: Callable[[np.ndarray], Any] | None = None  # the copy's
+        self._ahead: Ahead | None = None  # of a regressor with intervals
 
     def __call__(self, x: np.ndarray, label: Any, predicted: Any) -> None:
         """A row was learned."""
         self.left -= 1
         if self._answer is not None:
             self.score.add(label, self._answer(x))
-        elif self.left == 0 and self._learner.is_fitted:
-            self._held = held = copy.deepcopy(self._learner)
-            held._columns = None  # rows have no names
-            self._answer = held.predict_one
-            if held.regresses:
-                targets = Targets(held)
-                self._answer = lambda x: targets.ask(x, None)
+            return
+        if self.left >= 0 and hasattr(self._learner, "forecast_one"):
+            self._ahead = self._ahead or Ahead(self._learner, self._copied(), np.zeros(ERRORS[2]))
+            self._ahead.learned(x, label)
+        if self.left == 0 and self._learner.is_fitted:
+            self._held = self._copied()
+            self._answer = self._target if self._held.regresses else self._held.predict_one
+
+    def _copied(self) -> Learner:
+        held = copy.deepcopy(self._learner)
+        held._columns = None  # rows have no names
+        return held
+
+    def _target(self, x: np.ndarray) -> Estimate:
+        value = float(self._held.predict_one(x))
+        if self._ahead is None:
+            return value, math.nan, math.nan
+        return (value, *self._ahead.interval(-self.left, value))
 
     def many(self, X: np.ndarray, labels: Sequence[Any]) -> None:
         """Rows were learned, no more than were left until the copy is made."""

@@ -256,6 +256,7 @@ def watched(
     pupil, stage = Watch(link, model, **options), Stage()
     if isinstance(model, VirtualSensor):
         stage = Residual(model)
+        pupil.remarks.facts.sensor = model
     elif isinstance(model, Chain) and isinstance(model.windows_, ClockFeatures):
         stage = Timed(model, time_of_week)
     elif isinstance(model, Chain):

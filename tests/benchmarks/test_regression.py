@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -13,8 +12,6 @@ from benchmarks.regression.data import (
     NOW,
     STOP,
     bounded,
-    errors,
-    filled,
     mean_so_far,
     same_hour,
     value_before,
@@ -50,18 +47,6 @@ def test_predictions_are_held_to_the_targets_known():
     assert bounded(np.full(N, np.nan), Y, STOP)[399] == Y[:200].mean()
 
 
-def test_rows_that_count():
-    right = np.where(np.arange(N) < 300, 1e9, Y)
-    assert errors(right, Y, NOW) == {"rmse": 0, "mae": 0, "r2": 1}
-    assert errors(Y + 2.0, Y, STOP)["rmse"] == pytest.approx(2)
-
-
-def test_a_silent_sensor_is_its_mean_before():
-    nan = np.nan
-    X = np.array([[nan], [1.0], [nan], [5.0], [nan]], dtype=np.float32)
-    assert filled(X).ravel().tolist() == [0, 1, 1, 5, 3]
-
-
 def test_the_stack_finds_a_disturbance_that_lasts():
     rng = np.random.default_rng(0)
     told = rng.standard_normal(3000)
@@ -73,10 +58,3 @@ def test_the_stack_finds_a_disturbance_that_lasts():
     assert np.array_equal(answers[:20], told[:20])
     alone, both = (np.std((f - y)[300:]) for f in (told, answers))
     assert both < 1.1 * 0.1 < 0.6 * alone
-
-
-def test_the_stack_leaves_alone_what_has_no_order():
-    rng = np.random.default_rng(1)
-    told = rng.standard_normal(3000)
-    y = told + 0.1 * rng.standard_normal(3000)
-    assert np.std((stacked(told, y) - y)[300:]) < 1.02 * np.std((told - y)[300:])

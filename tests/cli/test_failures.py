@@ -167,7 +167,6 @@ def test_too_small_a_budget_says_how_many_bytes_would_do(rows, capsys):
         (["watch", "a", "--alarm-rate", "2/year"], "alarm rate"),
         (["watch", "a", "--clock", "--window", "100"], "--clock is of samples"),
         (["watch", "a", "--clock", "moon"], "moon: give host, sample"),
-        (["watch", "a", "--residual", "x"], "give an integer"),
         (["plot", "m.esvm"], "are required: -o/--out"),
         (["record", "/dev/null", "x.csv"], ".rec"),
         (["record", "/dev/null", "/nonexistent/x.rec"], "the folder /nonexistent does not exist"),

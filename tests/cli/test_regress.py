@@ -10,7 +10,7 @@ import pytest
 from edgesvm import FourierSVR, Standardized, load
 from edgesvm.cli import main
 from edgesvm.link import Recording
-from firmware_sim.node import FrameNode, PumpFlow, TextNode
+from firmware_sim.node import FrameNode, PumpFlow
 
 on_a_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 N = 2500
@@ -73,13 +73,6 @@ def test_a_run_over_a_link_learns_the_flow_and_its_intervals_hold(tmp_path):
     rel = 1e-6 if report.predictions == N else 0.1
     assert (report.mae, report.r2) == pytest.approx((told["mae"], told["r2"]), rel=rel)
     assert report.coverage == pytest.approx(told["coverage"], rel=rel)
-
-
-@on_a_pty
-def test_a_run_on_lines_of_text():
-    node = TextNode(PumpFlow(4), samples=600, rate=2000.0)
-    told = edge(node, "run", "{port}", "--regress", "--text").edge
-    assert told["counters"]["learned"] == 600 and told["r2"] > 0.9
 
 
 @on_a_pty

@@ -1,11 +1,14 @@
 """One channel from the others, and an alarm where it is not what they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from edgesvm import GaussianNovelty, VirtualSensor, load
 from edgesvm.cli import main
 from edgesvm.errors import SampleRefused
+from edgesvm.persist import pack, restore
 
 
 def channels(n, seed=0):
@@ -64,15 +67,39 @@ def test_bad_samples_are_refused_without_a_trace():
         VirtualSensor(target=4).plan(4)
 
 
-def test_a_channel_by_its_number_from_either_end():
-    X = channels(50)
-    for number in (1, -3):
-        sensor = VirtualSensor(target=number).allocate(4)
-        for x in X:
-            sensor.learn(x)
-        assert sensor.regressor_.n_seen_ == 50
-        last = bytes(sensor.arena)
-    assert bytes(sensor.arena) == last
+def test_intervals_of_a_channel_that_is_not_learned_widen_and_end():
+    sensor = VirtualSensor().fitted_into("8KiB", 4).allocate(4)
+    X = channels(6000)
+    X[:, 3] += np.sin(np.arange(6000) / 300)  # what no channel tells
+    for x in X[:3000]:
+        sensor.learn(x)
+    held, width = np.zeros(3000), np.zeros(3000)
+    for i, x in enumerate(X[3000:]):
+        _, low, high = sensor.expected(x)
+        held[i], width[i] = low <= x[3] <= high, high - low
+        sensor.learner_.watch_one(sensor.residual(x))
+    assert sensor.drift_.measured == 1023 and sensor.ahead_ == 3001
+    assert np.isfinite(width[:1023]).all() and np.isinf(width[1024:]).all()
+    assert width[800] > 1.1 * width[0] and np.mean(held[:1023]) > 0.85
+
+
+def test_a_snapshot_of_a_build_without_the_copy_goes_on():
+    sensor, x = taught(300), channels(1, seed=3)[0]
+    saved = sensor.snapshot()
+    other = restore(pack(replace(saved, arena=saved.arena[: sensor.plan(4).offsets["copy"]])))
+    assert other.residual(x) == sensor.residual(x) and other.drift_.measured < 2
+    other.learn(x)
+
+
+def test_a_channel_is_watched_by_its_name_or_number(tmp_path, capsys):
+    path = tmp_path / "pump.csv"
+    np.savetxt(path, channels(400), delimiter=",", header="speed,current,valve,flow", comments="")
+    words = ["watch", str(path), "--learn", "300", "--alarm-rate", "0.001", "--residual"]
+    for asked in ("flow", "3", "-1", "flaw", "4", "-5", "1.0"):
+        found = main([*words, asked]) != 2
+        told = capsys.readouterr().err
+        assert "VirtualSensor(target=3," in told if found else "speed, current, valve" in told
+        assert found == (asked in {"flow", "3", "-1"}) and (found or told.count("\n") == 1)
 
 
 def test_inspect_says_what_is_in_the_file(tmp_path, capsys):

@@ -33,6 +33,9 @@ class ReferenceCore:
         """Learn one sample; y is -1 or +1, in a multiclass learner the class index; weight > 0."""
         raise NotImplementedError
 
+    def pass_over(self, x, y):
+        return Status.UNCHANGED
+
     def decide(self, x: np.ndarray) -> Any:
         """Decision value, in a multiclass learner a score per class; NaN to refuse the sample."""
         raise NotImplementedError

@@ -33,8 +33,8 @@ PLAIN, STACKED = range(2)
 
 
 class RegressorCoreRef(ReferenceCore):
-    """The arena's arrays by name: target, far_targets, stack, covariance, interval, scored. A
-    subclass adds `overflows`, `value` and `move`."""
+    """The arena's arrays by name: target, far_targets, stack, covariance, interval, scored; with
+    `changes` before, change, doubt. A subclass adds `overflows`, `value` and `move`."""
 
     regresses = True
     innovates = True
@@ -45,6 +45,7 @@ class RegressorCoreRef(ReferenceCore):
         self.loss, self.epsilon, self.quantile = loss, epsilon, quantile
         self.miss, self.delay = (1 - coverage) / 2, label_delay
         self.follows = label_delay == 0 and loss != "pinball"
+        self.changes = "change" in self.views
 
     @property
     def n(self):
@@ -67,22 +68,30 @@ class RegressorCoreRef(ReferenceCore):
         if self.n == 0:
             self.begin()
         plain = self.within(target[MEAN] + self.deviation(self.n) * f)
-        ahead = self.within(self.stacked(plain))
+        ahead = self.within(self.stacked(x, plain))
         if self.n > 1:
-            self.learn_stack(plain, y)
+            self.learn_stack(x, plain, y)
         counted = self.take(y, self.n + 1)
         self.score(y, counted, plain, ahead)
         e = self.innovation((counted - target[MEAN]) / self.deviation(self.n + 1) - f)
+        if self.changes:
+            target[-1], self.views["before"][:] = target[LAST], x
         target[[LAST, LAST_VALUE]] = counted, plain
-        if (g := self.slope(e)) != 0:
-            self.move(x, weight * g)
+        if (g := weight * self.slope(e)) != 0:
+            self.move(x, g)
         return Status.CHANGED
+
+    def pass_over(self, x, y):
+        """All but the weights learn."""
+        return self.step(x, y, 0.0)
 
     def begin(self):
         """Numbers that do not begin as zero."""
         self.views["interval"][:, 1:] = FIRST_HALF
-        self.views["stack"][:] = 1, 0, 0
-        self.views["covariance"][:] = np.eye(3)
+        self.views["stack"][:] = (1, 0, 0, 0, 1) if self.changes else (1, 0, 0)
+        self.views["covariance"][:] = np.eye(len(self.views["stack"]))
+        if self.changes:
+            self.views["doubt"][:] = 1
 
     def slope(self, e):
         """Minus the derivative of the loss by the prediction."""
@@ -143,29 +152,42 @@ class RegressorCoreRef(ReferenceCore):
         target = self.views["target"]
         return (np.array(values) - target[MEAN]) / self.deviation(max(self.n, 1))
 
-    def stacked(self, plain):
-        target = self.views["target"]
+    def stack_features(self, x, plain):
+        v, target = self.views, self.views["target"]
+        z = self.in_deviations([plain, target[LAST], target[LAST_VALUE], target[-1]])
+        return np.append(z, v["change"] @ (x.astype("f8") - v["before"])) if self.changes else z[:3]
+
+    def stacked(self, x, plain):
         if self.n < SETTLED or not self.follows:
             return plain
-        z = self.in_deviations([plain, target[LAST], target[LAST_VALUE]])
-        return target[MEAN] + self.deviation(self.n) * (self.views["stack"] @ z)
+        said = self.views["stack"] @ self.stack_features(x, plain)
+        return self.views["target"][MEAN] + self.deviation(self.n) * said
 
-    def learn_stack(self, plain, y):
+    def learn_stack(self, x, plain, y):
         """Recursive least squares with forgetting."""
-        coef, P, target = self.views["stack"], self.views["covariance"], self.views["target"]
-        z = self.in_deviations([plain, target[LAST], target[LAST_VALUE]])
+        coef, P = self.views["stack"], self.views["covariance"]
+        z = self.stack_features(x, plain)
         gain = P @ z
         whole = NOISE * FORGETTING + gain @ z
-        error = np.clip(self.in_deviations(y) - coef @ z, -1, 1)
-        coef += gain / whole * error
+        error = self.in_deviations(y) - coef @ z
+        if self.changes:
+            self.learn_changes(x, np.clip(error + (coef[4] - 1) * z[4], -1, 1))
+        coef += gain / whole * np.clip(error, -1, 1)
         P[:] = (P - np.outer(gain, gain) / whole) / FORGETTING
         if not (P.diagonal() >= 0).all():
-            P[:] = np.eye(3)
-        for c in range(3):
+            P[:] = np.eye(len(z))
+        for c in range(len(z)):
             if P[c, c] > MOST_VARIANCE:
                 shrink = np.sqrt(MOST_VARIANCE / P[c, c])
                 P[c] *= shrink
                 P[:, c] *= shrink
+
+    def learn_changes(self, x, error):
+        """The same, of a diagonal covariance."""
+        z, P = x.astype("f8") - self.views["before"], self.views["doubt"].astype("f8")
+        whole = NOISE * FORGETTING + P @ z**2
+        self.views["change"] += P * z * (error / whole)
+        self.views["doubt"][:] = np.minimum((P - (P * z) ** 2 / whole) / FORGETTING, MOST_VARIANCE)
 
     # -- the interval ------------------------------------------------------------------------------
 
@@ -201,7 +223,7 @@ class RegressorCoreRef(ReferenceCore):
 
     def forecast(self, x):
         plain = self.decide(x)
-        ahead = self.within(self.stacked(plain))
+        ahead = self.within(self.stacked(x, plain))
         which = STACKED if self.follows else PLAIN
         return (plain, *self.ends(PLAIN, plain)), (ahead, *self.ends(which, ahead))
 

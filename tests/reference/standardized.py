@@ -57,14 +57,16 @@ class StandardizedCoreRef(ReferenceCore):
             return Status.NOT_FINITE
         state = self.state_after(far, value, is_stuck)
         status = Status.UNCHANGED
+        if n <= SEEN and not self.is_settled:
+            deviation = np.sqrt(self.views["spread"] / max(n - 1, 1))
+            with np.errstate(invalid="ignore"):
+                most = np.where(deviation > 0, self.bound * deviation, np.inf)
+            exact = self.views["mean"] + np.clip(exact - self.views["mean"], -most, most)
+        scaled = self.scale(exact, moments, n - self.is_settled).astype(self.dtype)
         if not self.is_dropout(state, is_stuck, y):
-            if n <= SEEN and not self.is_settled:
-                deviation = np.sqrt(self.views["spread"] / max(n - 1, 1))
-                with np.errstate(invalid="ignore"):
-                    most = np.where(deviation > 0, self.bound * deviation, np.inf)
-                exact = self.views["mean"] + np.clip(exact - self.views["mean"], -most, most)
-            scaled = self.scale(exact, moments, n - self.is_settled).astype(self.dtype)
             status = self.inner.weighed_step(scaled, y, weight)
+        elif self.regresses:
+            status = self.inner.pass_over(scaled, y)
         if status <= Status.CHANGED:
             self.views["mean"][:], self.views["spread"][:] = moments
             if self.until is not None:

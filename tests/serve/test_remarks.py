@@ -46,10 +46,14 @@ def scored(truth, predicted):
 
 
 def numbers(targets, values):
-    score = RegressionScore(1000)
+    score = RegressionScore(1000, coverage=0.9)
     for y, p in zip(targets, values, strict=True):
         score.add(y, (p, p, p))
     return score
+
+
+def sensor(ahead):
+    return SimpleNamespace(ahead_=ahead, drift_=SimpleNamespace(measured=800))
 
 
 def noise(n, d=3, seed=0):
@@ -227,6 +231,14 @@ CASES = [
             )
         ],
         [{"counters": {"rare_label": 0}}],
+    ),
+    (
+        "intervals",
+        [
+            ({"sensor": sensor(900)}, "last learned 900 samples ago"),
+            ({"score": numbers(WAVE, WAVE + 2), "labels_stop": True}, "0.0 % of the"),
+        ],
+        [{"sensor": sensor(800)}, {"score": numbers(WAVE, WAVE + 2)}, {"labels_stop": True}],
     ),
     (
         "refused_lines",

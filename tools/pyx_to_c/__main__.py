@@ -50,7 +50,7 @@ TO_DECIDE += ["forecast"]  # a stage asks for it, whatever is behind it
 TO_DECIDE += ["is_too_large", "WindowFeatures.take", "ClockFeatures.take"]  # of windows
 TO_DECIDE += ["drop_open"]
 TO_LEARN = [*TO_DECIDE, "learn_row", "weighed_step"]
-TO_LEARN += ["learn_sample"]  # of a regressor
+TO_LEARN += ["learn_sample", "pass_over"]  # of a regressor
 TO_LEARN += ["fault", "votes_fault"]  # of an arena that was read
 TO_LEARN += ["count_vote", "most_votes"]
 # By the folder that it is put into.

@@ -74,7 +74,7 @@ from edgesvm.learners.fourier.constants import (
 cdef enum:
     PLAIN       # the answer to any sample
     STACKED     # the answer to the sample that follows the last one learned
-    STACK = 3   # features of the stack
+    MOST_STACK = 5  # features of the stack; 3 without changes
 
 cdef enum Loss:
     HUBER
@@ -92,6 +92,7 @@ cdef struct Target:
     double residual         # its residual, in deviations
     double squares          # discounted sums, of squared residuals
     double products         # and of products of two that follow each other
+    double before           # target of the sample before the last; with changes alone
 
 cdef struct Interval:
     double size             # mean absolute residual of about the last samples
@@ -116,8 +117,12 @@ cdef class RegressorCore(LearnerCore):
     cdef double[3] issued
     cdef Target *target
     cdef int64_t *far_out           # samples whose target was far out
-    cdef double *coef               # (STACK,)
-    cdef double *covariance         # (STACK, STACK)
+    cdef readonly int n_stack
+    cdef double *coef               # (n_stack,)
+    cdef double *covariance         # (n_stack, n_stack)
+    cdef char *before               # (n_features,): the last sample learned; NULL: without changes
+    cdef char *change               # (n_features,): v, of the changes since
+    cdef char *doubt                # (n_features,): variance of each v
     cdef Interval *interval         # (2,): of PLAIN and STACKED
     cdef Scored *scored
 
@@ -132,6 +137,10 @@ cdef class RegressorCore(LearnerCore):
         self.far_out = <int64_t *> self.array("far_targets")
         self.coef = <double *> self.array("stack")
         self.covariance = <double *> self.array("covariance")
+        self.n_stack = len(self.views["stack"])
+        self.before = self.array("before") if "before" in self.views else NULL
+        self.change = self.array("change") if "change" in self.views else NULL
+        self.doubt = self.array("doubt") if "doubt" in self.views else NULL
         self.interval = <Interval *> self.array("interval")
         self.scored = <Scored *> self.array("scored")
 
@@ -155,6 +164,7 @@ cdef class RegressorCore(LearnerCore):
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
         cdef int64_t n = self.n_learned()
         cdef double f, s, plain, ahead, counted = y, g
+        cdef double[MOST_STACK] z
         if not fabs(y) <= LARGEST_TARGET:
             return BAD_TARGET
         if self.overflows(x, weight):
@@ -166,25 +176,37 @@ cdef class RegressorCore(LearnerCore):
             self.begin()
         s = self.deviation(n)
         plain = self.within(self.target.mean + s * f)
-        ahead = self.within(self.stacked(plain))
+        self.fill_stack(x, plain, z)
+        ahead = self.within(self.stacked(plain, z))
         if n > 1:   # the first prediction was of nothing
-            self.learn_stack(plain, y)
+            self.learn_stack(x, z, y)
         self.far_out[0] += self.take(&counted, n + 1)
         self.score(y, counted, plain, ahead)
         s = self.deviation(n + 1)
-        g = self.slope(self.innovation((counted - self.target.mean) / s - f))
+        g = weight * self.slope(self.innovation((counted - self.target.mean) / s - f))
+        if self.change != NULL:
+            self.target.before = self.target.last
+            memcpy(self.before, x, self.n_features * item_bytes(self.is_float32))
         self.target.last, self.target.last_value = counted, plain
         if g != 0.0:
-            self.move(x, weight * g)
+            self.move(x, g)
         self.wipe()
         return CHANGED
 
+    cdef Status pass_over(self, const void *x, double y) noexcept nogil:
+        """All but the weights learn: the target is known all the same."""
+        return self.step(x, y, 0.0)
+
     cdef void begin(self) noexcept nogil:
         """Numbers that do not begin as zero"""
-        cdef int k
+        cdef int64_t k
         for k in range(2):
             self.interval[k].below = self.interval[k].above = FIRST_HALF
         self.coef[0] = 1.0
+        if self.change != NULL:
+            self.coef[MOST_STACK - 1] = 1.0
+            for k in range(self.n_features):
+                put(self.is_float32, self.doubt, k, 1.0)
         self.unite()
 
     cdef double slope(self, double e) noexcept nogil:
@@ -243,66 +265,93 @@ cdef class RegressorCore(LearnerCore):
     cdef void unite(self) noexcept nogil:
         """The covariance, as it is at first"""
         cdef int c
-        for c in range(STACK * STACK):
-            self.covariance[c] = c % (STACK + 1) == 0
+        for c in range(self.n_stack * self.n_stack):
+            self.covariance[c] = c % (self.n_stack + 1) == 0
 
-    cdef double stack_features(self, double plain, double *z) noexcept nogil:
-        """The deviation of the targets, which they are in"""
+    cdef void fill_stack(self, const void *x, double plain, double *z) noexcept nogil:
+        """The features of the stack, in deviations of the targets"""
         cdef double s = self.deviation(max(self.n_learned(), 1))
+        cdef int64_t j
         z[0] = (plain - self.target.mean) / s
         z[1] = (self.target.last - self.target.mean) / s
         z[2] = (self.target.last_value - self.target.mean) / s
-        return s
+        if self.change != NULL:
+            z[3] = (self.target.before - self.target.mean) / s
+            z[4] = 0.0
+            for j in range(self.n_features):    # v.(x - before)
+                z[4] += entry(self.is_float32, self.change, j) * self.change_of(x, j)
 
-    cdef double stacked(self, double plain) noexcept nogil:
+    cdef double stacked(self, double plain, const double *z) noexcept nogil:
         """The answer to the sample that follows the last one; `plain` is that to any"""
-        cdef double[STACK] z
-        cdef double s, sum = 0.0
+        cdef double sum = 0.0
         cdef int c
         if self.n_learned() < SETTLED or not self.is_followed():
             return plain
-        s = self.stack_features(plain, z)
-        for c in range(STACK):
+        for c in range(self.n_stack):
             sum += self.coef[c] * z[c]
-        return self.target.mean + s * sum
+        return self.target.mean + self.deviation(self.n_learned()) * sum
 
-    cdef void learn_stack(self, double plain, double y) noexcept nogil:
+    cdef void learn_stack(self, const void *x, const double *z, double y) noexcept nogil:
         """Recursive least squares towards y in deviations"""
-        cdef double[STACK] z
-        cdef double[STACK] gain
+        cdef double[MOST_STACK] gain
         cdef double all = NOISE * FORGETTING, error
-        cdef int c, d
-        error = (y - self.target.mean) / self.stack_features(plain, z)
-        for c in range(STACK):
+        cdef double *P = self.covariance
+        cdef int c, d, n = self.n_stack
+        error = (y - self.target.mean) / self.deviation(self.n_learned())
+        for c in range(n):
             gain[c] = 0.0
-            for d in range(STACK):
-                gain[c] += self.covariance[c * STACK + d] * z[d]
+            for d in range(n):
+                gain[c] += P[c * n + d] * z[d]
             all += gain[c] * z[c]
             error -= self.coef[c] * z[c]
         if not all >= NOISE * FORGETTING or not isfinite(all):  # lost to rounding
             self.unite()
             return
+        if self.change != NULL:     # as if the stack took them in full
+            self.learn_changes(x, error + (self.coef[4] - 1.0) * z[4])
         error = fmax(-1.0, fmin(1.0, error))
-        for c in range(STACK):
+        for c in range(n):
             self.coef[c] += gain[c] / all * error
             for d in range(c + 1):
-                self.covariance[c * STACK + d] -= gain[c] * gain[d] / all
-                self.covariance[c * STACK + d] /= FORGETTING
-                self.covariance[d * STACK + c] = self.covariance[c * STACK + d]
+                P[c * n + d] -= gain[c] * gain[d] / all
+                P[c * n + d] /= FORGETTING
+                P[d * n + c] = P[c * n + d]
         self.limit_variances()
 
     cdef void limit_variances(self) noexcept nogil:
         cdef double shrink
-        cdef int c, d
-        for c in range(STACK):
-            if not self.covariance[c * (STACK + 1)] >= 0.0:     # lost to rounding
+        cdef double *P = self.covariance
+        cdef int c, d, n = self.n_stack
+        for c in range(n):
+            if not P[c * (n + 1)] >= 0.0:     # lost to rounding
                 self.unite()
                 return
-            if self.covariance[c * STACK + c] > MOST_VARIANCE:
-                shrink = sqrt(MOST_VARIANCE / self.covariance[c * STACK + c])
-                for d in range(STACK):
-                    self.covariance[c * STACK + d] *= shrink
-                    self.covariance[d * STACK + c] *= shrink
+            if P[c * n + c] > MOST_VARIANCE:
+                shrink = sqrt(MOST_VARIANCE / P[c * n + c])
+                for d in range(n):
+                    P[c * n + d] *= shrink
+                    P[d * n + c] *= shrink
+
+    # -- changes of the features -------------------------------------------------------------------
+
+    cdef double change_of(self, const void *x, int64_t j) noexcept nogil:
+        return entry(self.is_float32, x, j) - entry(self.is_float32, self.before, j)
+
+    cdef void learn_changes(self, const void *x, double error) noexcept nogil:
+        """Recursive least squares of v, whose covariance is taken to be diagonal"""
+        cdef double all = NOISE * FORGETTING, z, variance, gain
+        cdef int64_t j
+        for j in range(self.n_features):
+            z = self.change_of(x, j)
+            all += entry(self.is_float32, self.doubt, j) * z * z
+        error = fmax(-1.0, fmin(1.0, error)) / all
+        for j in range(self.n_features):
+            z, variance = self.change_of(x, j), entry(self.is_float32, self.doubt, j)
+            gain = variance * z
+            put(self.is_float32, self.change, j,
+                entry(self.is_float32, self.change, j) + gain * error)
+            put(self.is_float32, self.doubt, j,
+                fmin((variance - gain * gain / all) / FORGETTING, MOST_VARIANCE))
 
     # -- the interval ------------------------------------------------------------------------------
 
@@ -356,9 +405,11 @@ cdef class RegressorCore(LearnerCore):
         return status
 
     cdef Status forecast(self, const void *x, double *out) noexcept nogil:
+        cdef double[MOST_STACK] z
         cdef double plain
         cdef Status status = self.decide(x, &plain)
-        out[0] = self.within(self.stacked(plain))
+        self.fill_stack(x, plain, z)
+        out[0] = self.within(self.stacked(plain, z))
         self.ends(STACKED if self.is_followed() else PLAIN, out[0], out + 1)
         return status
 

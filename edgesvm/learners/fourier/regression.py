@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from edgesvm.budget import ANY, NOT_NEGATIVE, SCRATCH, SHARE, Table, up_to
-from edgesvm.contract.params import SMALLEST, among, between, param, positive, share, size, within
+from edgesvm.contract.params import among, between, flag, param, positive, share, size, within
 from edgesvm.contract.registry import registered
 from edgesvm.core.constants import LARGEST_TARGET
 from edgesvm.learners.fourier._regression import (
@@ -35,9 +36,10 @@ TARGET = up_to(LARGEST_TARGET)
 # Bounds of the numbers of `Target`, of the stack's covariance, and of an `Interval`
 OF_TARGET = (
     *(TARGET, (0.0, LARGEST_SPREAD), TARGET, TARGET, TARGET),
-    *(ANY, up_to(LARGEST_ERROR), NOT_NEGATIVE, ANY),
+    *(ANY, up_to(LARGEST_ERROR), NOT_NEGATIVE, ANY, TARGET),
 )
-OF_COVARIANCE = tuple(ANY if c % 4 else (0.0, 2.0 * MOST_VARIANCE) for c in range(9))
+OF_VARIANCE = (0.0, 2.0 * MOST_VARIANCE)
+OF_CHANGES = ("before", ANY), ("change", up_to(MOST_COEFFICIENT)), ("doubt", OF_VARIANCE)
 OF_INTERVAL = ((0.0, LARGEST_ERROR), (0.0, MOST_HALF), (0.0, MOST_HALF))
 
 
@@ -47,10 +49,12 @@ class StreamRegressor(Forecasting, Regressor):
     parameters. A subclass adds `_weights`."""
 
     forecasts: ClassVar[bool] = True
+    _absent: ClassVar[Mapping[str, Any]] = {"changes": False}
 
     loss: str = param("huber", among(*LOSSES))
     coverage: float = param(0.9, share)
     label_delay: int = param(0, within(0, 1 << 20))
+    changes: bool = size(True, flag)
     dtype: str = "float32"
 
     @property
@@ -66,13 +70,17 @@ class StreamRegressor(Forecasting, Regressor):
         raise NotImplementedError
 
     def _arrays(self, n_features: int) -> Table:
+        changes = self.changes and self.label_delay == 0 and self.loss != "pinball"
+        n = 5 if changes else 3
+        of_covariance = tuple(ANY if c % (n + 1) else OF_VARIANCE for c in range(n * n))
         return [
-            ("target", "f8", (9,), OF_TARGET),
+            ("target", "f8", (9 + changes,), OF_TARGET[: 9 + changes]),
             ("far_targets", "i8", ()),
-            ("stack", "f8", (3,), up_to(MOST_COEFFICIENT)),
-            ("covariance", "f8", (3, 3), OF_COVARIANCE),
+            ("stack", "f8", (n,), up_to(MOST_COEFFICIENT)),
+            ("covariance", "f8", (n, n), of_covariance),
             ("interval", "f8", (2, 3), 2 * OF_INTERVAL),
             ("scored", "i8", (2,)),
+            *[(name, self.dtype, (n_features,), b) for name, b in OF_CHANGES[: 3 * changes]],
             *self._weights(n_features),
         ]
 
@@ -87,12 +95,13 @@ class GradientRegressor(StreamRegressor):
     """Base of the regressors by gradient steps; see `FourierSVR` for the parameters."""
 
     _param_order = (
-        *("loss", "epsilon", "quantile", "learning_rate", "coverage", "label_delay", "dtype"),
+        *("loss", "epsilon", "quantile", "learning_rate", "coverage", "label_delay", "changes"),
+        "dtype",
     )
 
     epsilon: float = param(0.1, positive)
     quantile: float = param(0.5, share)
-    learning_rate: float = param(0.3, between(SMALLEST, MOST_RATE))
+    learning_rate: float = param(0.3, between(0.0, MOST_RATE))
 
     def _beside(self, n_features: int) -> Table:
         """Table of the learner beside the weights."""
@@ -139,6 +148,8 @@ class FourierSVR(WeighedLearner, GradientRegressor):
     label_delay : int, default 0
         How many samples later a target is known. Beyond 0 `forecast_one`
         answers as `predict_one`; give what it said to `learn_late_one`.
+    changes : bool, default True
+        Whether `forecast_one` knows what has changed since the sample before, in more bytes.
     seed : int, default 0
         Seed of the directions, 0 to 2^32 - 1.
     directions : {"auto", "independent", "orthogonal"}, default "auto"
@@ -154,9 +165,11 @@ class FourierSVR(WeighedLearner, GradientRegressor):
     r' the one before, rho their correlation (Cochrane & Orcutt 1949), g the slope of the loss and G
     the weight's own sum of squared slopes (AdaGrad; Duchi, Hazan & Singer 2011).
 
-    The forecast is m + s c.(w.f, (y' - m) / s, w'.f'), with the target and the prediction of the
-    sample before. The coefficients c are found by recursive least squares that forget a sample in
-    1,000.
+    The forecast is m + s c.(w.f, (y' - m) / s, w'.f', (y'' - m) / s, v.(x - x')), with sample,
+    prediction and target of one before, and the target of two before. The coefficients c are found
+    by recursive least squares that forget a sample in 1,000; so are v, as if each were alone. The
+    last two, which `predict` does without, are left out with changes=False, a `label_delay` or
+    loss="pinball".
 
     The interval reaches q u to either side, u being the mean absolute error of about the last 50
     samples. After each target q += 0.05 (missed - (1 - coverage) / 2): the share of targets beyond
@@ -165,9 +178,9 @@ class FourierSVR(WeighedLearner, GradientRegressor):
 
     A target counts as at most 8 to 32 deviations away; beyond 1e100 it is refused.
 
-    Bytes: see ``plan``; 272 + 2 W s + 2 n_directions + 48, W = 2 n_directions + n_features + 1,
-    s = 4 or 8, and padding. Time: n_directions n_features steps of a hash per sample, and 6 W
-    multiplications and W square roots.
+    Bytes: see ``plan``; 424 + 3 n_features s + 2 W s + 2 n_directions + 48, W = 2 n_directions +
+    n_features + 1, s = 4 or 8, and padding. Time: n_directions n_features steps of a hash per
+    sample, and 6 W multiplications and W square roots.
 
     Examples
     --------
@@ -182,6 +195,7 @@ class FourierSVR(WeighedLearner, GradientRegressor):
     """
 
     _compiled = FourierSVRCore
+    _absent: ClassVar[Mapping[str, Any]] = {**WeighedLearner._absent, **StreamRegressor._absent}
 
 
 @registered
@@ -194,12 +208,12 @@ class AdaGradSVR(GradientRegressor):
 
     Parameters
     ----------
-    loss, epsilon, quantile, learning_rate, coverage, label_delay, dtype
+    loss, epsilon, quantile, learning_rate, coverage, label_delay, changes, dtype
         As in `FourierSVR`.
 
     Notes
     -----
-    Bytes: see ``plan``; 272 + 2 (n_features + 1) s, s = 4 or 8, and padding. Time: O(n_features)
+    Bytes: see ``plan``; 424 + (5 n_features + 2) s, s = 4 or 8, and padding. Time: O(n_features)
     per sample.
 
     Examples
@@ -258,7 +272,7 @@ class FourierRLS(DirectedLearner, StreamRegressor):
         Huber's limits an error to one standard deviation of the target.
     forgetting : float, default 0.999
         What a sample still counts after the next, 0.5 to 1.
-    coverage, label_delay, seed, directions, dtype
+    coverage, label_delay, changes, seed, directions, dtype
         As in `FourierSVR`.
 
     Notes
@@ -268,9 +282,9 @@ class FourierRLS(DirectedLearner, StreamRegressor):
     that before the first sample, so features that stay silent do not make it blow up. Prediction,
     forecast and interval are those of `FourierSVR`.
 
-    Bytes: see ``plan``; 272 + (W (W - 1) / 2 + 4 W) s + 2 n_directions, W = 2 n_directions +
-    n_features + 1, s = 4 or 8, and padding. Time: O(W^2) to learn a sample, O(W n_features) to
-    predict one.
+    Bytes: see ``plan``; 424 + (3 n_features + W (W - 1) / 2 + 4 W) s + 2 n_directions,
+    W = 2 n_directions + n_features + 1, s = 4 or 8, and padding. Time: O(W^2) to learn a sample,
+    O(W n_features) to predict one.
 
     Examples
     --------
@@ -284,6 +298,7 @@ class FourierRLS(DirectedLearner, StreamRegressor):
     """
 
     _compiled = FourierRLSCore
+    _absent: ClassVar[Mapping[str, Any]] = {**DirectedLearner._absent, **StreamRegressor._absent}
     _most_directions: ClassVar[int] = 1 << 12
 
     n_directions: int = size(24, within(1, 1 << 12))

@@ -8,6 +8,7 @@ import edgesvm
 from edgesvm import (
     AdaGradSVR,
     CorruptModelError,
+    FourierRLS,
     FourierSVR,
 )
 from edgesvm.persist import pack, restore
@@ -39,6 +40,8 @@ FAULTS = {
     ("covariance", (1, 1), -1e-9): "out of range",
     ("covariance", (2, 2), 21.0): "out of range",
     ("squares", 3, -1.0): "out of range",
+    ("doubt", 1, -1e-9): "out of range",
+    ("before", 2, np.nan): "out of range",
     ("w", 0, 2e30): "out of range",
     ("w", 0, -2e30): "out of range",
 }
@@ -53,6 +56,27 @@ def test_a_snapshot_that_no_stream_leaves_is_refused(kind, fault):
     model.core.views[name][place] = value
     with pytest.raises(CorruptModelError, match=FAULTS[fault]):
         restore(pack(model.snapshot()))
+
+
+@each("kind", [FourierSVR, AdaGradSVR, FourierRLS])
+def test_a_forecast_takes_the_direction_of_the_targets_into_account(kind):
+    X = np.random.default_rng(0).standard_normal((2000, 3)).astype(np.float32)
+    y, errors = 50 * np.sin(np.arange(2000) / 40), {True: [], False: []}
+    for changes, found in errors.items():
+        model = edgesvm.Standardized(learner=kind(changes=changes)).partial_fit(X[:1000], y[:1000])
+        for x, target in zip(X[1000:], y[1000:], strict=True):
+            found.append(abs(model.forecast_one(x)[0] - target))
+            model.learn_one(x, target)
+    assert np.mean(errors[True]) < 0.6 * np.mean(errors[False])
+
+
+def test_the_target_of_a_dropout_is_known_to_the_next_forecast():
+    X, y = stream(600)
+    X[500:, 1], y[-1] = -1e4, 7.0
+    model = edgesvm.Standardized(learner=AdaGradSVR()).partial_fit(X[:-1], y[:-1])
+    learned = model.core.inner.views["w"].copy()
+    views = model.partial_fit(X[-1:], y[-1:]).core.inner.views
+    assert (views["w"] == learned).all() and views["target"][4] == 7.0
 
 
 def test_a_prediction_of_a_plane_is_its_coefficients():
