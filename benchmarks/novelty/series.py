@@ -17,8 +17,7 @@ from benchmarks.common.data import missing, read
 from edgesvm import WindowFeatures
 
 SLOW = 200  # samples that the slow mean remembers
-CELLS, SHARE = 24, 1 / 120  # of a day; what of a new value goes into its hour's mean
-HOUR, DAY = 3600.0, 86_400.0
+HOUR = 3600.0
 HEALTHY = 100  # flights left, of an engine that still runs well
 WINDOW = 52  # samples of acceleration in a row of features: a second
 
@@ -38,19 +37,6 @@ def with_level(value: np.ndarray, slow: int = SLOW) -> np.ndarray:
         mean += (v - mean) / slow
         level[i] = mean
     return np.column_stack([value, np.diff(value, prepend=value[0]), value - level])
-
-
-def by_hour(value: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """Value less the slow mean of its hour of the day, 0 where there is none."""
-    means, counts = np.zeros(CELLS), np.zeros(CELLS)
-    out = np.zeros(len(value))
-    cells = (seconds % DAY * CELLS // DAY).astype(int)
-    for i, (cell, v) in enumerate(zip(cells, value, strict=True)):
-        counts[cell] += 1
-        if counts[cell] > 1:
-            out[i] = v - means[cell]
-        means[cell] += (v - means[cell]) * max(1 / counts[cell], SHARE)
-    return out
 
 
 def series_of(
@@ -168,6 +154,7 @@ QUIET: dict[str, tuple[str, Callable[[], Series]]] = {  # name: its file, how it
     "engines": ("regression/cmapss_fd001", engines),
     "legs": ("aeon", legs),
     "blood pressure": ("aeon", blood_pressure),
+    "water circuit": ("skab", lambda: skab("anomaly-free/anomaly-free")),
     "nyc taxi": ("nab", lambda: before_fault("realKnownCause__nyc_taxi")),
     "ambient temperature": (
         "nab",
@@ -178,6 +165,22 @@ QUIET: dict[str, tuple[str, Callable[[], Series]]] = {  # name: its file, how it
         lambda: before_fault("realKnownCause__cpu_utilization_asg_misconfiguration"),
     ),
 }
+
+
+# -- SKAB: the folder `data` of its repository, where EDGESVM_SKAB says ----------------------------
+
+SKAB = Path(os.environ.get("EDGESVM_SKAB", ""))
+
+
+def skab(name: str) -> Series:
+    rows = np.genfromtxt(SKAB / f"{name}.csv", delimiter=";", skip_header=1)[:, 1:]
+    return series_of(f"SKAB {name}", rows[:, :8], 1.0, rows[:, 8] if rows.shape[1] > 8 else None)
+
+
+def skab_faults() -> Iterator[Series]:
+    """A water circuit: valves closed, rotors out of balance, leaks, air, hot water."""
+    for path in sorted([*SKAB.glob("valve*/*.csv"), *SKAB.glob("other/*.csv")]):
+        yield skab(f"{path.parent.name}/{path.stem}")
 
 
 # -- NAB, and the sets in aeon's wheel -------------------------------------------------------------
@@ -278,28 +281,21 @@ def gas_faults() -> Iterator[Series]:
     yield series_of("gas", X[order], None, y[order] != 5)
 
 
-def with_hour() -> Iterator[Series]:
-    """NAB's files, with the distance to the slow mean of the hour of the day."""
-    file = read("nab")
-    for name in file["names"].tolist():
-        series, seconds = nab_series(name, file), file[f"{name}__t"].astype(np.float64)
-        hour = by_hour(file[f"{name}__v"].astype(np.float64), seconds)
-        yield series._replace(X=np.column_stack([series.X, hour]).astype(np.float32))
-
-
 FAULTS: dict[str, tuple[str, Callable[[], Iterator[Series]]]] = {
     "NAB": ("nab", nab_files),
-    "NAB, hour": ("nab", with_hour),
     "bearing": ("bearing_cwru", bearings),
     "shuttle": ("shuttle", shuttle_faults),
     "gas": ("gas_drift_8batches", gas_faults),
     "ECG": ("aeon", lambda: iter([heart()])),
     "pressure": ("aeon", lambda: iter([bleeding()])),
+    "SKAB": ("skab", skab_faults),
 }
 
 
 def absent(source: str) -> str | None:
     """Why a source cannot be read, or None where it can."""
+    if source == "skab":
+        return None if SKAB.name else "set EDGESVM_SKAB to the folder data of SKAB's repository"
     if source != "aeon":
         return missing(source)
     if (folder := aeon_folder()) is not None and folder.is_dir():

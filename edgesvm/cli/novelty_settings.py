@@ -75,14 +75,15 @@ class NoveltySettings:
     )
     alarm: str = option(
         "3/5",
-        "an alarm begins when K of the last N are strange, and ends when none of a good many is",
+        "an alarm begins when K of the last N are above the threshold, and lasts while any is held "
+        "apart",
         unit="K/N",
         check=checked_alarm,
     )
     then: str = option(
-        "nothing",
-        "what to learn while watching: nothing; normal: what is not strange, which follows a "
-        "machine that changes, and a fault that grows slowly too; or all",
+        "normal",
+        "what to learn while watching: normal: what is not strange, which follows a machine that "
+        "changes slowly, and a fault that grows as slowly; nothing; or all",
         choices=("normal", "all", "nothing"),
     )
     memory: str = option("64KiB", "such as 16384 or 16KiB, windows included", unit="BYTES")

@@ -46,8 +46,8 @@ says when, how strange, and which features stand out.
   edgesvm watch pump.csv --label anomaly --plot a.png   a back-test: faults found, false alarms
 
 Let the machine run well while it learns, in all its states: what it does then is normal. Then
-nothing is learned any more (--then says otherwise). The node is told too: the answer to each
-sample or window has flag 8 while an alarm is on, enough to light a LED.
+it follows slow changes, and holds apart what is strange (--then says otherwise). The node is told
+too: the answer to each sample or window has flag 8 while an alarm is on, enough to light a LED.
 
 Exit code: 0 without an alarm, 3 if there was one, 1 for a failure, 2 for wrong use.
 """
@@ -238,8 +238,8 @@ class WatchSession(server.Session):
         what = {
             "strange": f"score {e.score:.3g}, threshold {e.threshold:.3g}: {features}",
             "stuck": f"STUCK, and not judged: {', '.join(shares)}",
-            "lost": f"LOST: half of the last {self._row}s were in an alarm, and what is normal is "
-            f"learned anew; most of all {features}",
+            "lost": f"LOST: strange for 250 {self._row}s, which are held apart: only what is "
+            f"strange beside them is an alarm; most of all {features}",
             "stale": f"NO DATA: {w.link.name} has sent no sample for {quiet:,.0f} s",
         }
         where = f"{self._row} {e.row:,}, number {e.sequence:,}"

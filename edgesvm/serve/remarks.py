@@ -25,6 +25,7 @@ AWAITED = 25.0  # samples of a class that should have come
 FEW = 10  # windows' worth of samples
 DRIFTED = 0.05  # by how much fewer targets than asked lie within intervals that are not kept
 LEAST_OFTEN = 0.25  # share of the samples in an alarm
+LEAST_APART = 80  # samples held apart
 NAMED = 3  # features in a remark
 FIRST_BIT = 8  # of an answer's flags, which tells of the first remark; those below are the wire's
 
@@ -177,17 +178,17 @@ def lost(f: Facts) -> str | None:
     if not f.found("is_lost_"):
         return None
     return (
-        "half of the last rows were in an alarm: what is normal is learned anew; if it is a fault,"
-        " mend it: the former model comes back where it fits again"
+        "250 rows on end were strange: they are held apart, and only what is strange beside them"
+        " raises an alarm; mend the fault, or let it learn anew if this is normal"
     )
 
 
 def too_many_alarms(f: Facts) -> str | None:
-    share, asked = f.found("alarm_share_"), f.found("alarm_rate")
-    if share is None or f.found("is_lost_") or not share > LEAST_OFTEN:
+    n, asked = f.found("n_apart_"), f.found("alarm_rate")
+    if n is None or f.found("is_lost_") or n <= LEAST_APART:
         return None
     return (
-        f"{percent(share)} of the last rows are in an alarm, at a rate of {asked:.2g};"
+        f"the last {n} rows are strange, at an alarm rate of {asked:.2g};"
         " look at the machine, or let it learn for longer"
     )
 

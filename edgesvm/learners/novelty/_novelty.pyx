@@ -1,8 +1,8 @@
 """Novelty learners, compiled: scale, score, hold the score against a threshold, learn.
 
-Scales, alarms, what becomes of a learner that is lost, and sensors that are stuck are as the public
-classes say. Learned are z = (x - mean) / deviation cut at -8 and 8, from the 20th sample on by the
-scales too. A feature that never varied, and now does, is 8 away.
+Scales, alarms, what is held apart, and sensors that are stuck are as the public classes say.
+Learned are z = (x - mean) / deviation cut at -8 and 8, from the 20th sample on by the scales too. A
+feature that never varied, and now does, is 8 away.
 
 **The threshold** is a quantile that is rarely reached. `mean` and `variance` of the scores weigh
 score t by t. The level that a tenth is above, and the threshold:
@@ -20,6 +20,11 @@ s follows the alarms, with steps that never end (adaptive conformal inference: G
 the integral term of Angelopoulos, Candes & Tibshirani 2023):
 
     u += alarm - rate,    s = 2 u + max(u, 0)^3 / 2;    c and 2 u at least -log(0.1 / rate)
+
+**The gate** is what a tenth of the single scores is above, whatever alarms are asked for. With p
+the probability that K of N are, it is, without c and s,
+
+    gate = level + deviation e log(0.1 / p)
 
 **GaussianNovelty.** With every sample kept, z in deviations, A += z z', from A = I on: one more
 sample of features that do not go together, so A has an inverse from the first on. The score is
@@ -86,14 +91,17 @@ cdef int64_t STUCK_AFTER = 50   # samples of the same value; there are seven suc
 cdef int64_t COSTS = 9          # changes that make up for one sample without
 cdef int64_t MOST_LIVELY = 30000    # changes in a row that are remembered
 
-# Alarms. Chosen over 16 quiet series in time order, NAB's 58 and faults of a simulated machine.
+# Alarms, and what is held apart. Chosen over 17 quiet series in time order and nine sets of faults.
 cdef double GAIN = 2.0          # mean excesses by which one more alarm lifts the threshold
-cdef double CALM = 0.05, LEAST_CALM = 5.0, MOST_CALM = 60.0     # samples that end one: CALM / rate
-cdef double APART = 0.1, MOST_APART = 100.0     # samples between two that count: APART / rate
+cdef double LASTS = 10.0        # samples that an alarm is on
+cdef double GROWS = 1.25        # times by which its excess above the gate grows in the next one
 cdef double LATELY = 0.0027725887222397811      # log(2) / 250: half of what is recent, after 250
-cdef double LOST = 0.5          # share of alarms from which the learner is lost
-cdef int64_t RELEARNED = 250    # scores before it raises the next alarm
-cdef double BACK = 50.0         # samples in a row after which the former model is back
+cdef double MOST_EXCESS = 9.2   # of them that a score counts for in the tail: one in 10^5 is above
+cdef double STRANGE = 4.0       # samples above the gate, less EASES for each below, begin a hold
+cdef double EASES = 0.5
+cdef double CALM = 5.0          # in a row below, that end it, or of an alarm below the threshold
+cdef double SINKS = 0.1         # mean excesses by which the threshold sinks with each sample held
+cdef int64_t KNOWN = 250        # samples held apart that can explain others
 
 
 cdef struct Tail:           # of the scores; see `threshold_now`
@@ -104,16 +112,16 @@ cdef struct Tail:           # of the scores; see `threshold_now`
     double n_above
     double shift
 
-cdef struct Alarm:          # whole numbers but for the first two
-    double integral         # of the alarms that count, less those asked for
+cdef struct Alarm:          # whole numbers but for the first two and `highest`
+    double integral         # of the alarms, less those asked for
     double share            # of alarms among the recent samples
     double on               # whether an alarm is
-    double owed             # to the integral, of that alarm
-    double calm             # samples in a row that may end it
-    double since            # samples since one counted
-    double lost             # whether it learns anew
-    double back             # samples in a row that the former model explains
-    double n_lost           # times that it got lost
+    double strange          # samples lately above the gate, less some, while none are held
+    double age              # samples for which an alarm of what is strange now was on
+    double highest          # that was judged of it
+    double lost             # whether what is held apart can explain samples
+    double calm             # samples in a row that may end what is strange
+    double n_lost           # times that it could
     double n_stuck          # samples in which a feature was stuck
 
 
@@ -144,8 +152,7 @@ cdef class NoveltyCore(LearnerCore):
     """A subclass overrides `score`, `learn_scaled` and `drops`, which read `scaled`."""
     cdef readonly double rate        # of false alarms
     cdef readonly double log_ratio   # log(ABOVE / rate)
-    cdef readonly double calm        # samples that end an alarm
-    cdef readonly double apart       # samples between two that count
+    cdef readonly double gate        # mean excesses between level and gate
     cdef readonly int64_t k
     cdef readonly int64_t n
     cdef public int64_t warm_up      # samples learned whatever they score
@@ -158,8 +165,8 @@ cdef class NoveltyCore(LearnerCore):
     cdef int64_t *n_strange  # samples above the threshold
     cdef int64_t *n_alarms
     cdef Alarm *alarm
-    # The model, from `n_kept` to `former`, those of a subclass included; as many bytes of the
-    # former one are behind it.
+    # The model, from `n_kept` to `former`, those of a subclass included; as many bytes of what is
+    # held apart are behind it.
     cdef char *model
     cdef char *former
     cdef int64_t *kept      # samples that the scales have learned; 0: there is no such model
@@ -175,14 +182,12 @@ cdef class NoveltyCore(LearnerCore):
     cdef int16_t *repeats   # (n_features + 1,)
     cdef int16_t *lively    # (n_features + 1,): samples at which it did, less COSTS for each other
 
-    def __init__(self, *common, rate, warm_up, learns_all, until, k, n):
+    def __init__(self, *common, rate, warm_up, learns_all, until, k, n, gate):
         super().__init__(*common)
         self.one_class = True
         self.rate, self.warm_up = rate, warm_up
         self.learns_all, self.until, self.k, self.n = learns_all, until, k, n
-        self.log_ratio = log_(ABOVE / rate)
-        self.calm = min(max(CALM / rate, LEAST_CALM), MOST_CALM)
-        self.apart = min(max(APART / rate, LEAST_CALM), MOST_APART)
+        self.log_ratio, self.gate = log_(ABOVE / rate), gate
         self.n_strange = <int64_t *> self.array("n_strange")
         self.n_alarms = <int64_t *> self.array("n_alarms")
         self.alarm = <Alarm *> self.array("alarm")
@@ -225,16 +230,18 @@ cdef class NoveltyCore(LearnerCore):
         return self.only_looks_on or 0 < self.until <= self.n_kept()
 
     cdef bint is_warm(self) noexcept nogil:
-        """Whether an alarm is one: after the warm-up, and after every start anew."""
-        if self.alarm.n_lost > 0.0:
-            return self.n_scored[0] >= RELEARNED
+        """Whether an alarm is one."""
         return self.n_kept() >= self.warm_up
+
+    cdef int64_t n_apart(self) noexcept nogil:
+        """Samples that are held apart."""
+        return (<const int64_t *> self.former)[0]
 
     # -- learning ----------------------------------------------------------------------------------
 
     cdef Status step(self, const void *x, double y, double weight) noexcept nogil:
-        cdef double score, judged, threshold
-        cdef bint warm, strange
+        cdef double score, judged
+        cdef bint warm, chooses, held = False, familiar = False
         cdef Status status = UNCHANGED
         if not self.can_keep(x):
             return NOT_FINITE
@@ -244,18 +251,20 @@ cdef class NoveltyCore(LearnerCore):
             return CHANGED
         if self.looks_back and self.repeats_itself(x):
             return UNCHANGED
-        self.ask_former(x)
         warm = self.is_warm()
-        judged, threshold = self.judge(x, &score), self.threshold_now()
-        strange = warm and score > threshold
-        self.n_strange[0] += strange
-        self.control(warm, self.turn(warm, judged, threshold), judged, threshold)
-        if not self.is_frozen() and (not warm or self.learns_all or not (
-                strange or self.alarm.on > 0.0)):
+        judged = self.judge(x, &score)
+        self.n_strange[0] += warm and score > self.threshold_now()
+        chooses = warm and not self.learns_all
+        if chooses and self.holds(score > self.gate_now()):
+            familiar = self.learn_apart(x)
+            held = self.n_apart() <= self.n_kept()
+        self.turn(warm, judged, familiar)
+        if not (held or (warm and self.is_frozen())):
+            self.follow(judged)
+        if not (held or self.is_frozen() or (   # the gate may have risen with this score
+                chooses and self.n_apart() == 0 and score > self.gate_now())):
             self.learn_kept(x)
             status = CHANGED
-        if self.alarm.share > LOST:
-            self.start_over()
         self.wipe()
         return status
 
@@ -311,7 +320,7 @@ cdef class NoveltyCore(LearnerCore):
                 far = copysign(CLIP, far)
             put(self.is_float32, self.scaled, j, far)
 
-    # -- sensors that are stuck, and alarms that do not end ----------------------------------------
+    # -- sensors that are stuck --------------------------------------------------------------------
 
     cdef bint repeats_itself(self, const void *x) noexcept nogil:
         """Take note of which values are those of the sample before; whether any is stuck."""
@@ -344,91 +353,73 @@ cdef class NoveltyCore(LearnerCore):
         return (self.repeats[j] >= STUCK_AFTER
                 and self.lively[j] + COSTS * (STUCK_AFTER - 1) >= least)
 
-    # -- alarms ------------------------------------------------------------------------------------
+    # -- what is held apart, and alarms ------------------------------------------------------------
 
-    cdef bint turn(self, bint warm, double judged, double threshold) noexcept nogil:
-        """Turn the alarm on or off; whether one begins."""
+    cdef bint holds(self, bint strange) noexcept nogil:
+        """Whether samples are held apart: from some strange ones on until some in a row are not."""
         cdef Alarm *a = self.alarm
-        cdef double before = a.on
-        a.since += 1.0
-        if warm and judged > threshold - a.on * self.unit_now():
-            a.on, a.calm = 1.0, 0.0
-        elif a.on > 0.0:
-            a.calm += 1.0
-            if a.calm >= self.calm:
-                self.end_alarm()
-        a.share += LATELY * (a.on - a.share)
-        return a.on > before
+        if self.n_apart() == 0:
+            a.strange = fmax(a.strange + (1.0 if strange else -EASES), 0.0)
+            if a.strange < STRANGE:
+                return False
+            a.strange = 0.0
+        a.calm = 0.0 if strange else a.calm + 1.0
+        if a.calm < CALM:
+            return True
+        a.lost = 0.0
+        memset(self.former, 0, self.n_bytes())
+        return False
 
-    cdef void end_alarm(self) noexcept nogil:
-        """What lifts the threshold waits for this, so that an alarm does not end itself."""
+    cdef bint learn_apart(self, const void *x) noexcept nogil:
+        """Learn x apart, unless it is a fault beside what is there; whether it is like that."""
         cdef Alarm *a = self.alarm
-        a.integral += a.owed
-        a.on = a.calm = a.owed = 0.0
-
-    cdef void control(
-        self, bint warm, bint began, double judged, double threshold
-    ) noexcept nogil:
-        """Let the threshold follow: the tail what is calm, the integral the alarms that count."""
-        cdef Alarm *a = self.alarm
-        cdef bint first, counts
-        if self.n_kept() < SETTLED:
-            return
-        self.n_alarms[0] += began
-        first = began and a.since >= self.apart if warm else (
-            judged > threshold and a.since >= LEAST_CALM)
-        counts = first or (a.on > 0.0 and a.since * self.rate >= 1.0)
-        if counts:
-            a.since = 0.0
-        if not (warm and self.is_frozen()):
-            if first or not warm:   # one spike does not make a tail
-                self.follow(fmin(judged, threshold) if self.n_scored[0] >= SCALED else judged)
-            elif self.learns_all or a.on == 0.0:
-                self.follow(judged)
-        if warm and first:
-            a.owed = 1.0
-        elif a.on > 0.0:
-            a.integral += counts
-        elif self.tail.variance > 0.0:
-            a.integral = fmax(a.integral + counts - self.rate, -self.log_ratio / GAIN)
-
-    cdef void start_over(self) noexcept nogil:
-        """Learn anew what is normal, the former model beside; frozen, the threshold alone."""
-        cdef Alarm *a = self.alarm
-        self.end_alarm()
-        a.n_lost += 1.0
-        a.lost = 1.0
-        a.share = a.back = 0.0
-        if self.is_frozen():
-            self.n_scored[0] = 0
-            memset(self.tail, 0, sizeof(Tail))
-        else:
-            memcpy(self.former, self.model, self.n_bytes())
-            memset(self.model, 0, self.n_bytes())
-
-    cdef void ask_former(self, const void *x) noexcept nogil:
-        """Go back to the former model where it explains what comes, and the new one does not."""
-        cdef Alarm *a = self.alarm
-        cdef double score
-        if self.is_warm():
-            a.lost = 0.0
-        if (<const int64_t *> self.former)[0] == 0:
-            return
+        cdef double score, judged
+        cdef bint familiar
         self.exchange()
-        a.back = a.back + 1.0 if self.judge(x, &score) <= self.threshold_now() else 0.0
-        if a.back < BACK or not a.on + a.lost > 0.0:
-            self.exchange()
-        if a.back >= BACK:
-            self.end_alarm()
-            a.share = a.back = a.lost = 0.0
-            memset(self.former, 0, self.n_bytes())
+        judged = self.judge(x, &score)
+        if self.n_kept() == KNOWN:
+            a.lost = 1.0
+            a.n_lost += 1.0
+        familiar = a.lost > 0.0 and judged <= self.threshold_now()
+        if a.lost == 0.0 or a.age >= LASTS or score <= self.gate_now():
+            self.learn_kept(x)
+        self.follow(judged)
+        self.exchange()
+        return familiar
+
+    cdef void turn(self, bint warm, double judged, bint familiar) noexcept nogil:
+        """Turn the alarm on or off, and let the threshold follow the alarms."""
+        cdef Alarm *a = self.alarm
+        cdef double gate = self.gate_now()
+        cdef bint on = judged > self.lowered(), begins
+        if self.n_apart() == 0:
+            a.calm = 0.0 if on else a.calm + 1.0
+        if familiar or (self.n_apart() == 0 and a.calm >= CALM):
+            on = False
+            a.age = a.highest = 0.0
+        elif a.age >= LASTS:
+            on = on and judged > gate + GROWS * (a.highest - gate)
+        begins = on and a.on == 0.0 and (a.age == 0.0 or a.age >= LASTS)
+        a.age += on
+        a.highest = fmax(a.highest, judged)
+        a.on = warm and on
+        a.share += LATELY * (a.on - a.share)
+        self.n_alarms[0] += warm and begins
+        if self.tail.variance > 0.0:
+            a.integral = fmax(a.integral + begins - self.rate, -self.log_ratio / GAIN)
+
+    cdef double lowered(self) noexcept nogil:
+        """The threshold, which sinks to the gate while samples are held: what is weak may last."""
+        cdef double threshold = self.threshold_now()
+        cdef double sunk = threshold - SINKS * self.n_apart() * self.unit_now()
+        return fmax(sunk, fmin(threshold, self.gate_now()))
 
     cdef int64_t n_bytes(self) noexcept nogil:
         """Of a model."""
         return <int64_t> (self.former - self.model)
 
     cdef void exchange(self) noexcept nogil:
-        """The former model for this one."""
+        """What is held apart for the model."""
         cdef int64_t *one = <int64_t *> self.model
         cdef int64_t *other = <int64_t *> self.former
         cdef int64_t i, word
@@ -457,6 +448,10 @@ cdef class NoveltyCore(LearnerCore):
     cdef double level_now(self) noexcept nogil:
         return self.tail.mean + sqrt(self.tail.variance) * (Z_ABOVE + self.tail.level)
 
+    cdef double gate_now(self) noexcept nogil:
+        """The score from which a sample is not learned."""
+        return self.level_now() + self.gate * self.unit_now()
+
     cdef double unit_now(self) noexcept nogil:
         return sqrt(self.tail.variance) * (FIRST_EXCESS + self.tail.excess)
 
@@ -473,7 +468,12 @@ cdef class NoveltyCore(LearnerCore):
         cdef Tail *t = self.tail
         cdef int64_t n = self.n_scored[0]
         cdef double level = self.level_now(), deviation = sqrt(t.variance), share, far
-        cdef bint above = score > level, far_above = score > self.settled_now()
+        cdef bint above, far_above
+        if self.n_kept() < SETTLED:
+            return
+        if n >= SCALED and deviation > 0.0:
+            score = fmin(score, level + MOST_EXCESS * self.unit_now())
+        above, far_above = score > level, score > self.settled_now()
         if deviation > 0.0:
             t.shift += (far_above / self.rate - 1.0) / (n + 1.0 / self.rate)
             t.shift = fmax(t.shift, -self.log_ratio)
@@ -545,7 +545,7 @@ cdef class NoveltyCore(LearnerCore):
         for j in range(self.n_features + 1 if self.looks_back else 0):
             if not 0 <= self.repeats[j] <= STUCK_AFTER:
                 return b"the snapshot's counts of repeated values are inconsistent"
-        found = self.fault_of_model(n)
+        found = self.fault_of_model(min(n, self.until) if self.until else n)
         if found == NULL:
             self.exchange()
             found = self.fault_of_model(n)
@@ -553,8 +553,8 @@ cdef class NoveltyCore(LearnerCore):
         return found
 
     cdef const char *fault_of_model(self, int64_t n) noexcept nogil:
-        """Of the model in use, or of the former one in its place."""
-        if self.kept[0] > (min(n, self.until) if self.until else n) or self.n_scored[0] > n:
+        """Of the model, or of what is held apart in its place."""
+        if self.kept[0] > n or self.n_scored[0] > n:
             return b"the snapshot's counts of scores are inconsistent"
         if not isfinite(self.threshold_now()):
             return b"the snapshot's threshold is not one of any scores"

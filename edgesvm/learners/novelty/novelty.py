@@ -43,7 +43,8 @@ __all__ = [
 Self = TypeVar("Self", bound="NoveltyLearner")
 Arrays = Sequence[Line]
 
-LEAST_RATE, MOST_RATE = 1e-9, 0.05  # of alarms; the tail of the scores begins at 0.1
+ABOVE = 0.1  # share of the scores in the tail, and of those that are strange
+LEAST_RATE, MOST_RATE = 1e-9, 0.05  # of alarms
 LEAST_UNTIL, MOST_WARM_UP = 20, 1 << 30
 UNTIL = re.compile(r"until ([0-9]{1,10})")
 K_OF_N = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
@@ -52,10 +53,11 @@ MOST_SHIFT = 1e3  # deviations; the steps of 2^63 samples add up to 420
 FARTHEST = 1e100  # largest score: its square is a number
 ALARM = {  # what the core keeps of alarms, in its order, and the bounds
     "integral": (-MOST_SHIFT, 1e15),
-    **dict.fromkeys(("share", "on", "owed"), SHARE),
-    **dict.fromkeys(("calm", "since"), NOT_NEGATIVE),
+    **dict.fromkeys(("share", "on"), SHARE),
+    **dict.fromkeys(("strange", "age"), NOT_NEGATIVE),
+    "highest": up_to(FARTHEST),
     "lost": SHARE,
-    **dict.fromkeys(("back", "n_lost", "n_stuck"), NOT_NEGATIVE),
+    **dict.fromkeys(("calm", "n_lost", "n_stuck"), NOT_NEGATIVE),
 }
 TAIL = (  # of the scores: mean, variance, level, excess, number above, shift
     *(up_to(FARTHEST), (0.0, 4.0 * FARTHEST**2), up_to(MOST_SHIFT)),
@@ -149,12 +151,14 @@ class NoveltyLearner(Unlabelled):
         if self.alarm == earlier.SETTLED:
             raise ValueError(f"alarm={self.alarm!r} is of snapshots of earlier builds: give 'K/N'")
         k, n = k_of_n("alarm", self.alarm)
+        terms = [math.comb(n, i) * ABOVE**i * (1 - ABOVE) ** (n - i) for i in range(k, n + 1)]
         return {
             "rate": float(self.alarm_rate),
             "warm_up": self._until() or int(self.warm_up),
             "learns_all": self.learn == "all",
             "k": k,
             "n": n,
+            "gate": math.log(ABOVE / sum(terms)),
             "until": self._until(),
         }
 
@@ -226,7 +230,7 @@ class NoveltyLearner(Unlabelled):
 
     @property
     def alarm_on_(self) -> bool:
-        """Whether an alarm is on after the last sample."""
+        """Whether an alarm is on after the last sample; it is for at most 10."""
         return self.is_fitted and self._of_alarm("on") > 0
 
     @property
@@ -245,19 +249,19 @@ class NoveltyLearner(Unlabelled):
         return int(self._of_alarm("n_stuck"))
 
     @property
+    def n_apart_(self) -> int:
+        """Samples held apart: of what is strange, until it ends."""
+        return int(self.core.views["former_n_kept"]) if self.is_fitted else 0
+
+    @property
     def is_lost_(self) -> bool:
-        """Whether that share came above a half, and what is normal is being learned anew."""
+        """Whether those are 250 at least, and what is like them raises no alarm."""
         return self._of_alarm("lost") > 0
 
     @property
     def n_lost_(self) -> int:
         """Times that the learner got lost."""
         return int(self._of_alarm("n_lost"))
-
-    @property
-    def has_former_(self) -> bool:
-        """Whether there is a model from before it was lost, which comes back if it fits again."""
-        return self.is_fitted and int(self.core.views["former_n_kept"]) > 0
 
     def _of_alarm(self, name: str) -> float:
         return float(self.core.views["alarm"][list(ALARM).index(name)])
@@ -290,8 +294,8 @@ class GaussianNovelty(NoveltyLearner):
         Alarms a sample, in the long run; 1e-9 to 0.05. The threshold follows the alarms, so the
         rate holds on whatever comes, faults included.
     learn : {"normal", "all", "until N"}, default "normal"
-        "normal": nothing is learned during an alarm, so a fault does not become normal at once.
-        "all": everything is learned. "until 5000": the first 5000 samples are learned whatever they
+        "normal": what is strange is held apart, so that a fault is not learned; see Notes. "all":
+        everything is learned. "until 5000": the first 5000 samples are learned whatever they
         score, and nothing after them; the threshold still follows. N is from 20 to 2^30.
     warm_up : int, default 100
         Samples at the start that are learned whatever they score; with "until N" it is N.
@@ -315,16 +319,20 @@ class GaussianNovelty(NoveltyLearner):
     The threshold is a level that a tenth of the scores is above, and an exponential tail from
     there. Each alarm lifts it and each sample without lowers it (adaptive conformal inference:
     Gibbs & Candes 2021): T samples have at most ``alarm_rate`` T alarms and a number that does not
-    grow with T. An alarm, ``alarm_on_``, lasts until max(0.05 / alarm_rate, 5), at most 60, samples
-    in a row are well below it. One that lasts counts again after 1 / alarm_rate samples.
+    grow with T. An alarm, ``alarm_on_``, lasts while the scores are above, for at most 10 samples:
+    then what is strange must grow by a mean excess, or end, before another begins.
+
+    A score that one in ten exceeds is strange, at any ``alarm_rate``. A strange sample is not
+    learned; others are, the n-th at 1 / n. From when the strange ones less half of the others come
+    to 4, until 5 in a row are not, samples are held apart, in a model of their own: ``n_apart_``.
+    While they are held the threshold sinks, by a tenth of a mean excess each, down to what is
+    strange. After 250 the learner ``is_lost_``: what is like them raises no alarm, and what is
+    strange beside both models does. Once they are more than all that was learned, what comes is
+    learned too. ``learn_normal`` says sooner that a sample is normal.
 
     A feature that used to change with nearly every sample and then repeats its value 50 times is
     stuck until it changes, as is a sample as a whole. What comes meanwhile is not learned, but
     counted in ``n_stuck_``.
-
-    Once half of about the last 350 samples are in an alarm, the learner ``is_lost_``: it learns
-    anew from 250 samples, and keeps its model beside; where that explains 50 samples in a row and
-    the new one does not, it comes back. With "until N" only the threshold is learned anew.
 
     Bytes: see ``plan``; 112 + D s, D = n_features, s = 4 or 8, with stuck="skip" D (s + 4) + 4; two
     models of 64 + 8 N + 16 D and with the full covariance 4 D (D + 1); its scratch, 24 D + 16; and
@@ -385,8 +393,8 @@ class KernelNovelty(NoveltyLearner):
     (kernel principal components: Hoffmann 2007).
 
     A centre is the mean of the samples it counts. Where there is no room for one more, the two
-    whose merging moves samples least (Ward 1963) become one. The threshold, and what becomes of
-    alarms that do not end, is as in `GaussianNovelty`.
+    whose merging moves samples least (Ward 1963) become one. The threshold, and what is held
+    apart, are as in `GaussianNovelty`.
 
     ``shares_one``: feature j counts by score(x) - score(x'), x' the scaled sample with feature j of
     the centres near its other features. Time: n_features scores.

@@ -70,7 +70,7 @@ OTHERS = {
     "in_windows": "samples within a window",
     "strange": "rows beyond the threshold",
     "stuck": "rows in which a sensor repeats its value, neither judged nor learned",
-    "lost": "times that half of the last rows were strange",
+    "lost": "times that 250 rows on end were strange",
     "alarms": "alarms",
     "waiting": "rows that wait for a late label",
     "windows": "windows completed",

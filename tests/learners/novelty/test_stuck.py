@@ -91,35 +91,33 @@ def test_a_sensor_that_comes_late_was_stuck():
 
 
 @each("learner", KINDS)
-def test_it_gets_lost_learns_anew_and_the_former_model_comes_back(learner, tmp_path):
+def test_what_is_held_apart_is_saved_and_ends_or_becomes_normal(learner, tmp_path):
     X = machine(2000)
     learner = new(learner).partial_fit(X)
     scores = learner.score_samples(X[:50]).tolist()
     learner.partial_fit(20 + machine(200, seed=1))
-    assert learner.alarm_on_ and not learner.is_lost_
+    assert learner.n_apart_ == 197 and not learner.is_lost_
     learner.partial_fit(20 + machine(60, seed=2))
-    assert learner.is_lost_ and learner.n_lost_ == 1 and learner.has_former_
+    assert learner.is_lost_ and learner.n_lost_ == 1
     learner.save(tmp_path / "model.esvm")
     for one in (learner, load(tmp_path / "model.esvm")):
-        one.partial_fit(20 + machine(5000, seed=3))
-        assert not one.is_lost_ and one.has_former_ and one.n_alarms_ < 20
-        assert one.predict_one(20 + machine(1, seed=4)[0]) == 1 and one.predict_one(X[3]) == -1
-        one.partial_fit(machine(60, seed=5))
-        assert not one.has_former_ and not one.is_lost_ and one.n_lost_ == 1
-        assert one.predict_one(X[3]) == 1
-        np.testing.assert_allclose(one.score_samples(X[:50]), scores, rtol=0.2)
-        one.core.check()
+        back = copy.deepcopy(one).partial_fit(machine(60, seed=5))
+        assert back.n_apart_ == 0 and not back.is_lost_ and back.predict_one(X[3]) == 1
+        np.testing.assert_allclose(back.score_samples(X[:50]), scores, rtol=0.2)
+        one.partial_fit(20 + machine(9000, seed=3))
+        assert one.n_alarms_ < 30 and one.n_updates_ > 5000
+        assert one.predict_one(20 + machine(1, seed=4)[0]) == 1
+        one.core.check(), back.core.check()
 
 
-def test_one_that_stands_still_learns_only_its_threshold_anew():
+def test_one_that_stands_still_learns_only_what_it_holds_apart():
     X = machine(1000)
     learner = GaussianNovelty(learn="until 800").partial_fit(X)
     scores = learner.score_samples(X).tolist()
-    learner.partial_fit(20 + machine(270))
-    assert learner.is_lost_ and learner.n_lost_ == 1 and not learner.has_former_
     learner.partial_fit(20 + machine(3000, seed=4))
-    assert not learner.is_lost_ and learner.n_updates_ == 800 and learner.n_alarms_ < 10
+    assert learner.is_lost_ and learner.n_updates_ == 800 and learner.n_alarms_ < 10
     np.testing.assert_allclose(learner.score_samples(X), scores)
+    learner.core.check()
 
 
 @each("learner", KINDS)
@@ -128,9 +126,10 @@ def test_watching_counts_and_learns_nothing(learner):
         new(learner).watch_one(machine(1)[0])
     learner = new(learner).partial_fit(machine(1000))
     before, shares = learner.offset_, learner.score_samples(machine(50, seed=6)).tolist()
+    learned = learner.n_updates_
     for x in (*stuck(machine(200, seed=2), "all"), *(20 + machine(3000, seed=3))):
         learner.watch_one(x)
-    assert learner.n_stuck_ == 150 and learner.n_lost_ == 1 and learner.n_updates_ == 1000
+    assert learner.n_stuck_ == 150 and learner.n_lost_ == 1 and learner.n_updates_ == learned
     assert learner.offset_ != before, "the threshold follows"
     np.testing.assert_allclose(learner.score_samples(machine(50, seed=6)), shares)
     learner.core.check()
@@ -163,7 +162,7 @@ def test_the_engines_agree(learner):
             assert getattr(fast, name) == getattr(plain, name), (name, begin)
         assert fast.stuck_features_ == plain.stuck_features_
     np.testing.assert_allclose(fast.offset_, plain.offset_, rtol=1e-3)
-    assert fast.n_lost_ == 1 and fast.has_former_ and fast.n_stuck_ > 120
+    assert fast.n_lost_ == 1 and fast.n_apart_ == plain.n_apart_ and fast.n_stuck_ > 120
     for one in (fast, plain):
         one.partial_fit(machine(80, seed=9))
-        assert not one.has_former_
+        assert one.n_updates_ > 1500
