@@ -159,7 +159,6 @@ class Learner(Estimator, Saved):
     scales_itself: ClassVar[bool] = False  # a scaler in front would only take memory
     shuffles: ClassVar[bool] = True  # `fit` does; False: the order says something, or nothing
     most_epochs: ClassVar[int] = 1  # passes of `fit` over few rows, if the caller says no number
-    _most_times: float = MOST_TIMES  # the mean of a fit's weights, which a weight is capped at
     _fits_in_passes: bool = False  # a part of a multiclass learner needs its own rows for that
     # How many vectors a part of OneVsOne, and of OneVsRest, must hold. With fewer, answers were
     # less than a third of the way from the largest class to the default learner.
@@ -801,7 +800,7 @@ class Learner(Estimator, Saved):
             if self._state is None:
                 self.allocate(n_features)
             core = self.core
-            core.most_weight, sifts = self._most_times * mean if mean else 0.0, core.labels.sifts
+            core.most_weight, sifts = MOST_TIMES * mean if mean else 0.0, core.labels.sifts
             core.labels.sifts = False
             try:
                 yield

@@ -3,21 +3,17 @@ SharedTwinSVM."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from edgesvm.budget import SCRATCH, Table
 from edgesvm.contract.counter import Counter
-from edgesvm.contract.inputs import as_floats
 from edgesvm.contract.labels import MOST_CLASSES
 from edgesvm.contract.params import among, flag, not_negative, param, positive, size, within
 from edgesvm.contract.registry import registered
-from edgesvm.core.constants import MOST_TIMES
 from edgesvm.core.packed_factor import packed_length
 from edgesvm.learners.kernel_learner import KERNEL, ForgettingLearner, KernelMethod
 from edgesvm.learners.twin._adiabatic import TwinVectorMachineCore
@@ -26,16 +22,7 @@ from edgesvm.learners.twin.exact import MAX_TWINS, AdiabaticLearner
 
 __all__ = ["SharedTwinSVM", "TwinVectorMachine"]
 
-CHUNK = 1024  # rows quantised at a time
 MOST_SAMPLES = 1 << 31  # before the twins of a SharedTwinSVM stand still
-
-Self = TypeVar("Self", bound="TwinVectorMachine")
-
-
-def nearest_of(twins: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Q(x) = argmin_j |x - q_j| of each row (section 3.1)."""
-    wide = X.astype(np.float64)
-    return np.argmin([((wide - q) ** 2).sum(axis=1) for q in twins], axis=0)
 
 
 def flag_or_paper(name: str, value: object) -> Any:
@@ -163,61 +150,6 @@ class TwinVectorMachine(AdiabaticLearner, ForgettingLearner):
             *self._solver_arrays(n_features),
             ("distortion_bound", "f8", (self._slots,)),
         ]
-
-    def fit_offline(
-        self: Self,
-        X: ArrayLike,
-        y: ArrayLike,
-        prototypes: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Forget what was learned, then learn the offline twin vector machine of section 3: each
-        row is replaced by the nearest prototype, and the SVM of what results is solved.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in ``fit``.
-        prototypes : ndarray of shape (n, n_features), n < max_twins
-            The twins, given. Of prototypes equally near, the first is taken; one without rows is no
-            twin.
-
-        Raises
-        ------
-        ValueError
-            There are too many prototypes, or they have another length than the rows; otherwise as
-            in ``fit``. Nothing is forgotten.
-
-        Notes
-        -----
-        With C the penalty per unit of weight, as printed: control_C=False.
-        """
-        rows, labels, weights = self._rows_to_fit(X, y, sample_weight)
-        twins = as_floats(prototypes, self._dtype, 2, rows.shape[1], type(self).__name__)
-        if not 0 < len(twins) < self.max_twins:
-            raise ValueError(
-                f"{len(twins)} prototypes, max_twins={self.max_twins}: give at least one, and one"
-                " less than max_twins at most"
-            )
-        nearest = np.concatenate(
-            [nearest_of(twins, rows[i : i + CHUNK]) for i in range(0, len(rows), CHUNK)]
-        )
-        if weights is None:
-            weights = np.ones(len(rows))
-        classes = list(dict.fromkeys(labels.tolist()))
-        sums = [
-            np.bincount(nearest, weights * np.array([label == c for label in labels]), len(twins))
-            for c in classes
-        ]
-        self._most_times = math.inf  # a sum of many rows may be as large as it is
-        try:
-            return self.fit(
-                np.tile(twins, (len(classes), 1)),
-                np.repeat(np.array(classes, dtype=labels.dtype), len(twins)),
-                sample_weight=np.concatenate(sums),
-            )
-        finally:
-            self._most_times = MOST_TIMES
 
     @property
     def twins_(self) -> np.ndarray:

@@ -233,26 +233,6 @@ def test_C_as_given():
     assert free.C_ == 3.0
 
 
-def test_offline_is_the_svm_of_quantised_rows():
-    svm = pytest.importorskip("sklearn.svm")
-    X, y = labelled(500)
-    prototypes = X[:20]
-    weights = np.random.default_rng(3).uniform(0.5, 2.0, 500)
-    model = TwinVectorMachine(max_twins=21, kernel=RBF(0.5), C=2.0, control_C=False)
-    model.fit_offline(X, y, prototypes, sample_weight=weights)
-    nearest = ((X[:, None].astype(float) - prototypes) ** 2).sum(axis=2).argmin(axis=1)
-    exact = svm.SVC(C=2.0, gamma=0.5, tol=1e-8).fit(prototypes[nearest], y, sample_weight=weights)
-    np.testing.assert_allclose(
-        model.decision_function(X), exact.decision_function(X), rtol=0, atol=1e-5
-    )
-    assert model.weights_.sum() == pytest.approx(weights.sum()) and model.kt_residual() < 1e-9
-    before = bytes(model.arena)
-    for bad in (X[:21], X[:0], X[:5, :2]):
-        with pytest.raises(ValueError, match=r"prototypes|features"):
-            model.fit_offline(X, y, bad)
-    assert bytes(model.arena) == before
-
-
 def test_a_choice_that_older_snapshots_do_not_have(tmp_path):
     """`control_C` is stored where it is not what they mean."""
     X, y = labelled(60)
