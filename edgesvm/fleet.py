@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -71,11 +71,8 @@ def merged(
       ``bound="upper"`` it encloses both balls, so all samples of both.
     * `FourierSVM`, `AdaGradSVM`: decision values are the mean of theirs, by samples learned
       (McMahan et al. 2017, "Communication-Efficient Learning of Deep Networks ...").
-    * `Standardized`: its statistics are those of all samples, each as it counted for its learner
-      (Chan, Golub & LeVeque 1983, "Algorithms for Computing the Sample Variance"), up to rounding.
-      `AdaGradSVM` behind it is re-expressed in the merged scale. A ball,
-      and Fourier features, are others in another scale: let all gateways go on from one model
-      whose statistics stay (``until``). Then all scale alike, and anything is merged as it is.
+    * `Standardized` before them: let all gateways go on from one model whose statistics stay
+      (``until``), so that all scale alike.
     """
     level = list(learners)
     if not level:
@@ -139,12 +136,9 @@ def _check_same(learners: Sequence[Learner], names: Sequence[str]) -> None:
 
 
 def _check_scales(learners: Sequence[Any], names: Sequence[str]) -> None:
-    """Raise MergeError unless a learner behind Standardized can be expressed in the merged scale,
-    or all have the same."""
+    """Raise MergeError unless all that are behind Standardized have the same scale, which stays."""
     first = learners[0]
     if not isinstance(first, Standardized):
-        return
-    if first.until is None and not isinstance(first.inner, FourierSVM | StreamSVM):
         return
     inner = type(first.inner).__name__
     for learner, name in zip(learners, names, strict=True):
@@ -164,22 +158,12 @@ def _check_scales(learners: Sequence[Any], names: Sequence[str]) -> None:
 def _merged_pair(first: Any, second: Any) -> Learner:
     """One learner of two that can be merged."""
     pair = Pair(first, second)
-    inner = _inner_of(first)
-    if isinstance(inner, StreamSVM):
-        one = pair.holding(pair.far_out(), first)
+    if isinstance(_inner_of(first), StreamSVM):
+        one = pair.holding(pair.far_out())
         core, other = one.core, second.core
         getattr(core, "inner", core).absorb(getattr(other, "inner", other), pair.sign < 0)
         return one
-    arrays: dict[str, Any] = pair.counts()
-    scales = None
-    if _is_one_scale(first, second):
-        arrays |= {name: first.core.views[name] for name in STATISTICS}
-    elif isinstance(first, Standardized):
-        mine, theirs = Statistics.of(first), Statistics.of(second)
-        both = mine.and_of(theirs)
-        arrays |= {"mean": both.mean, "spread": both.spread}
-        scales = mine, theirs, both
-    return pair.holding(arrays | _averaged(pair, scales), None if scales else first)
+    return pair.holding(pair.counts() | _averaged(pair))
 
 
 class Pair:
@@ -218,68 +202,17 @@ class Pair:
         mine, theirs = self.views
         return {k: (mine[k] & FAR_OUT) + (theirs[k] & FAR_OUT) for k in ("far_out",) if k in mine}
 
-    def holding(self, arrays: Mapping[str, Any], like: Learner | None = None) -> Learner:
+    def holding(self, arrays: Mapping[str, Any]) -> Learner:
         """A learner with the parameters and the labels of both and these arrays, checked as a
-        snapshot is; the other arrays are those of `like`, zero if it is None."""
+        snapshot is; the other arrays are those of the first."""
         n_features = self.first.n_features_in_
         learner = self.first.like_new().allocate(n_features)
-        if like is not None:
-            learner.arena.memory[:] = like.arena.memory
+        learner.arena.memory[:] = self.first.arena.memory
         views = learner.core.views
         for name, values in arrays.items():
             views[name][...] = values
         learner._restore(n_features, self.labels, self.closed, bytes(learner.arena))
         return learner
-
-
-# -- scales ----------------------------------------------------------------------------------------
-
-STATISTICS = ("mean", "spread", "n_scaled")
-
-
-def _quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a / b in float64, 0 where b is not positive."""
-    return np.divide(a, b, out=np.zeros(a.shape), where=b > 0)
-
-
-class Statistics(NamedTuple):
-    """Number of samples, mean, and sum of squared deviations from it, (n_features,), float64; and
-    the scale z = (x - mean) / deviation of a `Standardized` learner, 0 where the deviation is."""
-
-    n: int
-    mean: np.ndarray
-    spread: np.ndarray
-
-    @classmethod
-    def of(cls, learner: Standardized) -> Statistics:
-        views = learner.core.views
-        return cls(learner.n_scaled_, views["mean"].copy(), views["spread"].copy())
-
-    @property
-    def deviation(self) -> np.ndarray:
-        return np.sqrt(self.spread / self.n)
-
-    def plane_in(self, other: Statistics, weights: np.ndarray) -> np.ndarray:
-        """The same hyperplanes in another scale; the last of `weights` (n, n_features + 1) is that
-        of the constant.
-
-        w.z + b = sum w (d' / d) z' + b + sum w (m' - m) / d
-        """
-        w = _quotient(weights[:, :-1], self.deviation)
-        constant = weights[:, -1] + w @ (other.mean - self.mean)
-        return np.column_stack([w * other.deviation, constant])
-
-    def and_of(self, other: Statistics) -> Statistics:
-        """Of the samples of both (Chan, Golub & LeVeque 1983, eq. 2.1).
-
-        m = m_1 + (m_2 - m_1) n_2 / n,   S = S_1 + S_2 + (m_2 - m_1)^2 n_1 n_2 / n
-        """
-        apart, n = other.mean - self.mean, self.n + other.n
-        return Statistics(
-            n,
-            self.mean + apart * (other.n / n),
-            self.spread + other.spread + apart * apart * (self.n * (other.n / n)),
-        )
 
 
 def _is_one_scale(learner: Learner, other: Learner) -> bool:
@@ -288,7 +221,7 @@ def _is_one_scale(learner: Learner, other: Learner) -> bool:
         return False
     mine, theirs = learner.core.views, other.core.views
     return learner.n_scaled_ >= learner.until and all(
-        np.array_equal(mine[name], theirs[name]) for name in STATISTICS
+        np.array_equal(mine[name], theirs[name]) for name in ("mean", "spread", "n_scaled")
     )
 
 
@@ -299,10 +232,8 @@ def _is_one_scale(learner: Learner, other: Learner) -> bool:
 # seed has the same directions everywhere, but learns amplitudes of their widths, so it is the
 # product of weight and amplitude that is averaged.
 
-Scales = tuple[Statistics, Statistics, Statistics]  # of the first, the second and the merged
 
-
-def _averaged(pair: Pair, scales: Scales | None) -> dict[str, Any]:
+def _averaged(pair: Pair) -> dict[str, Any]:
     """The arrays of the merged learner, by name."""
     (mine, theirs), (n_1, n_2) = pair.views, pair.learned
     share = n_2 / (n_1 + n_2)
@@ -323,8 +254,6 @@ def _averaged(pair: Pair, scales: Scales | None) -> dict[str, Any]:
         a, b = (views[name].astype(np.float64) * _factors(views) for views in (mine, theirs))
         if len(b) == 1:
             b *= pair.sign
-        if scales is not None:
-            a, b = scales[0].plane_in(scales[2], a), scales[1].plane_in(scales[2], b)
         arrays[name] = between(a, _in_slots(pair, b)) / _factors({**mine, **arrays})
     return arrays
 
