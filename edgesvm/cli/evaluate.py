@@ -90,12 +90,6 @@ class Settings:
         unit="SHARE",
         check=arguments.part,
     )
-    label_delay: int = option(
-        0,
-        "learn each row only N rows later, as where labels come late",
-        unit="N",
-        check=arguments.seed,
-    )
     last: int = option(
         1000, "rolling accuracy over the last N rows", unit="N", check=arguments.count
     )
@@ -202,15 +196,12 @@ class EvalSession(RunSession):
     reports_to_stdout = True
 
     def __init__(self, settings: Settings) -> None:
-        self.asked, learner = settings, settings.learner
-        if learner.regress and settings.label_delay and "label_delay" not in dict(learner.set):
-            delay = "label_delay", str(settings.label_delay)
-            learner = replace(learner, set=(*learner.set, delay))
+        self.asked = settings
         super().__init__(
             RunSettings(
                 port=(settings.file,),
                 saving=SavingSettings(save=settings.save, fresh=True),
-                learner=learner,
+                learner=settings.learner,
                 link=FileLink(samples=settings.samples, asked=settings, range=settings.range),
                 show=TeachingSettings(json=settings.json, quiet=settings.json),
                 windows=settings.windows,
@@ -237,7 +228,6 @@ class EvalSession(RunSession):
         return {
             "label_of": self.labels,
             "window": self.asked.last,
-            "delay": self.asked.label_delay,
             "season": self.asked.season or season_of_day(link.file.period_us),
             "strict": True,
             "with_raw": True,
@@ -256,11 +246,10 @@ class EvalSession(RunSession):
         return after
 
     def save(self) -> None:
-        """Learn what was to be learned later, then save; nothing if a row was refused."""
+        """Save; nothing if a row was refused."""
         port = self.port
         if port.error is None:
             try:
-                port.job.pupil.finish()
                 self.labels.check(port.job.taken)
             except ValueError as error:
                 port.error = error

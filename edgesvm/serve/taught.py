@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -153,8 +152,6 @@ class Taught(Pupil):
         can teach. Bursts of up to one second's rows are learned.
     drift : DriftWatch, optional
         Told whether the learner is wrong about each row just before it learns it.
-    delay : int, default 0
-        A row is learned only when so many more have come.
     strict : bool
         A label for which the learner has no room raises SampleRefused, and is not only counted.
 
@@ -177,7 +174,6 @@ class Taught(Pupil):
         max_labels_per_second: float | None = None,
         drift: DriftWatch | None = None,
         season: int = 0,
-        delay: int = 0,
         strict: bool = False,
         with_raw: bool = False,
         clock: Callable[[], float] = time.monotonic,
@@ -195,8 +191,7 @@ class Taught(Pupil):
         self.remarks = Remarks(Facts(learner=learner, link=link, score=self.score))
         self._targets = Targets(learner) if learner.regresses else None
         self._fitted = learner.is_fitted  # kept here: asked of each row
-        self._delay, self._strict = delay, strict
-        self._delayed: deque[tuple[np.ndarray, Any, float, Any]] = deque()
+        self._strict = strict
         self._rate, self._clock = max_labels_per_second, clock
         self._credit = 1.0 if self._rate is None else max(1.0, self._rate)
         self._credit_from = clock()
@@ -224,11 +219,7 @@ class Taught(Pupil):
             elif self._fitted:
                 predicted, value = self.learner.predict_with_score(x)
             flags = ABSTAIN if predicted is None else 0
-            if self._delay:
-                self._delayed.append((x.copy(), label, weight, predicted))
-                if len(self._delayed) > self._delay:
-                    self._learn_delayed()
-            elif label is None:
+            if label is None:
                 self._wait(x, sequence, predicted)
             else:
                 if late is not None:
@@ -243,7 +234,7 @@ class Taught(Pupil):
 
     @property
     def together(self) -> float:
-        looks = self._targets or self.drift or self.forecasts or self._delay or self._rate
+        looks = self._targets or self.drift or self.forecasts or self._rate
         told = [one for one in self.listeners if isinstance(one, HeldOut)]
         if looks or not self._fitted or self.link.late or len(told) < len(self.listeners):
             return 0
@@ -268,22 +259,6 @@ class Taught(Pupil):
         else:
             number = number_of(self.link.class_names, predicted)
             self.link.late.wait(x.astype(np.float32, copy=False), sequence, number)
-
-    def _learn_delayed(self) -> None:
-        """Learn the oldest row that waits."""
-        x, label, weight, predicted = self._delayed.popleft()
-        if label is None:
-            self.own_unlabelled += 1
-        else:
-            self._learn(x, label, weight, predicted)
-
-    def finish(self) -> None:
-        """Learn the rows that are still to be learned, at the end of a file."""
-        while self._delayed:
-            try:
-                self._learn_delayed()
-            except SampleRefused as refused:
-                self.count_refused(refused)
 
     def learn_late(self, job: Job) -> None:
         self._fitted = self.learner.is_fitted  # it may learn from other links too
@@ -361,7 +336,7 @@ class Taught(Pupil):
         return {"taken": taken, **fates, **far_out(self.learner), **stage.counters()}
 
     def broken(self, taken: int, stage: Stage) -> list[str]:
-        accounted = len(self._delayed) + sum(getattr(self, fate) for fate in FATES)
+        accounted = sum(getattr(self, fate) for fate in FATES)
         rows = stage.counters().get("windows", taken)
         broken = stage.broken(taken)
         if rows != accounted:
@@ -453,5 +428,4 @@ def predict_then_learn(
             job.step(0.0, None if at_most is None else at_most - job.taken)
         except LinkDown:  # the end
             break
-    job.pupil.finish()
     return job.pupil

@@ -244,7 +244,6 @@ def learned(rows, learner, **options):
     with pytest.raises(LinkDown):
         while True:
             job.step(0.0)
-    job.pupil.finish()
     assert job.check_identities() == []
     return job.pupil, said
 
@@ -322,15 +321,3 @@ def test_rows_together_are_answered_and_scored_as_one_by_one(make):
         arrays = [one.tobytes() if isinstance(one, np.ndarray) else one for one in seen]
         found.append((scores, counters, pupil.remarks.held, arrays, bytes(learner.arena)))
     assert found[0] == found[1]
-
-
-def test_labels_that_are_late_by_a_count_are_learned_so_much_later():
-    X, y = stream()
-    for delay in (1, 7, 1000):
-        pupil, predicted = learned(Source(X, y), StreamSVM(), delay=delay)
-        assert pupil.learner.n_seen_ == 600
-        plain = StreamSVM()
-        for i, said in enumerate(predicted):
-            if i > delay:
-                plain.learn_one(X[i - delay - 1], y[i - delay - 1])
-            assert said == (plain.predict_one(X[i]) if i > delay else None)
