@@ -115,7 +115,7 @@ def _token(path: str) -> str:
 
 def _read_token(path: str) -> str:
     mode = stat.S_IMODE(os.stat(path).st_mode)
-    if os.name == "posix" and mode & 0o077:
+    if mode & 0o077:
         raise PermissionError(
             f"{path}: others may read or write this token (mode {mode:03o}); "
             "make it yours alone: chmod 600"

@@ -34,8 +34,7 @@ def count_fork():
     MAIN = PyThread_get_thread_ident()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=count_fork)
+os.register_at_fork(after_in_child=count_fork)
 
 
 cdef class Guard:

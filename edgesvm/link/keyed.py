@@ -17,7 +17,7 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
     with open(path, "rb") as file:
         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
         handed = os.path.dirname(path) == os.environ.get("CREDENTIALS_DIRECTORY")
-        if os.name == "posix" and mode & 0o077 and not handed:
+        if mode & 0o077 and not handed:
             raise PermissionError(
                 f"{os.fspath(path)}: others may read or write this key (mode {mode:03o}); "
                 "make it yours alone: chmod 600"

@@ -184,7 +184,7 @@ class SerialPort:
         self._device = device
         self._too_late = (BlockingIOError, serial.SerialTimeoutException)
         # pyserial's own class for a tty: another may do more than read a descriptor.
-        self._is_plain = os.name == "posix" and type(device) is serial.Serial
+        self._is_plain = type(device) is serial.Serial
 
     def fileno(self) -> int | None:
         """The file descriptor, for `select`; None if there is none."""
@@ -235,7 +235,7 @@ class SerialPort:
         return self._or_down(lambda: self._write(data))
 
     def _write(self, data: bytes) -> int:
-        fd = self.fileno() if os.name == "posix" else None
+        fd = self.fileno()
         try:
             # With a full buffer, pyserial's write spins if it must not wait; writing to its
             # non-blocking descriptor does not.
@@ -262,8 +262,7 @@ def _opened(url: str, baud: int) -> SerialPort:
     """The port, open; pyserial's exceptions if it cannot be. See `open_port`."""
     import serial  # for those who have such a port
 
-    # pyserial rejects `exclusive` where locks do not exist.
-    options: dict[str, Any] = {"exclusive": True} if os.name == "posix" else {}
+    options: dict[str, Any] = {"exclusive": True}
     if not url.startswith("rfc2217://"):  # for which pyserial refuses it
         options["write_timeout"] = WRITE_TIMEOUT
     return SerialPort(serial.serial_for_url(url, baudrate=baud, timeout=0, **options), url)

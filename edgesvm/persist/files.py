@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator
 
-_OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-# Without O_NONBLOCK, opening a named pipe waits for its other end.
-_REGULAR = _OWN | getattr(os, "O_NONBLOCK", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _RANDOM = r"[0-9a-z_]{8}"
 
 
 def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
     """Open a regular file, with `os.open`'s flags; OSError for a pipe, a device or a folder."""
-    descriptor = os.open(path, flags | _REGULAR, 0o666)
+    descriptor = os.open(path, flags | os.O_NONBLOCK, 0o666)  # or a named pipe would wait
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
@@ -43,10 +40,6 @@ def lock(descriptor: int, name: str) -> bool:
     """Lock an open file against other processes; False if there are no locks here.
     BlockingIOError if another process has locked it: it says which, and calls the file `name`.
     """
-    try:
-        import fcntl
-    except ImportError:  # not POSIX
-        return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -75,7 +68,7 @@ def claim(path: str, name: str | None = None) -> int:
     """
     while True:
         try:
-            descriptor = open_regular(path, os.O_RDWR | _NO_LINK)
+            descriptor = open_regular(path, os.O_RDWR | os.O_NOFOLLOW)
         except FileNotFoundError:
             try:
                 descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
@@ -133,7 +126,7 @@ def create_temporary(path: str, mode: int = 0o666) -> tuple[int, str]:
     _remove_abandoned(path)
     while True:
         name = f"{path}.{os.urandom(4).hex()}.tmp"
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _OWN | _NO_LINK
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         descriptor = os.open(name, flags, mode)
         with contextlib.suppress(BlockingIOError):  # one that looked for abandoned files was faster
             lock(descriptor, name)
@@ -153,7 +146,7 @@ def _remove_abandoned(path: str) -> None:
 
 def _remove_unlocked(path: str) -> None:
     with contextlib.suppress(OSError):  # it is locked, not ours, or already gone
-        descriptor = open_regular(path, os.O_RDWR | _NO_LINK)
+        descriptor = open_regular(path, os.O_RDWR | os.O_NOFOLLOW)
         try:
             if lock(descriptor, path) and is_at(descriptor, path):
                 os.unlink(path)
@@ -210,15 +203,13 @@ def folder_of(path: str) -> str:
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Sync a folder: without this a power cut may undo a rename or lose a new file's name. Does
-    nothing on Windows, which has no such call."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            with naming(folder):
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    """Sync a folder: without this a power cut may undo a rename or lose a new file's name."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with naming(folder):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class Disk:

@@ -74,10 +74,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-            if os.name == "posix":
-                os.fchmod(file.fileno(), _mode(path))
-            else:
-                file.close()  # an open file cannot be renamed
+            os.fchmod(file.fileno(), _mode(path))
             os.replace(temporary, path)  # still locked: no other save takes it for abandoned
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

@@ -115,7 +115,7 @@ def stop_signals() -> Iterator[Signals]:
     signals = Signals()
     numbers = [signal.SIGTERM, signal.SIGINT]
     # Under nohup, losing the terminal is not a reason to stop.
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         numbers.append(signal.SIGHUP)
     before = {number: signal.signal(number, signals) for number in numbers}
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import tempfile
@@ -57,8 +58,6 @@ class EdgeProcess:
             )
             self._stack = stack.pop_all()
         if profile is not None and profile.ram_bytes is not None:
-            import resource  # missing on Windows
-
             # Of each process for itself, and with what it has only reserved.
             limits = profile.ram_bytes, profile.ram_bytes
             resource.prlimit(self._process.pid, resource.RLIMIT_DATA, limits)
