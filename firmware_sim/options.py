@@ -27,7 +27,7 @@ from firmware_sim.line import (
     fault_rates,
 )
 from firmware_sim.line.faults import FAULTS
-from firmware_sim.node import RAW_SIGNALS, SIGNALS, FrameNode, Node, TextNode
+from firmware_sim.node import SIGNALS, FrameNode, Node, RawRotatingMachine, TextNode
 from firmware_sim.node.node import LABEL_MODES
 from firmware_sim.node.raw_signals import DEFECTS
 
@@ -35,8 +35,8 @@ PROFILE = "device whose baud and buffers apply: " + "; ".join(
     f"{one.name}: {one.summary}" for one in PROFILES.values()
 )
 RAW = (
-    "the samples that the sensor measures, instead of features of its windows "
-    f"({', '.join(RAW_SIGNALS)}): a housing's acceleration on two axes, a person's on three"
+    "the samples that the rotating machine's sensor measures, a housing's acceleration on two "
+    "axes, instead of features of its windows"
 )
 
 
@@ -49,7 +49,7 @@ class NodeSettings:
 
     TITLE: ClassVar[str] = "what is sent"
 
-    signal: str = option("rotating", "synthetic sensor", choices=(*SIGNALS, "person"))
+    signal: str = option("rotating", "synthetic sensor", choices=SIGNALS)
     replay: str | None = option(None, "send the rows of a .csv, .npz or .rec", unit="FILE")
     label_column: str | None = option(
         None, "label column of a CSV: name or index; none: no label", unit="NAME"
@@ -69,8 +69,7 @@ class NodeSettings:
     raw_signal: bool = option(False, RAW)
     signal_rate: float | None = option(
         None,
-        "samples per second of a raw signal, sent at --rate; default: as --rate, else 2000 "
-        "(rotating) or 100 (person)",
+        "samples per second of the raw signal, sent at --rate; default: as --rate, else 2000",
         unit="HZ",
         check=number,
     )
@@ -116,23 +115,16 @@ class NodeSettings:
                 drop_columns=self.drop_column,
                 targets=self.regress,
             )
-        if self.signal not in SIGNALS:
-            raise ValueError(f"--signal {self.signal} has raw samples only: add --raw-signal")
         return SIGNALS[self.signal](self.seed)
 
     def _raw_source(self, given: dict[str, Any]) -> SampleSource:
-        if self.signal not in RAW_SIGNALS:
-            raise ValueError(
-                f"--signal {self.signal} has no raw samples; {' and '.join(RAW_SIGNALS)} have"
-            )
-        if given and self.signal != "rotating":
-            raise ValueError("--onset, --growth and --defect are of a machine")
+        if self.signal != "rotating":
+            raise ValueError(f"--signal {self.signal} has no raw samples; rotating has")
         if self.onset is None and self.growth is not None:
             raise ValueError("--growth needs --onset")
-        rate = self.signal_rate or self.rate
-        return RAW_SIGNALS[self.signal](
-            self.seed, **given, **({} if rate is None else {"rate": rate})
-        )
+        if rate := self.signal_rate or self.rate:
+            given["rate"] = rate
+        return RawRotatingMachine(self.seed, **given)
 
     def node(self, device: str | None) -> Node:
         """The node, with the buffers of a profile."""

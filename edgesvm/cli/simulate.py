@@ -21,7 +21,7 @@ limits. The report shows what the sensor saw (accuracy of the predictions, fault
 and what `run` counted.
 
   edgesvm simulate                      a rotating machine, 10,000 samples, a Pi Zero
-  edgesvm simulate --signal gas --faults field --samples 50000 --profile pico-class
+  edgesvm simulate --signal flow --faults field --samples 50000 --profile pico-class
   edgesvm simulate --replay room.csv --link tcp --learner kernel-stream
   edgesvm simulate --checkpoint room.ckpt --every 500     run it again and it continues
 """

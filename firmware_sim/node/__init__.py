@@ -2,23 +2,15 @@
 
 from firmware_sim.node.frame_node import FrameNode
 from firmware_sim.node.node import Node
-from firmware_sim.node.raw_signals import RAW_SIGNALS, RawAccelerometer, RawRotatingMachine
-from firmware_sim.node.signals import (
-    SIGNALS,
-    DriftingGasSensor,
-    PumpFlow,
-    RotatingMachine,
-)
+from firmware_sim.node.raw_signals import RawRotatingMachine
+from firmware_sim.node.signals import SIGNALS, PumpFlow, RotatingMachine
 from firmware_sim.node.text_node import TextNode
 
 __all__ = [
-    "RAW_SIGNALS",
     "SIGNALS",
-    "DriftingGasSensor",
     "FrameNode",
     "Node",
     "PumpFlow",
-    "RawAccelerometer",
     "RawRotatingMachine",
     "RotatingMachine",
     "TextNode",

@@ -1,4 +1,4 @@
-"""Raw signals: what a sensor measures, sample by sample, hundreds or thousands of times a second.
+"""A raw signal: what a sensor measures, sample by sample, thousands of times a second.
 
 A host takes features of windows of them (`edgesvm.WindowFeatures`). As in `signals`, the rows
 depend only on the seed, not on the sizes read.
@@ -32,35 +32,6 @@ class Onset(Stretches):
         return (since >= 0).astype(np.int32), severity.astype(np.float32)
 
 
-class RawSignal(Signal):
-    """Base of the raw signals.
-
-    Parameters
-    ----------
-    seed : int
-    rate : float
-        Samples per second.
-    """
-
-    _block = 1024
-    _LOWEST_RATE = 20.0
-    _STRETCH_S = 20.0  # mean time in one state
-
-    def __init__(self, seed: int = 0, *, rate: float) -> None:
-        if not self._LOWEST_RATE <= rate <= 1e6:
-            raise ValueError(
-                f"rate must be {self._LOWEST_RATE:g} to 1e6 samples per second, got {rate:g}"
-            )
-        self.mean_stretch = self._STRETCH_S * rate
-        super().__init__(seed)
-        self.rate = float(rate)
-        self.period_us = max(1, round(1e6 / rate))
-
-    def _seconds(self, n: int) -> NDArray[np.float64]:
-        """Time of each of the next n samples."""
-        return self._clock(n) / self.rate
-
-
 # The bearing 6205, as in the data of Case Western Reserve University, the outer race at rest; by
 # the formulas of any textbook of machine vibration, what happens how often per turn of the shaft.
 _N_BALLS, _BALL, _PITCH = 9, 7.94, 39.04
@@ -79,7 +50,7 @@ def _check(name: str, value: float, low: float, high: float) -> None:
 DEFECTS = ("outer-race", "inner-race", "ball", "imbalance", "looseness")
 
 
-class RawRotatingMachine(RawSignal):
+class RawRotatingMachine(Signal):
     r"""Acceleration of a bearing housing in g, two axes: normal (0), or with a fault (1).
 
     The shaft's speed drifts slowly with the load. Imbalance turns with it, ``cos`` on the
@@ -105,7 +76,9 @@ class RawRotatingMachine(RawSignal):
 
     feature_names = ("horizontal", "vertical")
     class_names = ("normal", "fault")
+    _block = 1024
     _LOWEST_RATE = 500.0
+    _STRETCH_S = 20.0  # mean time in one state
     _RINGS_PERIODS = 16  # then a ring has decayed to e^-8
     _SLIP = 0.01
     _SPEED_HZ = 28.0  # mean turns per second
@@ -120,7 +93,14 @@ class RawRotatingMachine(RawSignal):
         growth_s: float = 300.0,
         defect: str = "outer-race",
     ) -> None:
-        super().__init__(seed, rate=rate)
+        if not self._LOWEST_RATE <= rate <= 1e6:
+            raise ValueError(
+                f"rate must be {self._LOWEST_RATE:g} to 1e6 samples per second, got {rate:g}"
+            )
+        self.mean_stretch = self._STRETCH_S * rate
+        super().__init__(seed)
+        self.rate = float(rate)
+        self.period_us = max(1, round(1e6 / rate))
         if defect not in DEFECTS:
             raise ValueError(f"defect must be one of {', '.join(DEFECTS)}, got {defect!r}")
         strikes, swing = {
@@ -146,7 +126,7 @@ class RawRotatingMachine(RawSignal):
         rng = self._rng
         state, severity = self._stretches.take(n)
         height = np.where(state > 0, _FIRST_SHARE + (1 - _FIRST_SHARE) * severity, 0.0)
-        load = wandering(self._seconds(n), self._phases, 613.7, 97.3, 31.7)
+        load = wandering(self._clock(n) / self.rate, self._phases, 613.7, 97.3, 31.7)
         speed = self._SPEED_HZ * (1 + self._DRIFT * load)
         turns = self._turns + np.cumsum(speed / self.rate)
         a = rng.standard_normal((2, n)) * (0.1 * np.exp(0.15 * load))
@@ -198,58 +178,3 @@ class RawRotatingMachine(RawSignal):
             slip = 1 + self._SLIP * self._rng.standard_normal()
             self._next_strike += slip / self._strikes_per_turn
         return np.array(struck)
-
-
-class RawAccelerometer(RawSignal):
-    """An accelerometer at the waist, three axes in g: still (0), walking (1) or running (2).
-
-    Gravity is on z; posture leans it slowly to x and y. A step is a rise and fall on z at the step
-    rate, with a second harmonic from the heel, a swing on y at half the rate and a push on x. Who
-    is still fidgets now and then. The sensor adds noise of 0.02 g.
-
-    Parameters
-    ----------
-    seed : int
-    rate : float
-        Samples per second, at least 20.
-    """
-
-    feature_names = ("x", "y", "z")
-    class_names = ("still", "walking", "running")
-    _weights = (0.7, 0.3)
-
-    def __init__(self, seed: int = 0, *, rate: float = 100.0) -> None:
-        super().__init__(seed, rate=rate)
-        self._fidgets = Stretches((1.0,), max(1.0, 3.0 * rate), self._rng)
-        self._phases = self._rng.uniform(0, 2 * np.pi, 5)
-        self._steps = 0.0  # since the start
-
-    def _make(self, n: int) -> Arrays:
-        rng, p, t = self._rng, self._phases, self._seconds(n) * (2 * np.pi)
-        state, severity = self._stretches.take(n)
-        lean = 0.25 * np.sin(t / 71.3 + p[0]) + 0.1 * np.sin(t / 13.7 + p[1])
-        roll = 0.15 * np.sin(t / 43.1 + p[2])
-        a = 0.02 * rng.standard_normal((3, n))
-        a += [np.sin(lean), np.cos(lean) * np.sin(roll), np.cos(lean) * np.cos(roll)]
-        self._add_steps(a, state, severity)
-        fidgets, strength = self._fidgets.take(n)
-        still = (state == 0) & (fidgets > 0)
-        a += np.where(still, 0.15 * strength, 0.0) * np.sin([0.31 * t, 0.73 * t, 0.47 * t])
-        return a.T.astype(np.float32), state
-
-    def _add_steps(self, a, state, severity) -> None:
-        moving = state > 0
-        cadence = np.where(state == 2, 2.4 + 0.8 * severity, 1.4 + 0.8 * severity)
-        steps = self._steps + np.cumsum(np.where(moving, cadence / self.rate, 0.0))
-        self._steps = float(steps[-1])
-        height = np.where(state == 2, 0.8 + 0.4 * severity, 0.12 + 0.2 * severity) * moving
-        angle = 2 * np.pi * steps
-        a[2] += height * (np.sin(angle) + 0.45 * np.sin(2 * angle + self._phases[3]))
-        a[1] += 0.5 * height * np.sin(angle / 2)
-        a[0] += 0.3 * height * np.sin(angle + self._phases[4])
-
-
-RAW_SIGNALS: dict[str, type[RawSignal]] = {
-    "rotating": RawRotatingMachine,
-    "person": RawAccelerometer,
-}

@@ -240,60 +240,6 @@ class RotatingMachine(Signal):
         return np.hypot(s, c) * np.float32(2 / a.shape[1]) + np.float32(1e-3)
 
 
-class DriftingGasSensor(Signal):
-    """Four metal-oxide gas sensors that smell ethanol (0) or ammonia (1) and age.
-
-    A sensor responds to a concentration c, log-uniform in 5 to 200 ppm, with ``a c^b``, with its
-    own a and b for each gas: sensor j reads ``G_j a_jg c^b_jg + B_j`` and noise. The gains and the
-    baselines follow random walks, and all gains decrease as the oxide is poisoned.
-
-    Features: of each sensor ln(1 + reading), and the rise within the first seconds, which reaches
-    another share of it for each gas. A linear least-squares classifier trained on the first 2,000
-    samples drops to 41 to 92 % after 50,000 (six seeds), and one trained there reaches 84 to 94 %.
-    """
-
-    feature_names = tuple(f"level_{j}" for j in range(4)) + tuple(f"rise_{j}" for j in range(4))
-    class_names = ("ethanol", "ammonia")
-    offsets = np.array([1.3, 1.3, 1.3, 1.3, 0.8, 0.8, 0.8, 0.8], np.float32)
-    scales = np.array([0.6, 0.6, 0.6, 0.6, 0.5, 0.5, 0.5, 0.5], np.float32)
-    period_us = 10_000_000
-
-    # Sensitivity a (per ppm^b), exponent b and share of the response reached early, by gas and
-    # sensor.
-    _A = np.array([[0.50, 0.36, 0.26, 0.40], [0.40, 0.42, 0.33, 0.30]])
-    _B = np.array([[0.55, 0.50, 0.60, 0.52], [0.54, 0.52, 0.57, 0.54]])
-    _RISE = np.array([[0.46, 0.40, 0.50, 0.44], [0.42, 0.42, 0.45, 0.44]])
-
-    mean_stretch = 20.0  # a sample is a sniff of 10 s
-
-    def __init__(self, seed: int = 0) -> None:
-        super().__init__(seed)
-        self._log_gain = np.zeros(4)
-        self._baseline = np.zeros(4)
-
-    def _walk(self, start: NDArray[np.float64], n: int, step: float) -> NDArray[np.float64]:
-        # Pulled back slightly, or after a million samples no signal would be left.
-        steps = step * self._rng.standard_normal((n, len(start)))
-        return start * (1 - 2e-5 * n) + np.cumsum(steps, axis=0)
-
-    def _make(self, n: int) -> Arrays:
-        rng = self._rng
-        gas, _ = self._stretches.take(n)
-        log_gain = self._walk(self._log_gain, n, 3e-3)
-        baseline = self._walk(self._baseline, n, 1e-3)
-        self._log_gain, self._baseline = log_gain[-1], baseline[-1]
-        poisoned = -0.15 * np.tanh(self._clock(n) / 30_000)[:, None]
-        c = np.exp(rng.uniform(np.log(5.0), np.log(200.0), n))[:, None]
-        power_law = self._A[gas] * c ** self._B[gas]
-        full = power_law * np.exp(log_gain + poisoned + 0.12 * rng.standard_normal((n, 4)))
-        early = full * self._RISE[gas] * np.exp(0.10 * rng.standard_normal((n, 4)))
-        noise = 0.02 * rng.standard_normal((2, n, 4))
-        X = np.empty((n, self.n_features), np.float32)
-        X[:, :4] = np.log1p(np.maximum(full + baseline + noise[0], 0.0))
-        X[:, 4:] = np.log1p(np.maximum(early + baseline + noise[1], 0.0))
-        return (X - self.offsets) / self.scales, gas
-
-
 class PumpFlow(Signal):
     """A circulating pump whose flow is to be known without a flow meter, from five cheap sensors.
 
@@ -346,6 +292,5 @@ class PumpFlow(Signal):
 
 SIGNALS: dict[str, type[Signal]] = {
     "rotating": RotatingMachine,
-    "gas": DriftingGasSensor,
     "flow": PumpFlow,
 }
