@@ -185,32 +185,13 @@ def open_link(
         first.decide()
         first.close()
         raise
-    return opened("text", functools.partial(_first, [first.as_it_was()], opener))
+    first.decide(text=True)
+    return opened("text", functools.partial(_first, [first], opener))
 
 
 def _first(waiting: list[Port], opener: Callable[[], Port]) -> Port:
     """The open port that waits, then others."""
     return waiting.pop() if waiting else opener()
-
-
-class PushbackPort:
-    """A port that returns bytes already read from it before any new ones."""
-
-    def __init__(self, port: Port, pushed_back: bytes) -> None:
-        self._port = port
-        self._pushed_back = pushed_back
-
-    def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
-        if not self._pushed_back:
-            return self._port.read(timeout, limit)
-        chunk, self._pushed_back = self._pushed_back[:limit], self._pushed_back[limit:]
-        return chunk
-
-    def write(self, data: bytes) -> int:
-        return self._port.write(data)
-
-    def close(self) -> None:
-        self._port.close()
 
 
 class IsText(Exception):
@@ -224,7 +205,7 @@ class Undecided:
     """
 
     def __init__(self, port: Port, clock: Callable[[], float]) -> None:
-        self._port, self._clock, self._begun = port, clock, b""
+        self._port, self._clock, self._begun, self._again = port, clock, b"", b""
         self._quiet_until, self._is_decided = clock() + QUIET, False
 
     @property
@@ -235,6 +216,9 @@ class Undecided:
         return sum(whole[1:]) > 1 or (self._begun != b"" and TEXT.issuperset(self._begun))
 
     def read(self, timeout: float, limit: int = READ_BYTES) -> bytes:
+        if self._again:
+            chunk, self._again = self._again[:limit], self._again[limit:]
+            return chunk
         if self._is_decided:
             return self._port.read(timeout, limit)
         left = self._quiet_until - self._clock()
@@ -248,13 +232,9 @@ class Undecided:
         waits = self._clock() < self._quiet_until and not self._begun
         return 0 if not self._is_decided and (waits or self.may_be_text) else self._port.write(data)
 
-    def decide(self) -> None:
-        """It gives frames."""
-        self._is_decided, self._begun = True, b""
-
-    def as_it_was(self) -> PushbackPort:
-        """With all bytes that came."""
-        return PushbackPort(self._port, self._begun)
+    def decide(self, *, text: bool = False) -> None:
+        """It gives frames; or lines, and all bytes that came are read again."""
+        self._is_decided, self._again, self._begun = True, self._begun * text, b""
 
     def close(self) -> None:
         if self._is_decided or not self.may_be_text:
