@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -315,9 +315,14 @@ class RandSVM(Wrapper):
         recalling: bool = False,
     ) -> float:
         """One pass: draw from all rows, or from those that violate the solution, but for the known
-        ones; with `recalling`, those alone. Returns the sum of weight max(0, 1 - y f)."""
+        ones; with `recalling`, those alone. Returns the sum of weight max(0, 1 - y f), which is
+        exact, so that it does not depend on the order of the rows."""
+        return math.fsum(self._losses(source, working, known, solver, recalling))
+
+    def _losses(
+        self, source: Source, working: Any, known: np.ndarray, solver: Any, recalling: bool
+    ) -> Iterator[float]:
         core, owner, dtype = self.core, type(self).__name__, self.dtype
-        loss = ExactSum()
         for chunk in source.chunks(self._chunk_rows, self._dtype):
             slots, n_known = self._guard.call(core.labels.encode, chunk.y)
             if n_known < len(chunk.y):
@@ -334,10 +339,9 @@ class RandSVM(Wrapper):
                 f *= np.where(slots == 1, core.labels.sign, -core.labels.sign)
                 which &= f < 1.0 - float(solver.tol)
                 missing = np.maximum(1.0 - f, 0.0)
-                loss.add(missing if chunk.weight is None else chunk.weight * missing)
+                yield from missing if chunk.weight is None else chunk.weight * missing
             at = np.flatnonzero(which).astype(np.int64)
             working.offer(chunk.first, chunk.X, slots, chunk.weight, at)
-        return loss.rounded()
 
     def _drawn(self, first: int, last: int) -> Any:
         """Rows of the working set."""
@@ -518,33 +522,6 @@ class _Best:
 
     def solution(self) -> tuple[np.ndarray, np.ndarray]:
         return self._numbers[: self._n], self._alpha[: self._n]
-
-
-class ExactSum:
-    """The sum of float64 numbers >= 0, up to 2^26 at a time, without rounding until it is read; so
-    it does not depend on their order."""
-
-    def __init__(self) -> None:
-        self._units = 0  # of 2^-1126: the whole number of them is exact
-
-    def add(self, x: np.ndarray) -> None:
-        if not np.isfinite(x).all():
-            self._units = 1 << 2200
-            return
-        fractions, exponents = np.frexp(x)
-        high = np.floor(np.ldexp(fractions, 26))  # x = (2^27 high + low) 2^(exponent - 53)
-        low = np.ldexp(fractions, 53) - np.ldexp(high, 27)
-        for numbers, shift in ((high, 27), (low, 0)):
-            totals = np.bincount(exponents + 1073, numbers)
-            for k in np.flatnonzero(totals).tolist():
-                self._units += int(totals[k]) << (k + shift)
-
-    def rounded(self) -> float:
-        """The nearest float; infinity if none is that large."""
-        try:
-            return self._units / (1 << 1126)
-        except OverflowError:
-            return math.inf
 
 
 def estimated_support(
