@@ -31,7 +31,7 @@ from edgesvm.learner import Learner, load
 
 __version__ = "0.1.0"
 
-_PACKAGES = ("calibration", "drift", "learners", "persist", "preprocessing")
+_PACKAGES = ("learners", "persist", "preprocessing")
 
 __all__ = [
     "RBF",

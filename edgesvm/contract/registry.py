@@ -1,11 +1,10 @@
 """The learners by class name, for snapshots and the command line, and what else has snapshots. Each
-class registers itself. What snapshots and pickles of the last release name is found here too."""
+class registers itself."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from edgesvm.catalogue import MODULE_OF
@@ -26,33 +25,6 @@ GONE = {
     "GramMachine": "CoreVectorMachine or BallVectorMachine",
     "RobustStandardized": "Standardized",
     "TwinDictionarySVM": "SharedTwinSVM",
-}
-# The modules of the classes in release 0.1.0, by folder: its pickles name them.
-FORMER = {
-    "calibration": "calibrated",
-    "drift": "adwin page_hinkley",
-    "learners": "multiclass",
-    "learners.auto": "auto",
-    "learners.batch": "batch_svm batch_svr reservoir_svm",
-    "learners.byte": "byte_svm",
-    "learners.fourier": "fourier_svm",
-    "learners.gradient": "adagrad_svm",
-    "learners.novelty": "gaussian_novelty kernel_novelty",
-    "learners.papers.enclosing": "ball_vector_machine core_vector_machine gram one_class",
-    "learners.papers.incremental": "incremental_svm windowed_svm",
-    "learners.papers.online": (
-        "forgetron kernel_perceptron lasvm passive_aggressive pegasos perceptron"
-    ),
-    "learners.papers.randomized": "rand_svm",
-    "learners.regression": "adagrad_svr fourier_rls fourier_svr",
-    "learners.stream": "kernel_stream_svm stream_svm",
-    "learners.twin": (
-        "incremental_decremental_svm incremental_decremental_svr shared_twin_svm simple_svm"
-        " twin_dictionary_svm twin_vector_machine"
-    ),
-    "preprocessing": "chain clock_features fourier_features robust_standardized standardized"
-    " window_features",
-    "series": "forecaster virtual_sensor",
 }
 
 Kind = TypeVar("Kind", bound=type)
@@ -100,15 +72,11 @@ def kind_of(name: str) -> type[Any]:
     if name in kinds:
         return kinds[name]
     if name in GONE:
-        raise _gone("snapshot", name)
+        raise CorruptModelError(
+            f"the snapshot is of {name}, which edgesvm no longer has: use {GONE[name]}"
+        )
     raise CorruptModelError(
         f"the snapshot is of the learner {name!r}, which this release does not know"
-    )
-
-
-def _gone(what: str, name: str) -> CorruptModelError:
-    return CorruptModelError(
-        f"the {what} is of {name}, which edgesvm no longer has: use {GONE[name]}"
     )
 
 
@@ -126,29 +94,3 @@ def __getattr__(name: str) -> Any:
     for module in MODULE_OF.values():
         import_module(module)
     return _LEARNERS
-
-
-def _of_pickle(name: str) -> Any:
-    if name in MODULE_OF:
-        return getattr(import_module(MODULE_OF[name]), name)
-    if name in GONE:
-        raise _gone("pickle", name)
-    raise AttributeError(name)
-
-
-def _former_modules() -> set[str]:
-    """Those of `FORMER` that have no class of ours now, and the folders that are gone with them."""
-    today = {*MODULE_OF.values()}
-    former = {f"edgesvm.{at}.{file}" for at, files in FORMER.items() for file in files.split()}
-    gone = {
-        f"edgesvm.{at}"
-        for at in FORMER
-        if not any(module.startswith(f"edgesvm.{at}.") for module in today)
-    }
-    return (former - today) | gone
-
-
-# One module stands for all of them: a pickle takes a class from it by name.
-_former = ModuleType("edgesvm.former")
-_former.__getattr__ = _of_pickle  # type: ignore[method-assign]
-sys.modules.update(dict.fromkeys(_former_modules(), _former))

@@ -1,22 +1,12 @@
 """What is registered is what the catalogue says."""
 
-import sys
 from inspect import signature
-from pathlib import Path
 
 import pytest
 
-import edgesvm
 from edgesvm import catalogue
 from edgesvm.catalogue import CATALOGUE, FAMILIES, MODULE_OF, commands
-from edgesvm.contract.registry import (
-    LEARNERS,
-    OTHERS,
-    _former,
-    also_loaded,
-    kind_of,
-    registered,
-)
+from edgesvm.contract.registry import LEARNERS, OTHERS, also_loaded, kind_of, registered
 from edgesvm.errors import CorruptModelError
 
 WORDS = ("kernel", "n_classes", "class_weight")
@@ -69,12 +59,3 @@ def test_what_is_no_learner_has_names_of_its_own():
 def test_an_unknown_name_is_a_snapshot_of_another_release():
     with pytest.raises(CorruptModelError, match="'Nope', which this release does not know"):
         kind_of("Nope")
-
-
-def test_a_former_module_hides_none_that_is_there():
-    package = Path(edgesvm.__file__).parent
-    former = [name for name, module in sys.modules.items() if module is _former]
-    assert len(former) > 20
-    for name in former:
-        path = package.joinpath(*name.split(".")[1:])
-        assert not path.with_suffix(".py").exists() and not (path / "__init__.py").exists(), name

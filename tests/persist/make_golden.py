@@ -1,8 +1,7 @@
 """Writes the golden snapshots, what each answers, and the checkpoint beside them; run it for a new
 learner or a new format version. A file that exists is never written again.
 
-They are in one archive for each release. The pickles in that of 0.1.0 are of its own build: they
-name modules that have moved since.
+They are in one archive for each release.
 
 python tests/persist/make_golden.py
 """

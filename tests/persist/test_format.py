@@ -4,7 +4,6 @@ readable for ever.
 
 import json
 import math
-import pickle
 import re
 import struct
 import zlib
@@ -242,19 +241,6 @@ def test_what_is_gone_is_refused_by_one_line():
         with pytest.raises(CorruptModelError, match=f"{line}{GONE[gone(name)]}$"):
             restore(golden(name))
     assert not GONE.keys() & MODULE_OF.keys()
-
-
-@each("file", [name for name in FILES if name.endswith(".pickle")])
-def test_pickles_of_the_last_release(file):
-    """Made by its own build, whose modules lay elsewhere."""
-    name = file.removesuffix(".pickle")
-    if kind := gone(name):
-        with pytest.raises(CorruptModelError, match=f"^the pickle is of {kind}, .* {GONE[kind]}$"):
-            pickle.loads(FILES[file])
-    elif f"{name}.json" in FILES:
-        answers_as_it_did(pickle.loads(FILES[file]), name)
-    else:
-        assert type(pickle.loads(FILES[file])).__name__ == name
 
 
 def test_a_golden_file_is_never_written_again(tmp_path, monkeypatch, capsys):
