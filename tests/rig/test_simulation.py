@@ -39,6 +39,7 @@ REPLAYED = 3
 
 # 75 s of frames, 4 a second, on a sound line.
 SOUND = replace(plan(800), faults={}, mishaps={}, ends=(), node=plan(800).node | {"samples": 300})
+SOUND = replace(SOUND, words=tuple("stream" if word == "byte" else word for word in SOUND.words))
 ON_THE_WAY = ("reset", "outage", "half-open", "unplug", "noise", "hold", "copy", "stall")
 
 

@@ -126,7 +126,7 @@ class PlainHost:
     def counters(self) -> dict[str, int]:
         """All that must be equal to the host's counters."""
         waiting = self._waiting
-        names = "taken", "learned", "refused_value", "unknown_label", "over_rate"
+        names = "taken", "learned", "refused_value", "unknown_label", "rare_label", "over_rate"
         told = {name: self.counts[name] for name in names}
         told["unlabelled"] = self.counts["unlabelled"] + (waiting.unlabelled if waiting else 0)
         told["expired"] = waiting.counts["expired"] if waiting else 0
@@ -184,7 +184,10 @@ class PlainHost:
             return False
         if self.drift is not None and self.learner.is_fitted:
             self.drift.ask(x)
-        self.learner.learn_one(x, label, weight)
+        changed = self.learner.learn_one(x, label, weight)
+        if not changed and weight > 0 and self.learner.core.labels.sifts:
+            self.counts["rare_label"] += 1
+            return False
         self.counts["learned"] += 1
         if predicted is not None:
             self.counts["scored"] += 1
