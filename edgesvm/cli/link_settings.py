@@ -225,6 +225,11 @@ class LinkSettings:
             hint = "" if "could not be read" in str(error) else "; see --baud, --text, --binary"
             raise NoSchema(f"{error}{hint}") from error
         say_notes(self.url, link.notes)
+        if self.word in link.column_names:
+            raise ValueError(
+                f"--label {self.word}: {self.url} has a column of this name: --label-column "
+                f"{self.word}, or give another word for all samples"
+            )
         return self._named(link)
 
     def _named(self, link: Any) -> Any:

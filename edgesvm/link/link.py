@@ -67,6 +67,8 @@ class Link(ABC):
         Of the samples, if they are known; else empty.
     class_names : list of str
         Words of the labels, by number; empty if labels are numbers.
+    column_names : tuple of str
+        Of all columns of lines, if they are known; else empty.
     notes : list of str
         What was found out about the columns, for a reader.
     freshness : Freshness
@@ -139,6 +141,7 @@ class Link(ABC):
         self._clock = clock
         self._sleep = sleep
         self.feature_names: tuple[str, ...] = ()
+        self.column_names: tuple[str, ...] = ()
         self.notes: list[str] = []
 
     # What each kind of link implements.

@@ -133,7 +133,8 @@ class TextLink(Link):
             found = columns_of(lines)
             until = min(until, self._clock() + LOOK) if found.width else until
             named = self._column_name is None or self._column_name in found.names
-            looked = not self._looks or len(lines) >= ENOUGH or self._clock() >= until
+            enough = min(ENOUGH, self._ring_rows)  # there is room for these
+            looked = not self._looks or len(lines) >= enough or self._clock() >= until
         if not named:
             raise NoSchema(
                 f"{self.name}: no line names a column {self._column_name!r} within "
@@ -146,6 +147,7 @@ class TextLink(Link):
     def _choose(self, found: Columns, *, declared: bool) -> None:
         """Take the label's column and the features from these columns."""
         keep, width, names = self._keep_columns, found.width, found.names
+        self.column_names = names
         if self._column_name is not None:
             self._parser.label_at, self._column_name = names.index(self._column_name), None
         if self._if_more:

@@ -126,6 +126,9 @@ def test_one_label_at_a_time_is_taught_live(tmp_path):
     for gesture in GESTURES:
         with sketch(gesture) as port:
             typed("run", port, "--label", gesture, "--samples", 300, "--save", model)
+    with sketch("rest", PLOTTER + " state:{label}") as port:
+        assert "--label-column state" in complaint_of("run", port, "--label", "state")
+        typed("run", port, "--label-column", "state", "--samples", 50, "--save", model)
     out, _ = typed("inspect", model)
     assert all(repr(gesture) in out for gesture in GESTURES) and "x, y, z" in out
 
