@@ -149,7 +149,9 @@ def test_a_target_in_another_unit_is_predicted_in_it(subject, power):
 def test_targets_that_do_not_vary(subject, value):
     X, _ = subject.stream(N)
     learner = subject.make().partial_fit(X, np.full(N, value))
-    assert learner.predict(X).tolist() == [value] * N
+    # any value within its tube is an optimum of the exact learner
+    free = 1.000001 * learner.epsilon if "Decremental" in subject.entry.name else 0.0
+    assert np.abs(learner.predict(X) - value).max() <= free
     assert np.isfinite(answers(learner, X)).all()
 
 
