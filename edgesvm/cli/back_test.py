@@ -38,8 +38,9 @@ def clock(link: RowsLink, row: int) -> float:
 class BackTest:
     """All rows of a file, read before they are watched; then the alarms are added.
 
-    An alarm is of a fault if they have a row in common, or if it begins at most `late` rows behind
-    it: windows and K of N need some. Raises ValueError if the labels are all the same.
+    An alarm is of a fault if it begins in it, or at most `late` rows before or behind it, as
+    windows and K of N need some: one that was on long before found nothing. Raises ValueError if
+    the labels are all the same.
     """
 
     def __init__(self, link: RowsLink, late: int) -> None:
@@ -84,8 +85,8 @@ class BackTest:
 
     def _of(self, fault: Span) -> list[Span]:
         """The alarms of a fault."""
-        until = fault.end + self._late
-        return [one for one in self.alarms if one.first < until and fault.first < one.end]
+        begin, end = fault.first - self._late, fault.end + self._late
+        return [one for one in self.alarms if begin <= one.first < end]
 
     def summary(self, alarm_rate: float) -> dict[str, Any]:
         """All results, for a JSON line; `alarm_rate` is asked, as a share of the rows."""

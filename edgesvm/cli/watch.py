@@ -126,7 +126,7 @@ class WatchSession(server.Session):
         self._settings, self._as_json = settings, settings.show.json
         links = [replace(settings.link, url=settings.port)]
         super().__init__(links, settings.show, savings=[settings.saving], out=settings.out)
-        self._told: Episode | None = None
+        self._told = 0  # alarms
         self._back_test: BackTest | None = None
         if settings.link.label != "none" and links[0].is_file:
             late = 5 * settings.windows.rows_apart + (settings.windows.window or 0)
@@ -209,10 +209,10 @@ class WatchSession(server.Session):
         test = self._back_test
         if (ended := w.take_ended()) is not None:
             if test is not None:
-                test.alarms[-1].end = self._at
+                test.alarms[ended.number - 1].end = self._at
             found.append(self._over(ended))
-        if w.episode is not None and w.episode is not self._told:
-            self._told = w.episode
+        if w.episode is not None and w.episode.number > self._told:
+            self._told = w.episode.number
             if test is not None:
                 test.begin(self._at, clock(self._link, self._at))
             found.append(self._alarm(w.episode))
@@ -230,7 +230,7 @@ class WatchSession(server.Session):
     def _alarm(self, e: Episode) -> tuple[dict[str, Any], str]:
         w, quiet = self._pupil, self._pupil.link.freshness.quiet
         shares = e.standing_out(w.names)
-        event: dict[str, Any] = {"event": "alarm", "alarm": w.alarms, "kind": e.kind}
+        event: dict[str, Any] = {"event": "alarm", "alarm": e.number, "kind": e.kind}
         event |= {self._row: e.row, "sequence": e.sequence}
         event |= {"score": e.score, "threshold": e.threshold, "features": shares}
         event |= {"seconds": round(quiet, 3)} if e.kind == "stale" else {}
@@ -243,15 +243,15 @@ class WatchSession(server.Session):
             "stale": f"NO DATA: {w.link.name} has sent no sample for {quiet:,.0f} s",
         }
         where = f"{self._row} {e.row:,}, number {e.sequence:,}"
-        return event, f"ALARM {w.alarms}  {where}  {what[e.kind]}"
+        return event, f"ALARM {e.number}  {where}  {what[e.kind]}"
 
     def _over(self, e: Episode) -> tuple[dict[str, Any], str]:
         assert e.ended is not None
-        seconds, number = e.ended - e.began, self._pupil.alarms - (self._pupil.episode is not None)
-        event = {"event": "over", "alarm": number, "kind": e.kind, "seconds": round(seconds, 3)}
+        seconds = e.ended - e.began
+        event = {"event": "over", "alarm": e.number, "kind": e.kind, "seconds": round(seconds, 3)}
         lasted = f" after {seconds:,.1f} s" if seconds else ""
         rest = "samples come again" if e.kind == "stale" else f"highest score {e.highest:.3g}"
-        return event | {"highest": e.highest}, f"alarm {number} is over{lasted}, {rest}"
+        return event | {"highest": e.highest}, f"alarm {e.number} is over{lasted}, {rest}"
 
     def save(self) -> None:
         super().save()

@@ -44,6 +44,7 @@ class Episode:
     shares: NDArray[np.float64]  # of each feature in the score; 0 if no samples come
     highest: float
     began: float  # by the job's clock
+    number: int  # of the alarm, from 1
     ended: float | None = None  # None while it lasts
 
     def standing_out(self, names: Sequence[str]) -> dict[str, float]:
@@ -97,6 +98,7 @@ class Watch(Pupil):
         self.episode: Episode | None = None
         self.score = 0.0
         self._ended: Episode | None = None
+        self._behind: Episode | None = None
         self._clock = clock
         self._started = clock()
         self.remarks = Remarks(Facts(learner=learner, names=self.names))
@@ -173,7 +175,7 @@ class Watch(Pupil):
         return label, value, flags
 
     def _note_state(self) -> None:
-        state = self.watching, 0 if self.episode is None else self.alarms
+        state = self.watching, 0 if self.episode is None else self.episode.number
         if state != self.state:
             self.state = state
 
@@ -210,16 +212,19 @@ class Watch(Pupil):
     def _turn_to(
         self, kind: str | None, sequence: int, threshold: float, shares: NDArray[np.float64]
     ) -> None:
-        """End the alarm that is on, and begin one of this kind."""
-        if self.episode is not None:
-            self.episode.ended = self._clock()
-            self.episode, self._ended = None, self.episode
-        if kind is not None:
+        """End the alarm that is on, and begin one of this kind. One that the learner is lost goes
+        on behind a fault."""
+        before, behind, self._behind, now = self.episode, self._behind, None, self._clock()
+        if before is not None and before.kind == "lost" and kind == "strange":
+            self._behind = before
+        elif before is not None:
+            before.ended, self._ended = now, before
+        self.episode = behind if kind == "lost" else None
+        if kind is not None and self.episode is None:
             self.alarms += 1
             self.lost += kind == "lost"
-            self.episode = Episode(
-                kind, sequence, self.rows, self.score, threshold, shares, self.score, self._clock()
-            )
+            own = self.score, threshold, shares, self.score, now, self.alarms
+            self.episode = Episode(kind, sequence, self.rows, *own)
 
     def counters(self, taken: int, stage: Stage) -> dict[str, Any]:
         windows = stage.counters()

@@ -148,6 +148,15 @@ def test_what_lasts_is_an_alarm_of_another_kind(options):
     assert "250 rows on end were strange" in line
 
 
+def test_a_fault_while_the_learner_is_lost_is_an_alarm_and_the_other_goes_on():
+    X = ends(noise(2600), 1500, 1100, lambda rows: rows + 30)
+    X[2000:2030, 1] += 60
+    watcher, _, episodes = watch_all(X, quiet(), learns=True)
+    assert [(e.kind, e.number) for e in episodes] == [("strange", 1), ("strange", 3), ("lost", 2)]
+    assert 2000 < episodes[1].row < 2006 and int(episodes[1].shares.argmax()) == 1
+    assert watcher.pupil.alarms == 3 and episodes[2].ended is None
+
+
 def spinning(n=24_000, at=16_000):
     """A tone, and from `at` on another besides."""
     t = np.arange(n) / RATE
