@@ -13,7 +13,8 @@ from edgesvm.data.rows import CLOCKS, NAME
 ENOUGH = 12  # lines that show that a column only rises
 TIME = re.compile(r"\d[:/-]\d")
 MISSING = {"na", "null", "none", "err", "error", "ovf", "fail", "n/a"}
-WORD = re.compile(r"\$?[^\W\d][^\s:]*( ?[(\[].*)?")  # of a header, perhaps with a unit
+LABEL = re.compile(r"\$?[^\W\d][\w+-]*")
+WORD = re.compile(r"[^\W\d][^\s:]*( ?[(\[].*)?")  # of a header, perhaps with a unit
 
 
 class Columns(NamedTuple):
@@ -35,7 +36,8 @@ def columns_of(lines: Sequence[str]) -> Columns:
     widths = [len(cells) for cells in rows]
     width = max(widths, key=widths.count, default=0)
     named = sorted(map(_names, lines), key=len, reverse=True)
-    names = next((one for one in named if max(width - 1, 1) <= len(one) <= width), [])
+    is_worded = all(_number(cells[-1]) is None for cells in rows)  # the label, without a name
+    names = next((one for one in named if width - is_worded <= len(one) <= width), [])
     names += ["label"] * (width - len(names)) if names else []
     columns = list(zip(*(cells for cells in rows if len(cells) == width), strict=True))
     found = {j: _why_out(cells, names[j] if names else "") for j, cells in enumerate(columns)}
@@ -68,7 +70,7 @@ def _why_out(cells: Sequence[str], name: str) -> str:
     """Why a column is no feature; empty if it is one."""
     values = [value for cell in cells if (value := _number(cell)) is not None]
     if not values:
-        are_words = all(WORD.fullmatch(cell) and cell.lower() not in MISSING for cell in cells)
+        are_words = all(LABEL.fullmatch(cell) and cell.lower() not in MISSING for cell in cells)
         return "times" if all(map(TIME.search, cells)) else "words" if are_words else ""
     if name == "label":
         return "a label"

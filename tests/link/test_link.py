@@ -9,6 +9,7 @@ from fake_port import Clock, FakePort, Node, connect, rows, sound, text_link
 
 from edgesvm.errors import LinkDown, NoSchema, SchemaChanged, VersionMismatch
 from edgesvm.link import FrameDecoder, open_link, wire
+from edgesvm.link.first_lines import columns_of
 
 
 @pytest.fixture
@@ -751,3 +752,15 @@ def test_rows_of_an_earlier_boot_make_no_late_label_expire(clock):
             found.append(sample.sequence)
     assert found == [0]
     assert sound(link)["label_expired"] == 0
+
+
+def test_what_the_first_lines_say_of_the_columns():
+    for width, lines, names, out in (
+        (3, ["x,y,label", "1.5,2,0", "1.7,3,1"], "x y label", {2: "a label"}),
+        (3, ["ready, steady go", "t:5 a:1 still", "t:6 a:1 moves"], "t a label", {2: "words"}),
+        (2, ["2026-01-01T00:00:01;1", "2026-01-01T00:00:02;1"], "", {0: "times"}),
+        (2, ["I (12) accel: 0.9, 0.1"] * 3, "", {}),
+        (2, ["nan,1", "err,2"], "", {}),
+        (0, ["", "hello"], "", {}),
+    ):
+        assert columns_of(lines) == (width, (*names.split(),), out), lines
