@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from edgesvm.data._cells import number
 from edgesvm.data.lines import Lines
-from edgesvm.data.rows import CLOCKS
+from edgesvm.data.rows import CLOCKS, value_of
 
 LOOKED_AT = 10_000  # rows; of labels, all
 CHUNK = 1024  # rows read together
@@ -209,14 +208,6 @@ class Survey:
         n_words = sum(value is None for value in values.values())
         found = [label for label, value in values.items() if (value or 0) % 1 > 0]
         return min(found)[:MOST_QUOTED] if len(found) > n_words else ""
-
-
-def value_of(text: str, *, comma: bool = False) -> float | None:
-    """The number, NaN for a missing one; None for a word."""
-    try:
-        return number(text, comma)
-    except ValueError:
-        return None
 
 
 def integer(label: str) -> int | None:

@@ -26,10 +26,9 @@ from edgesvm.data.columns import (
     same_word,
     seconds,
     separator_of,
-    value_of,
 )
 from edgesvm.data.lines import READ, UTF16, Lines, blocks, foreign
-from edgesvm.data.rows import NAME, NO_LABEL, Rows, Stream, printable
+from edgesvm.data.rows import NAME, NO_LABEL, Rows, Stream, printable, value_of
 from edgesvm.errors import RowsError
 
 HEAD_LINES = 32  # that show the separator and the number of columns; of a pipe, 3

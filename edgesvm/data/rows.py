@@ -9,6 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from edgesvm.data._cells import number
+
 NO_LABEL = -(1 << 31)  # among numbers of classes
 INT16 = np.iinfo(np.int16)  # what a link has for labels
 NAME = re.compile(r"(?<!\w)([A-Za-z_][\w./()-]*)\"?\s*[:=](?!\s*[{[])")  # before a value
@@ -19,6 +21,14 @@ CLOCKS |= {"millis", "micros", "ms", "uptime"}
 def printable(name: str) -> str:
     """A name as it is shown: what is no visible character is written as its code."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
+
+
+def value_of(text: str, *, comma: bool = False) -> float | None:
+    """The number, NaN for a missing one; None for a word."""
+    try:
+        return number(text, comma)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

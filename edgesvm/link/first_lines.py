@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from edgesvm.core.text import tidied
-from edgesvm.data.rows import CLOCKS, NAME
+from edgesvm.data.rows import CLOCKS, NAME, value_of
 
 ENOUGH = 12  # lines that show that a column only rises
 TIME = re.compile(r"\d[:/-]\d")
-MISSING = {"na", "null", "none", "err", "error", "ovf", "fail", "n/a"}
 LABEL = re.compile(r"\$?[^\W\d][\w+-]*")
 WORD = re.compile(r"[^\W\d][^\s:]*( ?[(\[].*)?")  # of a header, perhaps with a unit
 
@@ -60,17 +60,16 @@ def _names(line: str) -> list[str]:
 
 
 def _number(cell: str) -> float | None:
-    try:
-        return float(cell.replace(",", "."))
-    except ValueError:
-        return None
+    """The number; None for a word, and for what stands for a missing one."""
+    value = value_of(cell, comma=True)
+    return None if value is None or math.isnan(value) else value
 
 
 def _why_out(cells: Sequence[str], name: str) -> str:
     """Why a column is no feature; empty if it is one."""
     values = [value for cell in cells if (value := _number(cell)) is not None]
     if not values:
-        are_words = all(LABEL.fullmatch(cell) and cell.lower() not in MISSING for cell in cells)
+        are_words = all(LABEL.fullmatch(cell) and value_of(cell) is None for cell in cells)
         return "times" if all(map(TIME.search, cells)) else "words" if are_words else ""
     if name == "label":
         return "a label"

@@ -36,6 +36,7 @@ EXPECTED = {
     "bad_sequence": "expected a number behind its first sign, as in @12",
     "too_long": "a line has at most 512 bytes",
 }
+LONGEST = 512  # bytes of a line
 LOOK = 2.0  # seconds after the first line, in which others show what the columns are
 WAIT = 0.1  # longest wait for a byte before the clock is checked, seconds
 SCHEMA_LINE = re.compile(rb"#esvm 1 d=([0-9]{1,5})(?: label=(last|none|late))?")
@@ -129,8 +130,9 @@ class TextLink(Link):
             if (left := deadline - self._clock()) <= 0:
                 break
             begun = (begun + port.read(min(WAIT, left), HANDSHAKE_BYTES))[-NOISE_BYTES:]
-            lines = re.split(r"[\r\n]+", begun.decode("utf-8", "replace"))[:-1]
-            found = columns_of(lines)
+            newest = begun[-ENOUGH * LONGEST :].decode("utf-8", "replace")
+            lines = re.split(r"[\r\n]+", newest)[:-1]
+            found = columns_of(lines[-2 * ENOUGH :])
             until = min(until, self._clock() + LOOK) if found.width else until
             named = self._column_name is None or self._column_name in found.names
             enough = min(ENOUGH, self._ring_rows)  # there is room for these
@@ -141,10 +143,10 @@ class TextLink(Link):
                 f"{self._handshake_timeout:g} s{_quoted(begun)}; give its number from 0, label=N"
             )
         if begun and found.width:
-            self._choose(found, declared="#esvm" in begun.decode("ascii", "replace"))
+            self._choose(found._replace(out={}) if b"#esvm" in begun else found)
         return begun
 
-    def _choose(self, found: Columns, *, declared: bool) -> None:
+    def _choose(self, found: Columns) -> None:
         """Take the label's column and the features from these columns."""
         keep, width, names = self._keep_columns, found.width, found.names
         self.column_names = names
@@ -160,7 +162,7 @@ class TextLink(Link):
             for j, why in found.out.items()
             if j != label_at and keep is not None and not {called[j], str(j)} & {*keep}
         }
-        if out and not declared:
+        if out:
             self._parser.leave_out(list(out))
             told = ", ".join(out.values())
             self.notes.append(f"columns left out: {told}; keep_columns=NAME takes one in")
