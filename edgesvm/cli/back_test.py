@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from edgesvm.contract.names import word_of
+from edgesvm.data.rows import NO_LABEL
 from edgesvm.errors import LinkDown
 from edgesvm.link.files import RowsLink
 
@@ -18,7 +19,6 @@ from edgesvm.link.files import RowsLink
 NORMAL = {"0", "false", "no", "none", "normal", "ok", "fine", "good", "healthy", "benign"}
 CHANNELS, POINTS = 3, 1000  # drawn
 WIDTH = 64  # of a line of text
-DAY = 86_400
 
 
 @dataclass
@@ -56,7 +56,7 @@ class BackTest:
             for at in range(0, len(batch.y), self._step):
                 part = batch.X[at : at + self._step, :CHANNELS]
                 self._signal += [np.fmin.reduce(part), np.fmax.reduce(part)]
-            for label in np.where(batch.has_label, batch.y, -1 << 15).tolist():
+            for label in np.where(batch.has_label, batch.y, NO_LABEL).tolist():
                 if not runs or runs[-1][0] != label:
                     runs.append((label, Span(self.n, self.n, clock(link, self.n))))
                 self.n += 1
@@ -68,7 +68,7 @@ class BackTest:
         known = [label for label, word in words.items() if word.lower() in NORMAL]
         normal = (known or [counts.most_common(1)[0][0]])[0]
         self.normal = words[normal]
-        self.faults = [span for label, span in runs if label not in (normal, -1 << 15)]
+        self.faults = [span for label, span in runs if label not in (normal, NO_LABEL)]
         if not self.faults:
             raise ValueError(f"{link.name}: all rows have the label {self.normal}")
 

@@ -57,7 +57,6 @@ class KnownLink(LinkSettings):
     late_labels: int | None = None
     answers: bool = option(False, "send the answers back on a text link too")
     columns: ColumnSettings = section(ColumnSettings, hidden=True)
-    read_rows: int = 1  # where the line of a row is asked for
     known: tuple[str, ...] = ()  # names of the features
 
     @property
@@ -69,12 +68,12 @@ class KnownLink(LinkSettings):
         asked = super().files()
         if not self.url.lower().endswith(".csv"):
             return asked
-        asked = replace(
-            asked, missing=asked.missing or "keep"
-        )  # without a label there is an answer
-        from edgesvm.data.csv_rows import CsvRows
+        from edgesvm.data.columns import KEPT
 
-        with contextlib.closing(CsvRows(self.url, label_column="none")) as found:
+        asked = replace(asked, missing=asked.missing or "keep")  # rows without a label are answered
+        all_columns = replace(asked, label_column="none", encode=KEPT)
+        with contextlib.closing(all_columns.open(self.url, quiet=True)) as opened:
+            found: Any = opened
             columns, n_features = found.columns, found.n_features
         if self.known and set(self.known) <= set(columns):
             others = [name for name in columns if name not in self.known]
@@ -129,9 +128,11 @@ class PredictSession(server.Session):
             n_features=model.n_features_in_,
             known=tuple(model._columns or ()),
             regress=learner_in(model).regresses,
+            read_rows=1 if settings.show.csv else settings.link.read_rows,  # each has its line
         )
         super().__init__([link], settings.show, out=settings.out)
         self._answers: Counter[Any] = Counter()
+        self._copied: Copied | None = None
 
     def ports(
         self, links: list[Link], checkpoints: list[Any], signals: Signals
@@ -148,9 +149,7 @@ class PredictSession(server.Session):
             )
         if not learner.regresses:
             link.name_classes(learner.classes_.tolist())
-        self._journal = journal = Journal.of(
-            learner, settings.out.out_queue if settings.out.out else 1
-        )
+        self._journal = journal = settings.out.journal(model) or Journal.of(learner, 1)
         self._form = self._form_of(link)
         journal.listener = self._tell
         answers = settings.link.answers or link.binary
@@ -165,12 +164,11 @@ class PredictSession(server.Session):
             from edgesvm.serve.outputs.lines import line
 
             return lambda entry: [line(link.name, journal, entry).text]
-        if show.csv and hasattr(getattr(link, "rows", None), "line"):
+        if show.csv and self._settings.port.lower().endswith(".csv"):
             self._copied = Copied(link.rows, journal)
             return self._copied.up_to
         if show.csv:
-            names = self._features
-            return functools.partial(_with_features, journal, names)
+            return functools.partial(_with_features, journal, self._features)
         if self._settings.out.out:
             return lambda entry: []
         return lambda entry: ["  ".join([str(entry["sequence"]), *told(journal, entry)])]
@@ -196,7 +194,7 @@ class PredictSession(server.Session):
         return reports.of_taught(self.port.job, self.seconds)
 
     def report(self, summary: dict[str, Any]) -> None:
-        if hasattr(self, "_copied") and self.port.error is None:
+        if self._copied is not None and self.port.error is None:
             for line in self._copied.rest():
                 print(line)
         for line in self.words(summary):

@@ -13,7 +13,7 @@ import numpy as np
 
 from edgesvm.cli import arguments, reports, saved_model
 from edgesvm.cli.learner_settings import LearnerSettings
-from edgesvm.cli.link_settings import FileSettings
+from edgesvm.cli.link_settings import FileSettings, say_notes
 from edgesvm.cli.options import AS_JSON, argument, option, required, section
 from edgesvm.cli.window_settings import WindowSettings
 from edgesvm.contract.names import word_of
@@ -71,6 +71,8 @@ class Samples(NamedTuple):
 
 
 def act(settings: Settings) -> int:
+    if settings.plot:
+        from edgesvm.cli import figures  # noqa: F401  (reports a missing matplotlib right away)
     with saved_model.claimed(settings.save):
         status = StatusLine(quiet=settings.json)
         files = [read(settings, path) for path in settings.file]
@@ -120,6 +122,8 @@ def read(settings: Settings, path: str) -> Samples:
     if not chunks:
         raise ValueError(f"{path} has no rows with a label")
     X = np.concatenate([chunk.X for chunk in chunks])
+    if lost := int((~np.isfinite(X).all(axis=1)).sum()):
+        say_notes(path, [f"{lost:,} rows passed over: a value is missing"])
     labels = [Path(path).stem] * len(X)
     if not settings.by_file:
         labels = [word_of(opened.class_names, k) for c in chunks for k in c.y.tolist()]
@@ -169,12 +173,18 @@ def rows(
 
 
 def windows_of(model: Any, samples: Samples) -> Iterator[tuple[np.ndarray, Any]]:
-    """The rows of a file with their labels: windows, or the samples themselves."""
+    """The rows of a file with their labels: windows, or the samples themselves. One with a value
+    missing is none, and a gap for windows."""
+    is_whole = np.isfinite(samples.X).all(axis=1).tolist()
+    rows = zip(samples.X, samples.labels, is_whole, strict=True)
     if isinstance(model, Learner):
-        yield from zip(samples.X, samples.labels, strict=True)
+        yield from ((x, label) for x, label, whole in rows if whole)
         return
     model.gap()
-    for x, label in zip(samples.X, samples.labels, strict=True):
+    for x, label, whole in rows:
+        if not whole:
+            model.gap()
+            continue
         window = model.window(x, label)
         if window is not None and window[1] is not None:
             yield window[0].copy(), window[1]
@@ -205,28 +215,36 @@ def best_passes(
             best, figures, waited = passes, found, 0
         if waited == PATIENCE:
             break
-    return best, figures
+    return best, None if figures is None else figures | baselines(X, y, use)
 
 
 def scored(
     learner: Learner, X: np.ndarray, y: np.ndarray, trained: np.ndarray, told: np.ndarray
 ) -> dict[str, Any]:
-    """How good it is on these rows, beside two answers that need no learner."""
+    """How good it is on these rows."""
     truth, said = y[told], learner.predict(X[told])
-    classes, counts = np.unique(y[trained], return_counts=True)
-    deviation = X[trained].std(axis=0) + 1e-30
-    means = np.array([X[trained & (y == label)].mean(axis=0) for label in classes]) / deviation
-    apart = ((X[told][:, None] / deviation - means) ** 2).sum(axis=2)
-    confusion = {str(k): Counter(map(str, said[truth == k])) for k in classes if k in truth}
+    classes = np.intersect1d(y[trained], truth)
+    confusion = {str(k): Counter(map(str, said[truth == k])) for k in classes}
     recalls = {k: row[k] / row.total() for k, row in confusion.items()}
     return {
         "rows": len(truth),
         "accuracy": float((said == truth).mean()),
-        "larger_class": float((truth == classes[counts.argmax()]).mean()),
-        "nearest_mean": float((classes[apart.argmin(axis=1)] == truth).mean()),
         "balanced_accuracy": float(np.mean(list(recalls.values()))),
         "recalls": recalls,
         "confusion": confusion,
+    }
+
+
+def baselines(X: np.ndarray, y: np.ndarray, use: np.ndarray) -> dict[str, float]:
+    """How good two answers that need no learner are on the rows held out."""
+    told, trained = use == 0, use == 1
+    classes, counts = np.unique(y[trained], return_counts=True)
+    deviation = X[trained].std(axis=0) + 1e-30
+    means = np.array([X[trained & (y == label)].mean(axis=0) for label in classes]) / deviation
+    near = (X[told] / deviation) @ means.T - (means * means).sum(axis=1) / 2
+    return {
+        "larger_class": float((y[told] == classes[counts.argmax()]).mean()),
+        "nearest_mean": float((classes[near.argmax(axis=1)] == y[told]).mean()),
     }
 
 

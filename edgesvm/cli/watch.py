@@ -113,6 +113,8 @@ class Settings:
 
 def act(settings: Settings) -> int:
     """Learn and watch until enough samples came or a signal arrives. Returns the exit code."""
+    if settings.plot:
+        from edgesvm.cli import figures  # noqa: F401  (reports a missing matplotlib right away)
     session = WatchSession(settings)
     return session.serve() or (ALARMED if session.port.job.pupil.alarms else 0)
 

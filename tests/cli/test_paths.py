@@ -162,6 +162,7 @@ def test_answers_stand_behind_the_lines_of_the_file(room, tmp_path):
     lines = room.read_text().splitlines()
     lines[5] = lines[5].replace("free", "").replace("5", "")  # still a row
     lines[7] = "2026-03-01 00:06:00,,50,free"
+    lines = ["note," + lines[0], *(f"row {n},{line}" for n, line in enumerate(lines[1:]))]
     lines.insert(9, "# the door was open")
     other.write_text("\n".join(lines) + "\n")
     out, said = typed("predict", model, other, "--csv")
@@ -170,6 +171,8 @@ def test_answers_stand_behind_the_lines_of_the_file(room, tmp_path):
     right = [row["predicted"] == row["state"] for row in rows if row["state"] and row["temp"]]
     assert np.mean(right) > 0.97 and rows[6]["predicted"] == rows[6]["score"] == ""
     assert "1 without an answer" in said and model.read_bytes() == before
+    _, said = typed("train", other, "--drop-column", "note", "--save", tmp_path / "other.esvm")
+    assert "rows passed over: a value is missing" in said
     other.write_text(room.read_text().replace("humidity", "rain"))
     assert "rain" in complaint_of("predict", model, other)
 
